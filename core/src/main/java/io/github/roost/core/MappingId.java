@@ -1,0 +1,45 @@
+package io.github.roost.core;
+
+/**
+ * What placement is decided for: one HNSW table, or one cluster of an IVF table. Handed out by a {@link Registration};
+ * compared by identity of the registration and cluster.
+ */
+public final class MappingId {
+    private final Registration registration;
+    private final int cluster;
+
+    MappingId(Registration registration, int cluster) {
+        this.registration = registration;
+        this.cluster = cluster;
+    }
+
+    /** The table that this id belongs to. */
+    public Registration registration() {
+        return registration;
+    }
+
+    /** Index of the cluster in its table, from 0; 0 for a table without clusters. */
+    public int cluster() {
+        return cluster;
+    }
+
+    /** Index of this id in the dense arrays of mappings and monitors; reused after the table is unregistered. */
+    int slot() {
+        return registration.firstSlot() + cluster;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof MappingId that && that.registration == registration && that.cluster == cluster;
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * System.identityHashCode(registration) + cluster;
+    }
+
+    @Override
+    public String toString() {
+        return registration.clusters() == 1 ? registration.name() : registration.name() + "/" + cluster;
+    }
+}

@@ -1,0 +1,18 @@
+package io.github.roost.core;
+
+import java.util.List;
+
+/**
+ * Makes one result of the results of a query's parts. Runs once, in the thread that finished the last part.
+ *
+ * @param <P> the result of a part
+ * @param <R> the result of the query
+ */
+@FunctionalInterface
+public interface Merger<P, R> {
+    /**
+     * @param results the parts' results, in the order in which the parts were given
+     * @throws Exception any failure; it fails the query's future only
+     */
+    R merge(List<P> results) throws Exception;
+}

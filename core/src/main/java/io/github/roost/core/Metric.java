@@ -1,0 +1,11 @@
+package io.github.roost.core;
+
+/** How far two vectors are from each other. Smaller is nearer for all of them. */
+public enum Metric {
+    /** Sum of squared differences. */
+    SQUARED_L2,
+    /** The negated inner product, so that the largest product is the smallest distance. */
+    INNER_PRODUCT,
+    /** One minus the cosine of the angle between the vectors, from 0 to 2. A zero vector has no angle and is refused. */
+    COSINE
+}

@@ -1,0 +1,9 @@
+package io.github.roost.core;
+
+/** Which of two queued tasks a worker takes first. */
+public enum Priority {
+    /** Someone waits for the answer. The default. */
+    INTERACTIVE,
+    /** Builds, compactions, bulk work: runs after interactive tasks, but is never starved by them. */
+    BATCH
+}

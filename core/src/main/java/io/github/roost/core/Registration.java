@@ -1,0 +1,78 @@
+package io.github.roost.core;
+
+/**
+ * A table that an {@link Orchestrator} places: either one mapping id, or one for each of its clusters. Closing it
+ * unregisters the table: tasks already accepted still run, later submissions under its ids are refused. Thread-safe.
+ */
+public final class Registration implements AutoCloseable {
+    private final String name;
+    private final int firstSlot;
+    private final MappingId[] ids;
+    private final Orchestrator owner;
+    private volatile boolean open = true;
+
+    Registration(Orchestrator owner, String name, int firstSlot, int clusters) {
+        this.owner = owner;
+        this.name = name;
+        this.firstSlot = firstSlot;
+        this.ids = new MappingId[clusters];
+        for (int cluster = 0; cluster < clusters; cluster++) {
+            ids[cluster] = new MappingId(this, cluster);
+        }
+    }
+
+    /** The table's name, as it shows in reports. */
+    public String name() {
+        return name;
+    }
+
+    /** Number of mapping ids, at least 1. */
+    public int clusters() {
+        return ids.length;
+    }
+
+    /** The mapping id of a table without clusters. */
+    public MappingId id() {
+        if (ids.length != 1) {
+            throw new IllegalStateException("table " + name + " has " + ids.length + " clusters: name one");
+        }
+        return ids[0];
+    }
+
+    /** The mapping id of one cluster, from 0 to {@link #clusters()} exclusive. */
+    public MappingId id(int cluster) {
+        if (cluster < 0 || cluster >= ids.length) {
+            throw new IllegalArgumentException(
+                    "cluster of table " + name + " must be between 0 and " + (ids.length - 1) + ", got " + cluster);
+        }
+        return ids[cluster];
+    }
+
+    /** Whether submissions under this table's ids are accepted. */
+    public boolean isOpen() {
+        return open;
+    }
+
+    Orchestrator owner() {
+        return owner;
+    }
+
+    int firstSlot() {
+        return firstSlot;
+    }
+
+    /** Called by the owner under its registration lock. */
+    void markClosed() {
+        open = false;
+    }
+
+    @Override
+    public void close() {
+        owner.unregister(this);
+    }
+
+    @Override
+    public String toString() {
+        return name + "[" + ids.length + "]";
+    }
+}

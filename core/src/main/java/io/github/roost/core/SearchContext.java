@@ -1,0 +1,24 @@
+package io.github.roost.core;
+
+/** What a running search may ask of, and must tell, the worker that runs it. Valid only during that call. */
+public interface SearchContext {
+    /**
+     * Adds to the traffic of the search's mapping id.
+     *
+     * @param nodes graph nodes or list entries visited, at least 0
+     * @param bytes bytes read for them, at least 0
+     */
+    void touched(long nodes, long bytes);
+
+    /** Index of the worker that runs the search, from 0 to the number of workers, or -1 in a caller's thread. */
+    int worker();
+
+    /** The cache domain of {@link #worker()}, or -1 in a caller's thread. */
+    int domain();
+
+    /** The epoch of the mapping that the search was dispatched under. */
+    long epoch();
+
+    /** Whether the result is no longer wanted: the deadline has passed or the future was cancelled. */
+    boolean expired();
+}

@@ -1,0 +1,6 @@
+/** HNSW tables whose searches run on Roost's workers. */
+module io.github.roost.index.hnsw {
+    requires transitive io.github.roost.core;
+    requires jvector;
+    requires org.slf4j;
+}

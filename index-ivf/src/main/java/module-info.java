@@ -1,0 +1,6 @@
+/** IVF tables whose searches run on Roost's workers. */
+module io.github.roost.index.ivf {
+    requires transitive io.github.roost.core;
+    requires jvector;
+    requires org.slf4j;
+}

@@ -1,0 +1,19 @@
+package io.github.roost.topology;
+
+import java.util.List;
+
+/**
+ * One core and those of its processing units (PUs, hardware threads) that this process may use.
+ *
+ * @param id the core's index in its topology, from 0, unique over all domains
+ * @param efficiency the core's efficiency class as hwloc reports it (higher is faster), or -1 where all cores are alike
+ * @param pus OS numbers of the core's usable PUs, ascending, never empty
+ */
+public record Core(int id, int efficiency, List<Integer> pus) {
+    public Core {
+        pus = List.copyOf(pus);
+        if (pus.isEmpty()) {
+            throw new IllegalArgumentException("core " + id + " must have at least one PU, got none");
+        }
+    }
+}

@@ -1,0 +1,26 @@
+package io.github.roost.topology;
+
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * A machine as Roost places work on it. Immutable.
+ *
+ * @param source where it was read from: {@code live}, {@code xml:FILE}, {@code synthetic:DESCRIPTION} or {@code flat}
+ * @param level what the domains are in the machine's hierarchy
+ * @param bindable whether the PU numbers are those of CPUs of this machine, so that threads can be pinned to them
+ * @param domains the cache domains, in order of their ids; every usable PU is in exactly one
+ */
+public record Topology(String source, DomainLevel level, boolean bindable, List<CacheDomain> domains) {
+    public Topology {
+        domains = List.copyOf(domains);
+        if (domains.isEmpty()) {
+            throw new IllegalArgumentException("a topology must have at least one cache domain, got none");
+        }
+    }
+
+    /** All usable cores, domain by domain. */
+    public Stream<Core> cores() {
+        return domains.stream().flatMap(domain -> domain.cores().stream());
+    }
+}

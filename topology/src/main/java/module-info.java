@@ -1,0 +1,8 @@
+/** Reads a machine's cache domains and pins threads to its cores. */
+module io.github.roost.topology {
+    requires affinity;
+    requires org.slf4j;
+    requires static transitive org.jspecify;
+
+    exports io.github.roost.topology;
+}
