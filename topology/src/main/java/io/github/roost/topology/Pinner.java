@@ -1,0 +1,73 @@
+package io.github.roost.topology;
+
+import io.github.roost.topology.hwloc.LinuxScheduler;
+import io.github.roost.topology.hwloc.NativeUnavailableException;
+import java.util.BitSet;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Pins threads to the cores of a topology, and reports what the kernel made of it. Thread-safe.
+ *
+ * <p>A refused pin costs one WARN for its cause and a flag in the {@link PinResult}; the thread goes on where it may.
+ * Threads that a pinned thread starts inherit its mask, and {@code Runtime.availableProcessors()} shrinks with it: start
+ * them through {@link ProcessMaskThreadFactory}.
+ */
+public final class Pinner {
+    private final @Nullable LinuxScheduler scheduler;
+    private final String whyNot;
+
+    private Pinner(@Nullable LinuxScheduler scheduler, String whyNot) {
+        this.scheduler = scheduler;
+        this.whyNot = whyNot;
+    }
+
+    /** For the cores of a topology; one that is not of this machine gives a pinner that only reports. */
+    public static Pinner of(Topology topology) {
+        LinuxScheduler scheduler;
+        try {
+            scheduler = LinuxScheduler.open();
+        } catch (NativeUnavailableException notHere) {
+            return new Pinner(null, String.valueOf(notHere.getMessage()));
+        }
+        return new Pinner(scheduler, topology.bindable() ? "" : topology.source() + " is not this machine");
+    }
+
+    /** Binds the calling platform thread to all the PUs of a core. Never throws because a bind is refused. */
+    public PinResult pin(Core core) {
+        if (scheduler == null) {
+            return new PinResult(core.pus(), List.of(), -1, false, whyNot);
+        }
+        BitSet asked = CpuSet.of(core.pus());
+        String refusal = refusal(scheduler, asked);
+        BitSet got = scheduler.threadMask();
+        if (refusal.isEmpty() && !got.equals(asked)) {
+            refusal = "the kernel gave CPUs " + CpuSet.text(got) + " instead of " + CpuSet.text(asked);
+            Warnings.once("bind changed", "a thread is not pinned: " + refusal);
+        }
+        return new PinResult(core.pus(), CpuSet.list(got), scheduler.currentCpu(), refusal.isEmpty(), refusal);
+    }
+
+    /** Tries the bind; empty when the kernel accepted it. */
+    private String refusal(LinuxScheduler linux, BitSet asked) {
+        if (!whyNot.isEmpty()) {
+            return whyNot;
+        }
+        if (Thread.currentThread().isVirtual()) {
+            return refused("virtual thread", "a virtual thread cannot be pinned, its carrier would stay bound");
+        }
+        BitSet outside = CpuSet.difference(asked, linux.processMask());
+        if (!outside.isEmpty()) {
+            return refused("outside", "CPUs " + CpuSet.text(outside) + " are not among those of this process");
+        }
+        int errno = linux.bindThread(asked);
+        return errno == 0
+                ? ""
+                : refused("errno " + errno, "the kernel refused CPUs " + CpuSet.text(asked) + ", errno " + errno);
+    }
+
+    private static String refused(String cause, String reason) {
+        Warnings.once("bind: " + cause, "a thread is not pinned: " + reason);
+        return reason;
+    }
+}

@@ -1,0 +1,189 @@
+package io.github.roost.topology;
+
+import io.github.roost.topology.hwloc.HwlocException;
+import io.github.roost.topology.hwloc.HwlocTopology;
+import io.github.roost.topology.hwloc.LinuxScheduler;
+import io.github.roost.topology.hwloc.NativeUnavailableException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.BitSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads a {@link Topology} from the live machine, from an hwloc XML file or from an hwloc synthetic description.
+ *
+ * <pre>{@code
+ * Topology machine = TopologyReader.live().read();
+ * Topology genoa = TopologyReader.synthetic("pack:1 l3:12(size=32MiB) core:8 pu:1").level(DomainLevel.L3).read();
+ * }</pre>
+ *
+ * <p>The live machine is narrowed to what the process may use: its cgroup's cpuset and the affinity mask that it was
+ * started with (that of the process, so that reading on a pinned thread tells the same). Where hwloc 2.x is missing, the
+ * live machine is one flat domain of the process's CPUs, and one WARN names the command that installs it.
+ *
+ * <p>Immutable and thread-safe: each setting returns a new reader.
+ */
+public final class TopologyReader {
+    private static final long MAX_XML_BYTES = 64L << 20;
+
+    private final Source source;
+    private final @Nullable DomainLevel level;
+    private final boolean onThisSystem;
+
+    private TopologyReader(Source source, @Nullable DomainLevel level, boolean onThisSystem) {
+        this.source = source;
+        this.level = level;
+        this.onThisSystem = onThisSystem;
+    }
+
+    /** Of the machine that this process runs on. */
+    public static TopologyReader live() {
+        return new TopologyReader(new Live(), null, false);
+    }
+
+    /** Of the machine that a file describes which {@code lstopo} or {@code hwloc_topology_export_xml} has written. */
+    public static TopologyReader xml(Path file) {
+        return new TopologyReader(new Xml(file), null, false);
+    }
+
+    /**
+     * Of a made-up machine.
+     *
+     * @param description in hwloc's synthetic syntax, for example {@code pack:2 l3:4(size=32MiB) core:8 pu:2}
+     */
+    public static TopologyReader synthetic(String description) {
+        return new TopologyReader(new Synthetic(description), null, false);
+    }
+
+    /** Forces the level of the domains; null leaves it to the automatic rule (L3, a shared L2, NUMA, package). */
+    public TopologyReader level(@Nullable DomainLevel forced) {
+        return new TopologyReader(source, forced, onThisSystem);
+    }
+
+    /**
+     * Whether to take the PU numbers of a file or a description for CPUs of this machine, so that threads can be pinned
+     * to pretend domains. A PU that this machine lacks then refuses its pin, and nothing else.
+     */
+    public TopologyReader onThisSystem(boolean pretend) {
+        return new TopologyReader(source, level, pretend);
+    }
+
+    /**
+     * Reads it.
+     *
+     * @throws TopologyException where the description or the file is not valid, the forced level is not in the machine,
+     *     or hwloc 2.x is missing and the source is not the live machine
+     */
+    public Topology read() {
+        try (HwlocTopology hwloc = source.load()) {
+            return topology(hwloc);
+        } catch (HwlocException refused) {
+            throw new TopologyException(source.name() + ": " + refused.getMessage(), refused);
+        } catch (NativeUnavailableException noHwloc) {
+            return withoutHwloc(noHwloc);
+        }
+    }
+
+    private Topology topology(HwlocTopology hwloc) {
+        boolean real = hwloc.isThisSystem();
+        Machine machine = MachineReading.read(hwloc, real ? processMask() : hwloc.allowedCpus());
+        if (machine.usablePus().isEmpty()) {
+            throw new TopologyException(source.name() + ": it has no PU that this process may use");
+        }
+        DomainLevel chosen = level == null ? DomainGrouping.automaticLevel(machine) : present(level, machine);
+        boolean bindable = (real || onThisSystem) && canPin();
+        return new Topology(source.name(), chosen, bindable, DomainGrouping.domains(machine, chosen), machine);
+    }
+
+    private DomainLevel present(DomainLevel forced, Machine machine) {
+        if (DomainGrouping.has(machine, forced)) {
+            return forced;
+        }
+        var present = Arrays.stream(DomainLevel.values())
+                .filter(candidate -> DomainGrouping.has(machine, candidate))
+                .toList();
+        throw new TopologyException(
+                source.name() + ": the level " + forced + " is not in this machine, which has " + present);
+    }
+
+    private Topology withoutHwloc(NativeUnavailableException reason) {
+        String remedy = reason.getMessage() + "; to install it: " + InstallLine.ofThisPlatform();
+        if (!(source instanceof Live)) {
+            throw new TopologyException(source.name() + ": it cannot be read: " + remedy, reason);
+        }
+        Warnings.once("no hwloc", "the machine's cache domains are unknown, all CPUs form one: " + remedy);
+        return FlatTopology.read();
+    }
+
+    private static BitSet processMask() {
+        return LinuxScheduler.open().processMask();
+    }
+
+    private static boolean canPin() {
+        try {
+            LinuxScheduler.open();
+            return true;
+        } catch (NativeUnavailableException notHere) {
+            return false;
+        }
+    }
+
+    private sealed interface Source {
+        String name();
+
+        HwlocTopology load();
+    }
+
+    private record Live() implements Source {
+        @Override
+        public String name() {
+            return "live";
+        }
+
+        @Override
+        public HwlocTopology load() {
+            LinuxScheduler.open();
+            return HwlocTopology.live();
+        }
+    }
+
+    private record Synthetic(String description) implements Source {
+        @Override
+        public String name() {
+            return "synthetic:" + description;
+        }
+
+        @Override
+        public HwlocTopology load() {
+            return HwlocTopology.synthetic(description);
+        }
+    }
+
+    private record Xml(Path file) implements Source {
+        @Override
+        public String name() {
+            return "xml:" + file;
+        }
+
+        @Override
+        public HwlocTopology load() {
+            return HwlocTopology.xml(content());
+        }
+
+        private byte[] content() {
+            if (!Files.isRegularFile(file)) {
+                throw new TopologyException(name() + ": there is no such file");
+            }
+            try {
+                if (Files.size(file) > MAX_XML_BYTES) {
+                    throw new TopologyException(name() + ": the file is larger than " + MAX_XML_BYTES + " bytes");
+                }
+                return Files.readAllBytes(file);
+            } catch (IOException unreadable) {
+                throw new TopologyException(name() + ": the file cannot be read", unreadable);
+            }
+        }
+    }
+}
