@@ -5,6 +5,10 @@ module io.github.roost.core {
     requires org.slf4j;
     requires static transitive org.jspecify;
     requires static micrometer.core;
+    requires jdk.jfr;
 
     exports io.github.roost.core;
+    exports io.github.roost.core.dispatch;
+    exports io.github.roost.core.mapping;
+    exports io.github.roost.core.monitor;
 }

@@ -24,7 +24,7 @@ public final class MappingId {
     }
 
     /** Index of this id in the dense arrays of mappings and monitors; reused after the table is unregistered. */
-    int slot() {
+    public int slot() {
         return registration.firstSlot() + cluster;
     }
 

@@ -1,70 +1,420 @@
 package io.github.roost.core;
 
+import io.github.roost.core.dispatch.CrossDomainGate;
+import io.github.roost.core.dispatch.Dispatcher;
+import io.github.roost.core.dispatch.HomeDomainDispatcher;
+import io.github.roost.core.dispatch.RoundRobinDispatcher;
+import io.github.roost.core.dispatch.WorkerLayout;
+import io.github.roost.core.mapping.Mapping;
+import io.github.roost.core.mapping.MappingPolicy;
+import io.github.roost.core.mapping.RemapTrigger;
+import io.github.roost.core.mapping.StayingPairing;
+import io.github.roost.core.monitor.TrafficMonitor;
+import io.github.roost.core.pool.CallerContext;
+import io.github.roost.core.pool.Epoch;
+import io.github.roost.core.pool.FanOut;
+import io.github.roost.core.pool.SearchTask;
+import io.github.roost.core.pool.Task;
+import io.github.roost.core.pool.TaskContext;
+import io.github.roost.core.pool.WorkerPool;
+import io.github.roost.topology.Core;
+import io.github.roost.topology.PinResult;
+import io.github.roost.topology.Pinner;
 import io.github.roost.topology.Topology;
+import io.github.roost.topology.TopologyReader;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
-/** Being written: the signatures that indexes may rely on. */
+/**
+ * Runs searches on pinned workers, each on the cache domain that is home to its mapping id, so that a table's hot data
+ * stay in one last-level cache. Every table registers once; every search names where it belongs:
+ *
+ * <pre>{@code
+ * Registration table = orchestrator.register("products");
+ * CompletableFuture<Neighbors> answer = orchestrator.submit(search, query, table.id());
+ * }</pre>
+ *
+ * <p>Searches report what they touch; at the end of each window the mapper weighs that traffic and moves homes where it
+ * pays. What is accepted is never lost: every future completes, with a result, the search's own exception, a
+ * {@link DeadlineExceededException}, a cancellation, or an {@link OrchestratorClosedException}.
+ *
+ * <p>Thread-safe: any method from any thread, platform or virtual, also from inside a search.
+ */
 public final class Orchestrator implements AutoCloseable {
-    private Orchestrator() {}
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(30);
+    /** How often a submitter that waits for room looks again. */
+    private static final long ROOM_POLL_NANOS = 20_000;
+    /** How often a closing thread looks whether the last task has finished. */
+    private static final long DRAIN_POLL_NANOS = 100_000;
+    /** How long closing waits for interrupted or failed searches to leave their workers. */
+    private static final Duration FORCED_JOIN = Duration.ofSeconds(1);
 
+    private final Topology topology;
+    private final WorkerLayout layout;
+    private final Scheduling scheduling;
+    private final OverloadPolicy overloadPolicy;
+    private final int ringCapacity;
+    private final Dispatcher dispatcher;
+    private final TrafficMonitor monitor;
+    private final WorkerPool pool;
+    private final Mapper mapper;
+    private final AtomicLong roundRobin = new AtomicLong();
+    private final LongAdder rejected = new LongAdder();
+    private final CallerTotals callerTotals = new CallerTotals();
+    private final CompletableFuture<Boolean> closed = new CompletableFuture<>();
+
+    /** Written once, by the first close: no task from outside is accepted any more. */
+    private volatile boolean closing;
+    /** Written once, when the time to drain is over: no task at all is accepted any more. */
+    private volatile boolean failing;
+
+    private Orchestrator(Builder builder) {
+        this.topology = builder.topology == null ? TopologyReader.live().read() : builder.topology;
+        this.layout = WorkerLayout.of(topology);
+        this.scheduling = builder.scheduling;
+        this.overloadPolicy = builder.overloadPolicy;
+        this.ringCapacity = builder.ringCapacity;
+        this.dispatcher =
+                scheduling == Scheduling.V2 ? new HomeDomainDispatcher(layout) : new RoundRobinDispatcher(layout);
+        this.monitor = new TrafficMonitor(layout.domains());
+        RuntimeEvents events = new RuntimeEvents(builder.slowTaskThreshold);
+        this.pool = new WorkerPool(
+                layout,
+                scheduling,
+                builder.pinner == null ? Pinner.of(topology)::pin : builder.pinner,
+                builder.crossDomainGate,
+                builder.idleStrategy,
+                ringCapacity,
+                monitor,
+                events);
+        this.mapper = new Mapper(
+                layout.domains(),
+                monitor,
+                builder.mappingPolicy,
+                builder.remapTrigger,
+                builder.shortWindow,
+                builder.shortPerLong(),
+                scheduling == Scheduling.V2);
+        events.nameSlotsBy(mapper::nameOf);
+        pool.start();
+        mapper.start();
+    }
+
+    /** A builder with every option at its default; only the topology must be given. */
     public static Builder builder() {
         return new Builder();
     }
 
-    public static final class Builder {
-        private Builder() {}
-
-        public Builder topology(Topology topology) {
-            throw new UnsupportedOperationException();
-        }
-
-        public Orchestrator build() {
-            throw new UnsupportedOperationException();
-        }
-    }
-
-    /** Registers a table placed as one. */
+    /**
+     * Registers a table that is placed as one.
+     *
+     * @param name how the table shows in reports; need not be unique
+     */
     public Registration register(String name) {
         return register(name, 1);
     }
 
-    /** Registers a table of {@code clusters} mapping ids. */
+    /**
+     * Registers a table of {@code clusters} parts that are placed one by one. Each gets a home at once: the domain with
+     * the least traffic at this moment, and among equals the one with the fewest ids.
+     *
+     * @param name how the table shows in reports; need not be unique
+     * @param clusters number of mapping ids, at least 1
+     * @throws IllegalArgumentException if all tables together would have more than 131,072 ids
+     */
     public Registration register(String name, int clusters) {
-        throw new UnsupportedOperationException();
+        if (closing) {
+            throw RejectedSearchException.closed("table " + name);
+        }
+        return mapper.register(this, name, clusters);
     }
 
     void unregister(Registration registration) {
-        throw new UnsupportedOperationException();
+        mapper.unregister(registration);
     }
 
+    /** {@link #submit(SearchFunction, Object, MappingId, SubmitOptions)} with {@link SubmitOptions#DEFAULT}. */
     public <Q, R> CompletableFuture<R> submit(
             SearchFunction<? super Q, ? extends R> searchFunction, Q query, MappingId mappingId) {
         return submit(searchFunction, query, mappingId, SubmitOptions.DEFAULT);
     }
 
+    /**
+     * Runs one search on a worker of its mapping id's home domain.
+     *
+     * @param searchFunction what to run
+     * @param query its argument
+     * @param mappingId where it belongs, from a {@link Registration} of this orchestrator that is open
+     * @param options how to treat it
+     * @return completes with the search's result or exception; cancelling it keeps a search that has not begun from
+     *     running, and one that has can ask its context
+     * @throws RejectedSearchException if the overload policy rejects it, or the orchestrator is closed
+     * @throws IllegalArgumentException if the mapping id is of another orchestrator or unregistered
+     */
     public <Q, R> CompletableFuture<R> submit(
             SearchFunction<? super Q, ? extends R> searchFunction,
             Q query,
             MappingId mappingId,
             SubmitOptions options) {
-        throw new UnsupportedOperationException();
+        if (searchFunction == null || options == null) {
+            throw new NullPointerException("search function and options must not be null");
+        }
+        checkOwned(mappingId);
+        long now = System.nanoTime();
+        Epoch epoch = enterEpoch(mappingId, 1);
+        SearchTask<Q, R> task =
+                new SearchTask<>(searchFunction, query, mappingId.slot(), epoch, now, deadline(now, options));
+        boolean accepted = false;
+        try {
+            int worker = reserveOrApplyPolicy(mappingId, epoch.mapping(), options.priority(), now);
+            accepted = true;
+            if (worker >= 0) {
+                pool.put(worker, options.priority(), task);
+            } else {
+                runInCaller(task);
+            }
+        } finally {
+            if (!accepted) {
+                epoch.exit(-1, 1);
+            }
+        }
+        return task;
     }
 
+    /** {@link #fanOut(List, Merger, SubmitOptions)} with {@link SubmitOptions#DEFAULT}. */
     public <P, R> CompletableFuture<R> fanOut(List<? extends Part<?, P>> parts, Merger<P, R> merger) {
         return fanOut(parts, merger, SubmitOptions.DEFAULT);
     }
 
+    /**
+     * Runs one query in many parts, each at home, and merges their results in the thread that finishes the last part;
+     * no worker waits for another. All parts are accepted or none.
+     *
+     * @param parts what to run where, at least one
+     * @param merger makes the query's result of the parts' results
+     * @param options how to treat every part
+     * @return completes with the merged result, or the first exception of a part, or the merger's
+     * @throws RejectedSearchException if not all parts are accepted; then none runs
+     * @throws IllegalArgumentException if there are no parts, or a mapping id is of another orchestrator or unregistered
+     */
     public <P, R> CompletableFuture<R> fanOut(
             List<? extends Part<?, P>> parts, Merger<P, R> merger, SubmitOptions options) {
-        throw new UnsupportedOperationException();
+        if (parts.isEmpty()) {
+            throw new IllegalArgumentException("a fan-out must have at least one part, got none");
+        }
+        if (merger == null) {
+            throw new NullPointerException("merger must not be null");
+        }
+        for (Part<?, P> part : parts) {
+            checkOwned(part.mappingId());
+        }
+        long now = System.nanoTime();
+        Epoch epoch = enterEpoch(parts.getFirst().mappingId(), parts.size());
+        boolean accepted = false;
+        try {
+            FanOut<P, R> fanOut = new FanOut<>(parts, merger, epoch, now, deadline(now, options));
+            int[] workers = reserveAllOrApplyPolicy(parts, epoch.mapping(), options.priority(), now);
+            accepted = true;
+            for (int i = 0; i < fanOut.parts(); i++) {
+                if (workers.length > 0) {
+                    pool.put(workers[i], options.priority(), fanOut.part(i));
+                } else {
+                    runInCaller(fanOut.part(i));
+                }
+            }
+            return fanOut;
+        } finally {
+            if (!accepted) {
+                epoch.exit(-1, parts.size());
+            }
+        }
     }
 
-    /** Number of workers, indices 0 to this exclusive; what {@link SearchContext#worker()} returns. */
+    private void checkOwned(MappingId mappingId) {
+        Registration registration = mappingId.registration();
+        if (registration.owner() != this) {
+            throw new IllegalArgumentException(
+                    "mapping id must be of a table registered here, got " + mappingId + " of another orchestrator");
+        }
+        if (!registration.isOpen()) {
+            throw new IllegalArgumentException(
+                    "mapping id must be of a registered table, got " + mappingId + ", which is unregistered");
+        }
+    }
+
+    private static long deadline(long now, SubmitOptions options) {
+        return options.timeout().isZero()
+                ? Task.NO_DEADLINE
+                : now + options.timeout().toNanos();
+    }
+
+    /**
+     * Counts tasks into the current epoch. Counting comes before the look at {@link #closing}, and closing before the
+     * look at the counts, so a task is either seen by {@link #close} or refused here.
+     */
+    private Epoch enterEpoch(MappingId mappingId, int tasks) {
+        while (true) {
+            Epoch epoch = mapper.epoch();
+            int domain = epoch.mapping().home(mappingId.slot(), 0);
+            epoch.enter(domain, tasks);
+            if (epoch != mapper.epoch()) {
+                epoch.exit(domain, tasks);
+                continue;
+            }
+            if (failing || (closing && pool.callingWorker() < 0)) {
+                epoch.exit(domain, tasks);
+                rejected.increment();
+                throw RejectedSearchException.closed(mappingId.toString());
+            }
+            return epoch;
+        }
+    }
+
+    private long ticket() {
+        return scheduling == Scheduling.V2
+                ? ThreadLocalRandom.current().nextLong() >>> 1
+                : roundRobin.getAndIncrement();
+    }
+
+    /** The worker whose ring has a place reserved, or -1 when the submitter is to run the task. */
+    private int reserveOrApplyPolicy(MappingId mappingId, Mapping mapping, Priority priority, long now) {
+        int preferred = dispatcher.worker(mappingId.slot(), mapping, pool::load, ticket());
+        int worker = reserveNear(preferred, priority);
+        if (worker >= 0) {
+            return worker;
+        }
+        if (runsInCaller()) {
+            return -1;
+        }
+        while (mayStillWait(now)) {
+            LockSupport.parkNanos(this, ROOM_POLL_NANOS);
+            worker = reserveNear(preferred, priority);
+            if (worker >= 0) {
+                return worker;
+            }
+        }
+        throw full(mappingId.toString(), layout.domainOf(preferred));
+    }
+
+    private RejectedSearchException full(String what, int domain) {
+        rejected.increment();
+        RuntimeEvents.rejected(what, domain);
+        return RejectedSearchException.full(what, domain, ringCapacity);
+    }
+
+    private int reserveNear(int preferred, Priority priority) {
+        if (pool.reserve(preferred, priority)) {
+            return preferred;
+        }
+        int domain = layout.domainOf(preferred);
+        for (int i = 0; i < layout.workersIn(domain); i++) {
+            int worker = layout.workerIn(domain, i);
+            if (worker != preferred && pool.reserve(worker, priority)) {
+                return worker;
+            }
+        }
+        return -1;
+    }
+
+    private boolean runsInCaller() {
+        return switch (overloadPolicy.kind()) {
+            case REJECT -> false;
+            case CALLER_RUNS -> true;
+            case BLOCK -> pool.callingWorker() >= 0;
+        };
+    }
+
+    private boolean mayStillWait(long since) {
+        return overloadPolicy.kind() == OverloadPolicy.Kind.BLOCK
+                && !failing
+                && !Thread.currentThread().isInterrupted()
+                && System.nanoTime() - since < overloadPolicy.timeout().toNanos();
+    }
+
+    /** One worker a part, each with a place reserved; none when the submitter is to run the parts. */
+    private <P> int[] reserveAllOrApplyPolicy(
+            List<? extends Part<?, P>> parts, Mapping mapping, Priority priority, long now) {
+        int[] workers = new int[parts.size()];
+        while (true) {
+            int full = reserveAll(parts, mapping, priority, workers);
+            if (full < 0) {
+                return workers;
+            }
+            if (runsInCaller()) {
+                return new int[0];
+            }
+            if (!mayStillWait(now)) {
+                throw full("a fan-out of " + parts.size() + " parts", full);
+            }
+            LockSupport.parkNanos(this, ROOM_POLL_NANOS);
+        }
+    }
+
+    /** Reserves a place for every part, or none and returns the full domain. */
+    private <P> int reserveAll(List<? extends Part<?, P>> parts, Mapping mapping, Priority priority, int[] workers) {
+        for (int i = 0; i < workers.length; i++) {
+            int preferred = dispatcher.worker(parts.get(i).mappingId().slot(), mapping, pool::load, ticket());
+            workers[i] = reserveNear(preferred, priority);
+            if (workers[i] < 0) {
+                for (int j = 0; j < i; j++) {
+                    pool.release(workers[j], priority);
+                }
+                return layout.domainOf(preferred);
+            }
+        }
+        return -1;
+    }
+
+    private void runInCaller(Task task) {
+        if (task.claim()) {
+            try {
+                task.run(new CallerContext(task, System.nanoTime(), this::book));
+            } finally {
+                task.epoch().exit(-1, 1);
+            }
+        }
+    }
+
+    private void book(TaskContext context, Task.Outcome outcome) {
+        callerTotals.add(outcome);
+        CallerContext caller = (CallerContext) context;
+        if (caller.touchedBytes() > 0) {
+            int slot = caller.task().slot();
+            monitor.add(caller.task().epoch().mapping().home(slot, 0), slot, caller.touchedBytes());
+        }
+    }
+
+    /** The machine as this orchestrator uses it. */
+    public Topology topology() {
+        return topology;
+    }
+
+    /** Number of workers, one a core; {@link SearchContext#worker()} is below it. */
     public int workers() {
-        throw new UnsupportedOperationException();
+        return layout.workers();
+    }
+
+    /** The mapping in force. */
+    public Mapping mapping() {
+        return mapper.epoch().mapping();
+    }
+
+    /**
+     * Completes once every task that was dispatched under epoch {@code epoch} or before has finished and a later mapping
+     * is in force; at once if that is so already.
+     *
+     * @throws IllegalArgumentException if no such epoch has been published
+     */
+    public CompletionStage<Void> retired(long epoch) {
+        return mapper.retired(epoch);
     }
 
     /**
@@ -72,15 +422,178 @@ public final class Orchestrator implements AutoCloseable {
      * finished, so that what those tasks could still see may be reclaimed.
      */
     public CompletionStage<Void> quiesce() {
-        throw new UnsupportedOperationException();
+        return mapper.advanceEpoch();
     }
 
-    public boolean close(Duration timeout) {
-        throw new UnsupportedOperationException();
+    /** Ends the short window now instead of at its time; returns whether a new mapping was published. */
+    public boolean endWindow() {
+        return mapper.endWindow();
     }
 
+    /** Counts since the start and the state of this moment. Counts of running tasks come a moment late. */
+    public OrchestratorStats stats() {
+        return OrchestratorStats.of(layout, pool, mapper, scheduling, callerTotals, rejected.sum());
+    }
+
+    /** Closes with a timeout of 30 seconds. */
     @Override
     public void close() {
-        close(Duration.ofSeconds(30));
+        close(CLOSE_TIMEOUT);
+    }
+
+    /**
+     * Refuses further submissions, waits for accepted ones, and ends the workers. What is not done when the time is up
+     * fails with {@link OrchestratorClosedException}, running searches included: their threads end when they return. A
+     * second call waits for the first. Must not be called from inside a search.
+     *
+     * @return whether everything accepted was done in time
+     * @throws IllegalStateException if called on a worker of this orchestrator
+     */
+    public boolean close(Duration timeout) {
+        if (pool.callingWorker() >= 0) {
+            throw new IllegalStateException("an orchestrator cannot be closed from inside one of its searches");
+        }
+        synchronized (closed) {
+            if (closing) {
+                return closed.join();
+            }
+            closing = true;
+        }
+        mapper.stop();
+        boolean drained = awaitEmpty(timeout.toNanos());
+        if (!drained) {
+            failing = true;
+            pool.failEverything(new OrchestratorClosedException());
+            awaitEmpty(FORCED_JOIN.toNanos());
+        }
+        pool.terminate();
+        pool.join(FORCED_JOIN);
+        closed.complete(drained);
+        return drained;
+    }
+
+    private boolean awaitEmpty(long nanos) {
+        long end = System.nanoTime() + nanos;
+        boolean interrupted = false;
+        while (mapper.unfinished() > 0) {
+            if (System.nanoTime() - end >= 0) {
+                break;
+            }
+            LockSupport.parkNanos(this, DRAIN_POLL_NANOS);
+            interrupted |= Thread.interrupted();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return mapper.unfinished() == 0;
+    }
+
+    /** Collects the options of an orchestrator. Not thread-safe. */
+    public static final class Builder {
+        private @Nullable Topology topology;
+        private @Nullable Function<Core, PinResult> pinner;
+        private Scheduling scheduling = Scheduling.V2;
+        private OverloadPolicy overloadPolicy = OverloadPolicy.reject();
+        private int ringCapacity = 1024;
+        private IdleStrategy idleStrategy = IdleStrategy.spinThenPark(200);
+        private CrossDomainGate crossDomainGate = new CrossDomainGate(2, 200_000);
+        private MappingPolicy mappingPolicy = new StayingPairing();
+        private RemapTrigger remapTrigger = new RemapTrigger(.15, 6);
+        private Duration shortWindow = Duration.ofSeconds(10);
+        private Duration longWindow = Duration.ofSeconds(60);
+        private Duration slowTaskThreshold = Duration.ofMillis(100);
+
+        private Builder() {}
+
+        /** The machine to run on; default the live machine. */
+        public Builder topology(Topology value) {
+            this.topology = value;
+            return this;
+        }
+
+        /** How a worker pins its own thread to its core; default as the topology allows. */
+        public Builder pinner(Function<Core, PinResult> value) {
+            this.pinner = value;
+            return this;
+        }
+
+        /** How tasks are dispatched and stolen; default {@link Scheduling#V2}. */
+        public Builder scheduling(Scheduling value) {
+            this.scheduling = value;
+            return this;
+        }
+
+        /** What happens when rings are full; default {@link OverloadPolicy#reject()}. */
+        public Builder overloadPolicy(OverloadPolicy value) {
+            this.overloadPolicy = value;
+            return this;
+        }
+
+        /** Tasks of one priority that may wait at one worker, from 1 to 1,048,576; default 1,024. */
+        public Builder ringCapacity(int value) {
+            if (value < 1 || value > 1 << 20) {
+                throw new IllegalArgumentException("ring capacity must be between 1 and 1,048,576, got " + value);
+            }
+            this.ringCapacity = value;
+            return this;
+        }
+
+        /** How long a worker looks for work before it sleeps; default 200 looks, a few microseconds. */
+        public Builder idleStrategy(IdleStrategy value) {
+            this.idleStrategy = value;
+            return this;
+        }
+
+        /** When tasks may cross domains; default from 2 waiting tasks a worker on, after 200 microseconds. */
+        public Builder crossDomainGate(CrossDomainGate value) {
+            this.crossDomainGate = value;
+            return this;
+        }
+
+        /** What decides the next mapping; default {@link StayingPairing}. */
+        public Builder mappingPolicy(MappingPolicy value) {
+            this.mappingPolicy = value;
+            return this;
+        }
+
+        /** Whether a proposed mapping pays; default from 15 % on, and 6 standard deviations of chance. */
+        public Builder remapTrigger(RemapTrigger value) {
+            this.remapTrigger = value;
+            return this;
+        }
+
+        /**
+         * The windows over which traffic is summed; default 10 and 60 seconds.
+         *
+         * @param shortOne sees changes; at its end the mapper decides; at least 1 ms
+         * @param longOne sees trends; a whole number of short ones
+         */
+        public Builder windows(Duration shortOne, Duration longOne) {
+            if (shortOne.toMillis() < 1) {
+                throw new IllegalArgumentException("the short window must be at least 1 ms, got " + shortOne);
+            }
+            if (longOne.compareTo(shortOne) < 0 || longOne.toNanos() % shortOne.toNanos() != 0) {
+                throw new IllegalArgumentException(
+                        "the long window must be a whole number of short windows of " + shortOne + ", got " + longOne);
+            }
+            this.shortWindow = shortOne;
+            this.longWindow = longOne;
+            return this;
+        }
+
+        /** From which run time on a task is reported as a JFR event; default 100 ms. */
+        public Builder slowTaskThreshold(Duration value) {
+            this.slowTaskThreshold = value;
+            return this;
+        }
+
+        /** Starts the workers. */
+        public Orchestrator build() {
+            return new Orchestrator(this);
+        }
+
+        private int shortPerLong() {
+            return Math.toIntExact(longWindow.toNanos() / shortWindow.toNanos());
+        }
     }
 }

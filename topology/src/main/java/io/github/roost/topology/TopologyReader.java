@@ -27,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TopologyReader {
     private static final long MAX_XML_BYTES = 64L << 20;
+    /** hwloc's time grows with the square: this many take some seconds, ten times as many never end. */
+    private static final long MAX_SYNTHETIC_PUS = 8_192;
 
     private final Source source;
     private final @Nullable DomainLevel level;
@@ -157,6 +159,11 @@ public final class TopologyReader {
 
         @Override
         public HwlocTopology load() {
+            long pus = SyntheticSize.pus(description);
+            if (pus > MAX_SYNTHETIC_PUS) {
+                throw new TopologyException(
+                        name() + ": it must have at most " + MAX_SYNTHETIC_PUS + " PUs, and has " + pus);
+            }
             return HwlocTopology.synthetic(description);
         }
     }

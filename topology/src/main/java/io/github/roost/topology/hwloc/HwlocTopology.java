@@ -89,7 +89,9 @@ public final class HwlocTopology implements AutoCloseable {
         source.set(hwloc, topology, arena);
         requireSuccess(
                 (int) hwloc.topologySetFlags.invokeExact(topology, INCLUDE_DISALLOWED), "hwloc refused the load flags");
-        requireSuccess((int) hwloc.topologyLoad.invokeExact(topology), "hwloc could not load it");
+        requireSuccess(
+                (int) hwloc.topologyLoad.invokeExact(topology),
+                "hwloc could not load it, it is not a whole hwloc description of a machine");
     }
 
     /** Whether the PU numbers are those of the machine that this process runs on. */

@@ -1,0 +1,14 @@
+package io.github.roost.core;
+
+import java.util.concurrent.TimeUnit;
+
+/** A task's deadline passed before it started, so it never ran. */
+public final class DeadlineExceededException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    /** @param lateNanos how long after its deadline a worker came to the task */
+    public DeadlineExceededException(long lateNanos) {
+        super("the deadline passed " + TimeUnit.NANOSECONDS.toMicros(lateNanos)
+                + " us before a worker came to the task");
+    }
+}

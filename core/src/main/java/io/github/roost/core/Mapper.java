@@ -1,0 +1,324 @@
+package io.github.roost.core;
+
+import io.github.roost.core.mapping.DomainLoads;
+import io.github.roost.core.mapping.Mapping;
+import io.github.roost.core.mapping.MappingPolicy;
+import io.github.roost.core.mapping.RemapTrigger;
+import io.github.roost.core.monitor.Traffic;
+import io.github.roost.core.monitor.TrafficMonitor;
+import io.github.roost.core.monitor.TrafficWindows;
+import io.github.roost.core.pool.Epoch;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Owns the mapping: gives new ids a home, and at the end of each window asks the policy for the next mapping and
+ * publishes it where that pays.
+ *
+ * <p>Everything that changes the mapping happens under the lock of this object; readers take none: they read
+ * {@link #current}, which is written with one volatile store once the epoch and its mapping are complete.
+ */
+final class Mapper {
+    private static final Logger LOG = LoggerFactory.getLogger(Mapper.class);
+    private static final int MOST_SLOTS = 131_072;
+    private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
+
+    private final int domains;
+    private final TrafficMonitor monitor;
+    private final MappingPolicy policy;
+    private final RemapTrigger trigger;
+    private final long shortWindowNanos;
+    private final boolean adapts;
+    private final TrafficWindows windows;
+    private final Thread thread;
+    /** Epochs that have not retired, so that they can be waited for and counted. */
+    private final ConcurrentSkipListMap<Long, Epoch> living = new ConcurrentSkipListMap<>();
+    /** Registered tables by first slot; guarded by this. */
+    private final TreeMap<Integer, Registration> tables = new TreeMap<>();
+    /** Free ranges of slots below {@link #slotCount}, first slot to length; guarded by this. */
+    private final TreeMap<Integer, Integer> free = new TreeMap<>();
+    /** Slots ever handed out; guarded by this. */
+    private int slotCount;
+    /** The epoch that tasks are dispatched under. Written under the lock. */
+    private volatile Epoch current;
+
+    private volatile boolean stopped;
+    private volatile long remaps;
+    private volatile long movedBytes;
+
+    Mapper(
+            int domains,
+            TrafficMonitor monitor,
+            MappingPolicy policy,
+            RemapTrigger trigger,
+            Duration shortWindow,
+            int shortPerLong,
+            boolean adapts) {
+        this.domains = domains;
+        this.monitor = monitor;
+        this.policy = policy;
+        this.trigger = trigger;
+        this.shortWindowNanos = shortWindow.toNanos();
+        this.adapts = adapts;
+        this.windows = new TrafficWindows(shortPerLong);
+        this.current = new Epoch(Mapping.empty(domains));
+        living.put(0L, current);
+        this.thread = Thread.ofPlatform()
+                .daemon()
+                .name("roost-mapper")
+                .inheritInheritableThreadLocals(false)
+                .unstarted(this::endWindowsInTime);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    void stop() {
+        stopped = true;
+        LockSupport.unpark(thread);
+    }
+
+    Epoch epoch() {
+        return current;
+    }
+
+    private void endWindowsInTime() {
+        long end = System.nanoTime() + shortWindowNanos;
+        while (!stopped) {
+            long left = end - System.nanoTime();
+            if (left > 0) {
+                LockSupport.parkNanos(this, left);
+                continue;
+            }
+            try {
+                endWindow();
+            } catch (RuntimeException e) {
+                LOG.warn("the mapping stays as it is: the policy failed at the end of a window", e);
+            }
+            end = System.nanoTime() + shortWindowNanos;
+        }
+    }
+
+    /** Ends a short window; true if a new mapping was published. */
+    synchronized boolean endWindow() {
+        windows.endShortWindow(monitor.totals(slotCount));
+        if (!adapts) {
+            return false;
+        }
+        return remapIfItPays(windows.longWindow()) || remapIfItPays(windows.shortWindow());
+    }
+
+    private boolean remapIfItPays(Traffic window) {
+        Mapping now = current.mapping();
+        Traffic traffic = window.plus(Traffic.none(now.slots()));
+        RemapEvent event = new RemapEvent();
+        event.begin();
+        Mapping proposed = policy.next(now, traffic.bytes());
+        if (proposed.slots() != now.slots() || proposed.domains() != now.domains()) {
+            throw new IllegalStateException("a mapping policy must keep " + now.slots() + " slots and " + now.domains()
+                    + " domains, got " + proposed.slots() + " and " + proposed.domains());
+        }
+        if (proposed.sameHomes(now) || !trigger.pays(now, proposed, traffic)) {
+            return false;
+        }
+        long moved = DomainLoads.movedBytes(now, proposed, traffic.bytes());
+        publish(proposed);
+        remaps++;
+        movedBytes += moved;
+        event.describe(current.mapping().epoch(), moved, imbalance(now, traffic), imbalance(proposed, traffic));
+        event.commit();
+        return true;
+    }
+
+    private static double imbalance(Mapping mapping, Traffic traffic) {
+        return DomainLoads.imbalance(DomainLoads.of(mapping, traffic.bytes()));
+    }
+
+    /** Makes a mapping the current one under the next epoch. Caller holds the lock. */
+    private Epoch publish(Mapping mapping) {
+        Epoch before = current;
+        long number = before.mapping().epoch() + 1;
+        Epoch next = new Epoch(mapping.withEpoch(number));
+        living.put(number, next);
+        current = next;
+        Map.Entry<Long, Epoch> older = living.lowerEntry(before.mapping().epoch());
+        before.retired().thenRun(() -> living.remove(before.mapping().epoch()));
+        before.supersede(older == null ? DONE : older.getValue().retired());
+        return before;
+    }
+
+    synchronized CompletableFuture<Void> advanceEpoch() {
+        return publish(current.mapping()).retired().copy();
+    }
+
+    CompletableFuture<Void> retired(long epoch) {
+        if (epoch < 0 || epoch > current.mapping().epoch()) {
+            throw new IllegalArgumentException(
+                    "epoch must be between 0 and " + current.mapping().epoch() + ", got " + epoch);
+        }
+        Epoch waited = living.get(epoch);
+        return waited == null ? DONE.copy() : waited.retired().copy();
+    }
+
+    /** Tasks that were dispatched and have not finished. */
+    long unfinished() {
+        return living.values().stream().mapToLong(Epoch::inside).sum();
+    }
+
+    synchronized Registration register(Orchestrator owner, String name, int clusters) {
+        if (clusters < 1) {
+            throw new IllegalArgumentException("table " + name + " must have at least 1 cluster, got " + clusters);
+        }
+        int registered =
+                tables.values().stream().mapToInt(Registration::clusters).sum();
+        if (clusters > MOST_SLOTS - registered) {
+            throw new IllegalArgumentException("all tables together may have 131,072 mapping ids, " + registered
+                    + " are registered, got " + clusters + " more for table " + name);
+        }
+        int first = takeSlots(clusters);
+        Registration registration = new Registration(owner, name, first, clusters);
+        tables.put(first, registration);
+        monitor.ensureCapacity(slotCount);
+        publish(withHomesFor(first, clusters));
+        return registration;
+    }
+
+    private int takeSlots(int count) {
+        for (Map.Entry<Integer, Integer> range : free.entrySet()) {
+            if (range.getValue() >= count) {
+                int first = range.getKey();
+                int length = range.getValue();
+                free.remove(first);
+                if (length > count) {
+                    free.put(first + count, length - count);
+                }
+                return first;
+            }
+        }
+        int first = slotCount;
+        slotCount += count;
+        return first;
+    }
+
+    /** The current mapping with homes for new ids: the domains with the least traffic, then with the fewest ids. */
+    private Mapping withHomesFor(int first, int clusters) {
+        Mapping now = current.mapping();
+        double[] loads = DomainLoads.of(
+                now, windows.longWindow().plus(Traffic.none(now.slots())).bytes());
+        int[] ids = new int[domains];
+        for (Registration table : tables.values()) {
+            for (int slot = table.firstSlot(); slot < table.firstSlot() + table.clusters(); slot++) {
+                if (slot < first || slot >= first + clusters) {
+                    ids[now.home(slot, 0)]++;
+                }
+            }
+        }
+        // New ids bring traffic nobody has seen yet: each counts as an average one, so that they spread.
+        double expected =
+                registeredIds(ids) == 0 ? 1 : Math.max(1, Arrays.stream(loads).sum() / registeredIds(ids));
+        Mapping.Editor editor = now.edit(Math.max(slotCount, now.slots()));
+        for (int slot = first; slot < first + clusters; slot++) {
+            int home = leastLoaded(loads, ids);
+            editor.home(slot, home);
+            loads[home] += expected;
+            ids[home]++;
+        }
+        return editor.build();
+    }
+
+    private static int registeredIds(int[] ids) {
+        return Arrays.stream(ids).sum();
+    }
+
+    private static int leastLoaded(double[] loads, int[] ids) {
+        int best = 0;
+        for (int domain = 1; domain < loads.length; domain++) {
+            if (loads[domain] < loads[best] || (loads[domain] == loads[best] && ids[domain] < ids[best])) {
+                best = domain;
+            }
+        }
+        return best;
+    }
+
+    /**
+     * Refuses the table's ids from now on. Its slots are handed out again only when the tasks dispatched before have
+     * finished, so that their traffic is not booked on the next owner.
+     */
+    void unregister(Registration registration) {
+        Epoch last;
+        synchronized (this) {
+            if (!registration.isOpen()) {
+                return;
+            }
+            registration.markClosed();
+            last = publish(current.mapping());
+        }
+        last.retired().thenRun(() -> recycle(registration));
+    }
+
+    private synchronized void recycle(Registration registration) {
+        int first = registration.firstSlot();
+        int length = registration.clusters();
+        tables.remove(first);
+        monitor.clear(first, first + length);
+        windows.clear(first, first + length);
+        Map.Entry<Integer, Integer> before = free.lowerEntry(first);
+        if (before != null && before.getKey() + before.getValue() == first) {
+            free.remove(before.getKey());
+            first = before.getKey();
+            length += before.getValue();
+        }
+        Integer after = free.remove(first + length);
+        free.put(first, after == null ? length : length + after);
+    }
+
+    /** The name of the table that owns a slot, with the cluster where there are several. */
+    synchronized String nameOf(int slot) {
+        Map.Entry<Integer, Registration> entry = tables.floorEntry(slot);
+        if (entry == null || slot >= entry.getKey() + entry.getValue().clusters()) {
+            return "slot " + slot;
+        }
+        return new MappingId(entry.getValue(), slot - entry.getKey()).toString();
+    }
+
+    synchronized List<Registration> tables() {
+        return new ArrayList<>(tables.values());
+    }
+
+    synchronized int slotCount() {
+        return slotCount;
+    }
+
+    Traffic totals() {
+        return monitor.totals(slotCount());
+    }
+
+    synchronized double longWindowImbalance() {
+        Mapping now = current.mapping();
+        return imbalance(now, windows.longWindow().plus(Traffic.none(now.slots())));
+    }
+
+    long remaps() {
+        return remaps;
+    }
+
+    long movedBytes() {
+        return movedBytes;
+    }
+
+    @Nullable
+    Thread thread() {
+        return thread;
+    }
+}

@@ -1,0 +1,30 @@
+package io.github.roost.core;
+
+import java.util.concurrent.RejectedExecutionException;
+
+/** A submission was not accepted: nothing of it runs. */
+public final class RejectedSearchException extends RejectedExecutionException {
+    private static final long serialVersionUID = 1;
+
+    private final int domain;
+
+    RejectedSearchException(String message, int domain) {
+        super(message);
+        this.domain = domain;
+    }
+
+    static RejectedSearchException full(String what, int domain, int capacity) {
+        return new RejectedSearchException(
+                "cache domain " + domain + " is full (" + capacity + " tasks a worker): " + what + " was not accepted",
+                domain);
+    }
+
+    static RejectedSearchException closed(String what) {
+        return new RejectedSearchException("the orchestrator is closed: " + what + " was not accepted", -1);
+    }
+
+    /** The cache domain that had no room, or -1 when the orchestrator is closed. */
+    public int domain() {
+        return domain;
+    }
+}

@@ -1,0 +1,59 @@
+package io.github.roost.core.dispatch;
+
+import io.github.roost.core.mapping.Mapping;
+
+/**
+ * The dispatch of V2: a worker of the mapping id's home domain. Inside the domain a mapping id keeps to one worker, so
+ * that its data stay in that core's private cache, unless a second worker drawn at random is less loaded (the power of
+ * two choices: Mitzenmacher, IEEE TPDS 12(10), 2001). Of several homes the least loaded of two drawn at random is taken.
+ */
+public final class HomeDomainDispatcher implements Dispatcher {
+    private final WorkerLayout layout;
+
+    public HomeDomainDispatcher(WorkerLayout layout) {
+        this.layout = layout;
+    }
+
+    @Override
+    public int worker(int slot, Mapping mapping, LoadView load, long ticket) {
+        int domain = mapping.homeCount(slot) == 1 ? mapping.home(slot, 0) : lessLoadedHome(slot, mapping, load, ticket);
+        int workers = layout.workersIn(domain);
+        int usual = Integer.remainderUnsigned(mix(slot), workers);
+        int preferred = layout.workerIn(domain, usual);
+        if (workers == 1) {
+            return preferred;
+        }
+        int step = 1 + (int) Long.remainderUnsigned(ticket, workers - 1);
+        int other = layout.workerIn(domain, (usual + step) % workers);
+        return load.load(preferred) <= load.load(other) ? preferred : other;
+    }
+
+    private int lessLoadedHome(int slot, Mapping mapping, LoadView load, long ticket) {
+        int homes = mapping.homeCount(slot);
+        int first = (int) Long.remainderUnsigned(ticket >>> 16, homes);
+        int second = (first + 1 + (int) Long.remainderUnsigned(ticket >>> 32, homes - 1)) % homes;
+        int one = mapping.home(slot, first);
+        int two = mapping.home(slot, second);
+        return meanLoad(one, load) <= meanLoad(two, load) ? one : two;
+    }
+
+    private double meanLoad(int domain, LoadView load) {
+        int workers = layout.workersIn(domain);
+        int sum = 0;
+        for (int i = 0; i < workers; i++) {
+            sum += load.load(layout.workerIn(domain, i));
+        }
+        return (double) sum / workers;
+    }
+
+    /** Spreads consecutive slots over workers: the finaliser of MurmurHash3 (Appleby). */
+    private static int mix(int slot) {
+        int h = slot;
+        h ^= h >>> 16;
+        h *= 0x85ebca6b;
+        h ^= h >>> 13;
+        h *= 0xc2b2ae35;
+        h ^= h >>> 16;
+        return h;
+    }
+}

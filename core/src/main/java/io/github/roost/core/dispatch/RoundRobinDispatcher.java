@@ -1,0 +1,17 @@
+package io.github.roost.core.dispatch;
+
+import io.github.roost.core.mapping.Mapping;
+
+/** The dispatch of V0 and V1: every worker in turn, whatever the mapping says. */
+public final class RoundRobinDispatcher implements Dispatcher {
+    private final int workers;
+
+    public RoundRobinDispatcher(WorkerLayout layout) {
+        this.workers = layout.workers();
+    }
+
+    @Override
+    public int worker(int slot, Mapping mapping, LoadView load, long ticket) {
+        return (int) Long.remainderUnsigned(ticket, workers);
+    }
+}

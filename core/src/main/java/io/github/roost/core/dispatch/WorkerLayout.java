@@ -1,0 +1,81 @@
+package io.github.roost.core.dispatch;
+
+import io.github.roost.topology.CacheDomain;
+import io.github.roost.topology.Core;
+import io.github.roost.topology.Topology;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Which worker sits on which core of which cache domain: one worker per core, numbered domain by domain. Immutable. */
+public final class WorkerLayout {
+    private final List<Core> cores;
+    private final int[] domainOf;
+    private final int[][] workersOf;
+    private final int[] packageOf;
+
+    private WorkerLayout(List<Core> cores, int[] domainOf, int[][] workersOf, int[] packageOf) {
+        this.cores = cores;
+        this.domainOf = domainOf;
+        this.workersOf = workersOf;
+        this.packageOf = packageOf;
+    }
+
+    /** One worker for each usable core of a topology. */
+    public static WorkerLayout of(Topology topology) {
+        List<CacheDomain> domains = topology.domains();
+        List<Core> cores = new ArrayList<>();
+        int[][] workersOf = new int[domains.size()][];
+        int[] packageOf = new int[domains.size()];
+        for (int domain = 0; domain < domains.size(); domain++) {
+            List<Core> domainCores = domains.get(domain).cores();
+            workersOf[domain] = new int[domainCores.size()];
+            packageOf[domain] = domains.get(domain).packageId();
+            for (int i = 0; i < domainCores.size(); i++) {
+                workersOf[domain][i] = cores.size();
+                cores.add(domainCores.get(i));
+            }
+        }
+        int[] domainOf = new int[cores.size()];
+        for (int domain = 0; domain < workersOf.length; domain++) {
+            for (int worker : workersOf[domain]) {
+                domainOf[worker] = domain;
+            }
+        }
+        return new WorkerLayout(List.copyOf(cores), domainOf, workersOf, packageOf);
+    }
+
+    /** Number of workers. */
+    public int workers() {
+        return domainOf.length;
+    }
+
+    /** Number of cache domains. */
+    public int domains() {
+        return workersOf.length;
+    }
+
+    /** The core that a worker is pinned to. */
+    public Core coreOf(int worker) {
+        return cores.get(worker);
+    }
+
+    /** The cache domain of a worker. */
+    public int domainOf(int worker) {
+        return domainOf[worker];
+    }
+
+    /** The package (socket) of a cache domain. */
+    public int packageOf(int domain) {
+        return packageOf[domain];
+    }
+
+    /** Number of workers in a domain. */
+    public int workersIn(int domain) {
+        return workersOf[domain].length;
+    }
+
+    /** The {@code index}-th worker of a domain. */
+    public int workerIn(int domain, int index) {
+        return workersOf[domain][index];
+    }
+}

@@ -1,0 +1,95 @@
+package io.github.roost.core.mapping;
+
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.PriorityQueue;
+import java.util.stream.IntStream;
+
+/**
+ * Algorithm 1 of the paper (Huang et al., "CCD-Level and Load-Aware Thread Orchestration for In-Memory Vector ANNS on
+ * Multi-Core CPUs", 2026): items by traffic descending, each to the domain with the least load so far, so that cold
+ * items fill up beside hot ones. Ties: items by id ascending, domains by index ascending. It is the longest processing
+ * time rule of multiprocessor scheduling (Graham, SIAM J. Appl. Math. 17(2), 1969). Stateless.
+ */
+public final class HotColdPairing implements MappingPolicy {
+    /** Stateless: one serves all. */
+    public HotColdPairing() {}
+
+    @Override
+    public Mapping next(Mapping current, long[] traffic) {
+        return Mapping.of(current.domains(), assign(traffic, current.domains()));
+    }
+
+    /**
+     * The domain of every item.
+     *
+     * @param traffic one number an item, none negative, their sum below 2<sup>63</sup>
+     * @param domains how many domains there are, at least 1
+     * @return one domain an item, in the order of the items
+     */
+    public static int[] assign(long[] traffic, int domains) {
+        if (domains < 1) {
+            throw new IllegalArgumentException("domains must be at least 1, got " + domains);
+        }
+        checkTraffic(traffic);
+        PriorityQueue<Load> loads = new PriorityQueue<>(Math.max(1, Math.min(domains, traffic.length)));
+        for (int domain = 0; domain < Math.min(domains, traffic.length); domain++) {
+            loads.add(new Load(0, domain));
+        }
+        int[] homes = new int[traffic.length];
+        for (int item : hottestFirst(traffic)) {
+            Load least = loads.remove();
+            homes[item] = least.domain;
+            loads.add(new Load(least.bytes + traffic[item], least.domain));
+        }
+        return homes;
+    }
+
+    private record Load(long bytes, int domain) implements Comparable<Load> {
+        @Override
+        public int compareTo(Load other) {
+            int byLoad = Long.compare(bytes, other.bytes);
+            return byLoad != 0 ? byLoad : Integer.compare(domain, other.domain);
+        }
+    }
+
+    private static void checkTraffic(long[] traffic) {
+        long sum = 0;
+        for (int item = 0; item < traffic.length; item++) {
+            if (traffic[item] < 0) {
+                throw new IllegalArgumentException(
+                        "traffic of item " + item + " must not be negative, got " + traffic[item]);
+            }
+            sum += traffic[item];
+            if (sum < 0) {
+                throw new IllegalArgumentException("the sum of all traffic must be below 2^63, passed it at item "
+                        + item + " with " + traffic[item]);
+            }
+        }
+    }
+
+    /** Items by traffic descending, then id ascending. */
+    static int[] hottestFirst(long[] traffic) {
+        long hottest = Arrays.stream(traffic).max().orElse(0);
+        int idBits = Integer.SIZE - Integer.numberOfLeadingZeros(Math.max(1, traffic.length - 1));
+        int trafficBits = Long.SIZE - Long.numberOfLeadingZeros(hottest);
+        if (idBits + trafficBits >= Long.SIZE) {
+            return IntStream.range(0, traffic.length)
+                    .boxed()
+                    .sorted(Comparator.comparingLong((Integer item) -> -traffic[item]))
+                    .mapToInt(Integer::intValue)
+                    .toArray();
+        }
+        // Both keys in one long: sorting primitives is what keeps 131,072 ids within a few milliseconds.
+        long[] keys = new long[traffic.length];
+        for (int item = 0; item < keys.length; item++) {
+            keys[item] = (hottest - traffic[item]) << idBits | item;
+        }
+        Arrays.sort(keys);
+        int[] order = new int[keys.length];
+        for (int i = 0; i < order.length; i++) {
+            order[i] = (int) (keys[i] & ((1L << idBits) - 1));
+        }
+        return order;
+    }
+}

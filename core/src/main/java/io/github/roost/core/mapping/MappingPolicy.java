@@ -1,0 +1,12 @@
+package io.github.roost.core.mapping;
+
+/** Decides the next mapping at the end of a window. Must be a pure function of its arguments. */
+@FunctionalInterface
+public interface MappingPolicy {
+    /**
+     * @param current the mapping in force
+     * @param traffic bytes that each slot's searches touched in the window, none negative, one a slot of the mapping
+     * @return the next mapping, with as many slots; its epoch is ignored
+     */
+    Mapping next(Mapping current, long[] traffic);
+}

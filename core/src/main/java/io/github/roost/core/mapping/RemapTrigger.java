@@ -1,0 +1,54 @@
+package io.github.roost.core.mapping;
+
+import io.github.roost.core.monitor.Traffic;
+
+/**
+ * Whether a remap pays: only when the largest domain load under the present mapping is above the proposed one's by more
+ * than a threshold, and by more than chance explains. Searches arrive at random, so the load of a domain that served n
+ * searches of like size varies by about 1/&radic;n of itself (Poisson); a deviation within {@link #sigmas} of that is
+ * noise. Without this a stationary workload would be remapped for ever.
+ *
+ * @param threshold how much larger the present largest load must be than the proposed, as a share; above 0
+ * @param sigmas how many standard deviations of chance it must exceed as well; at least 0
+ */
+public record RemapTrigger(double threshold, double sigmas) {
+    public RemapTrigger {
+        if (!(threshold > 0)) {
+            throw new IllegalArgumentException("threshold must be above 0, got " + threshold);
+        }
+        if (!(sigmas >= 0)) {
+            throw new IllegalArgumentException("sigmas must be at least 0, got " + sigmas);
+        }
+    }
+
+    /** Whether {@code proposed} is better than {@code current} for this traffic by more than threshold and chance. */
+    public boolean pays(Mapping current, Mapping proposed, Traffic traffic) {
+        double[] now = DomainLoads.of(current, traffic.bytes());
+        double[] then = DomainLoads.of(proposed, traffic.bytes());
+        int fullest = argMax(now);
+        double largestThen = then[argMax(then)];
+        double gain = now[fullest] - largestThen;
+        double chance = sigmas * Math.sqrt(variance(current, fullest, traffic));
+        return gain > threshold * largestThen && gain > chance;
+    }
+
+    private static int argMax(double[] values) {
+        int best = 0;
+        for (int i = 1; i < values.length; i++) {
+            best = values[i] > values[best] ? i : best;
+        }
+        return best;
+    }
+
+    /** Variance of a domain's load as a sum of compound Poisson items: for each, searches times squared mean size. */
+    private static double variance(Mapping mapping, int domain, Traffic traffic) {
+        double variance = 0;
+        for (int slot = 0; slot < mapping.slots(); slot++) {
+            if (traffic.searches()[slot] > 0 && mapping.isHome(slot, domain)) {
+                double bytes = (double) traffic.bytes()[slot] / mapping.homeCount(slot);
+                variance += bytes * bytes / traffic.searches()[slot];
+            }
+        }
+        return variance;
+    }
+}

@@ -1,0 +1,242 @@
+package io.github.roost.core.mapping;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The default policy, beyond the paper's Algorithm 1 in two ways. An item hotter than one domain's fair share is cut
+ * into pieces of that share, each with a home of its own. And items stay where they are unless moving them pays: pieces
+ * leave only domains above a target, as few bytes as suffice, where the target is a little above the largest domain load
+ * that {@link HotColdPairing} would give. Where that finds no way to the target, a fresh placement is taken with its
+ * domains renamed so that most traffic stays.
+ */
+public final class StayingPairing implements MappingPolicy {
+    /** How far above Algorithm 1's largest domain load a mapping may stay. */
+    private static final double ABOVE_ALGORITHM_1 = 1.04;
+    /** How far above the best placement of the pieces it may stay; every further per cent of balance moves much more. */
+    private static final double ABOVE_FRESH = 1.15;
+
+    /** Stateless: one serves all. */
+    public StayingPairing() {}
+
+    @Override
+    public Mapping next(Mapping current, long[] traffic) {
+        if (Arrays.stream(traffic).allMatch(bytes -> bytes == 0)) {
+            return current;
+        }
+        int domains = current.domains();
+        Pieces whole = Pieces.whole(current, traffic);
+        int[] algorithm1 = HotColdPairing.assign(traffic, domains);
+        Pieces pieces = Pieces.cut(current, traffic);
+        int[] fresh = pieces.hottestToLeastLoaded(domains);
+        double algorithm1Load = largest(whole.loads(algorithm1, domains));
+        double freshLoad = largest(pieces.loads(fresh, domains));
+        double target = Math.min(algorithm1Load * ABOVE_ALGORITHM_1, freshLoad * ABOVE_FRESH);
+
+        int[] relieved = pieces.relieve(domains, target);
+        if (relieved != null) {
+            return pieces.mapping(current, relieved);
+        }
+        return freshLoad <= algorithm1Load * ABOVE_ALGORITHM_1
+                ? pieces.mapping(current, pieces.renamed(fresh, domains))
+                : whole.mapping(current, whole.renamed(algorithm1, domains));
+    }
+
+    private static long largest(long[] loads) {
+        return Arrays.stream(loads).max().orElse(0);
+    }
+
+    /** What is placed: items, the hot ones cut. Pieces of one item follow each other and never share a domain. */
+    private static final class Pieces {
+        /** First piece of each item, and one past the last piece of all. */
+        private final int[] firstOf;
+
+        private final int[] itemOf;
+        private final long[] traffic;
+        /** Where each piece lives now. */
+        private final int[] homes;
+
+        private Pieces(int[] firstOf, int[] itemOf, long[] traffic, int[] homes) {
+            this.firstOf = firstOf;
+            this.itemOf = itemOf;
+            this.traffic = traffic;
+            this.homes = homes;
+        }
+
+        static Pieces whole(Mapping current, long[] traffic) {
+            return of(current, traffic, Long.MAX_VALUE);
+        }
+
+        static Pieces cut(Mapping current, long[] traffic) {
+            return of(current, traffic, Math.ceilDiv(Arrays.stream(traffic).sum(), current.domains()));
+        }
+
+        private static Pieces of(Mapping current, long[] traffic, long largestPiece) {
+            int[] firstOf = new int[traffic.length + 1];
+            for (int item = 0; item < traffic.length; item++) {
+                firstOf[item + 1] =
+                        firstOf[item] + Math.max(1, Math.toIntExact(Math.ceilDiv(traffic[item], largestPiece)));
+            }
+            int[] itemOf = new int[firstOf[traffic.length]];
+            long[] pieceTraffic = new long[itemOf.length];
+            int[] homes = new int[itemOf.length];
+            for (int item = 0; item < traffic.length; item++) {
+                long left = traffic[item];
+                for (int piece = firstOf[item]; piece < firstOf[item + 1]; piece++) {
+                    itemOf[piece] = item;
+                    pieceTraffic[piece] = Math.min(left, largestPiece);
+                    left -= pieceTraffic[piece];
+                    homes[piece] = current.home(item, Math.min(piece - firstOf[item], current.homeCount(item) - 1));
+                }
+            }
+            return new Pieces(firstOf, itemOf, pieceTraffic, homes);
+        }
+
+        long[] loads(int[] placement, int domains) {
+            long[] loads = new long[domains];
+            for (int piece = 0; piece < placement.length; piece++) {
+                loads[placement[piece]] += traffic[piece];
+            }
+            return loads;
+        }
+
+        /** Algorithm 1's rule, with the pieces of one item kept apart. */
+        int[] hottestToLeastLoaded(int domains) {
+            int[] placement = new int[traffic.length];
+            Arrays.fill(placement, -1);
+            long[] loads = new long[domains];
+            for (int piece : HotColdPairing.hottestFirst(traffic)) {
+                int home = leastLoaded(piece, placement, loads);
+                placement[piece] = home;
+                loads[home] += traffic[piece];
+            }
+            return placement;
+        }
+
+        private int leastLoaded(int piece, int[] placement, long[] loads) {
+            int best = -1;
+            for (int domain = 0; domain < loads.length; domain++) {
+                if ((best < 0 || loads[domain] < loads[best]) && !siblingLivesIn(piece, domain, placement)) {
+                    best = domain;
+                }
+            }
+            return best;
+        }
+
+        private boolean siblingLivesIn(int piece, int domain, int[] placement) {
+            int item = itemOf[piece];
+            for (int sibling = firstOf[item]; sibling < firstOf[item + 1]; sibling++) {
+                if (sibling != piece && placement[sibling] == domain) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        /** The present placement with as little moved as brings every domain to the target; null if that fails. */
+        int @Nullable [] relieve(int domains, double target) {
+            int[] placement = apart(domains);
+            long[] loads = loads(placement, domains);
+            List<List<Integer>> crowded = new ArrayList<>();
+            for (int domain = 0; domain < domains; domain++) {
+                crowded.add(new ArrayList<>());
+            }
+            for (int piece : HotColdPairing.hottestFirst(traffic)) {
+                if (loads[placement[piece]] > target && traffic[piece] > 0) {
+                    crowded.get(placement[piece]).add(piece);
+                }
+            }
+            for (int from = 0; from < domains; from++) {
+                while (loads[from] > target) {
+                    Move move = cheapestMove(crowded.get(from), loads[from] - target, placement, loads, target);
+                    if (move == null) {
+                        return null;
+                    }
+                    crowded.get(from).remove(move.index);
+                    placement[move.piece] = move.to;
+                    loads[from] -= traffic[move.piece];
+                    loads[move.to] += traffic[move.piece];
+                }
+            }
+            return placement;
+        }
+
+        /** The present placement, with pieces that share a domain with a sibling moved to the least loaded other. */
+        private int[] apart(int domains) {
+            int[] placement = homes.clone();
+            long[] loads = loads(placement, domains);
+            for (int piece = 0; piece < placement.length; piece++) {
+                if (siblingLivesIn(piece, placement[piece], placement)) {
+                    int home = leastLoaded(piece, placement, loads);
+                    loads[placement[piece]] -= traffic[piece];
+                    loads[home] += traffic[piece];
+                    placement[piece] = home;
+                }
+            }
+            return placement;
+        }
+
+        private record Move(int index, int piece, int to) {}
+
+        /** The smallest piece that ends the excess of its domain alone, else the largest that fits anywhere. */
+        private @Nullable Move cheapestMove(
+                List<Integer> hottestFirst, double excess, int[] placement, long[] loads, double target) {
+            Move best = null;
+            for (int index = 0; index < hottestFirst.size(); index++) {
+                int piece = hottestFirst.get(index);
+                if (traffic[piece] < excess && best != null) {
+                    return best;
+                }
+                int to = leastLoaded(piece, placement, loads);
+                if (to >= 0 && loads[to] + traffic[piece] <= target) {
+                    best = new Move(index, piece, to);
+                    if (traffic[piece] < excess) {
+                        return best;
+                    }
+                }
+            }
+            return best;
+        }
+
+        /** A placement whose groups each get the domain where most of their traffic lives already. */
+        int[] renamed(int[] groups, int domains) {
+            long[][] shared = new long[domains][domains];
+            for (int piece = 0; piece < groups.length; piece++) {
+                shared[groups[piece]][homes[piece]] += traffic[piece];
+            }
+            record Pair(int group, int domain, long bytes) {}
+            List<Pair> pairs = new ArrayList<>();
+            for (int group = 0; group < domains; group++) {
+                for (int domain = 0; domain < domains; domain++) {
+                    pairs.add(new Pair(group, domain, shared[group][domain]));
+                }
+            }
+            pairs.sort(Comparator.comparingLong(Pair::bytes).reversed());
+            int[] nameOf = new int[domains];
+            Arrays.fill(nameOf, -1);
+            boolean[] taken = new boolean[domains];
+            for (Pair pair : pairs) {
+                if (nameOf[pair.group] < 0 && !taken[pair.domain]) {
+                    nameOf[pair.group] = pair.domain;
+                    taken[pair.domain] = true;
+                }
+            }
+            return Arrays.stream(groups).map(group -> nameOf[group]).toArray();
+        }
+
+        Mapping mapping(Mapping current, int[] placement) {
+            Mapping.Editor editor = current.edit(current.slots());
+            for (int item = 0; item + 1 < firstOf.length; item++) {
+                if (firstOf[item + 1] - firstOf[item] == 1) {
+                    editor.home(item, placement[firstOf[item]]);
+                } else {
+                    editor.homes(item, Arrays.copyOfRange(placement, firstOf[item], firstOf[item + 1]));
+                }
+            }
+            return editor.build();
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package io.github.roost.core.monitor;
+
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * Counts searches and the bytes they touched, per slot.
+ *
+ * <p>Each domain has counters of its own, so counting moves no cache line between domains; a sum over the domains is the
+ * traffic of a slot. Counters sit in chunks that are appended and never moved: {@link #add} races with growth only on
+ * the volatile array of chunks. Totals only grow, until {@link #clear} at re-use of a slot. Thread-safe.
+ */
+public final class TrafficMonitor {
+    private static final int CHUNK_BITS = 12;
+    private static final int CHUNK_SLOTS = 1 << CHUNK_BITS;
+
+    private final int domains;
+    /** One row of chunks a domain; replaced as a whole by {@link #ensureCapacity}, under the lock of this object. */
+    private volatile AtomicLongArray[][] chunks;
+
+    public TrafficMonitor(int domains) {
+        this.domains = domains;
+        this.chunks = new AtomicLongArray[domains][0];
+    }
+
+    /** Makes room for slots 0 to {@code slots} exclusive. Must happen before the first {@link #add} to them. */
+    public synchronized void ensureCapacity(int slots) {
+        int needed = (slots + CHUNK_SLOTS - 1) >>> CHUNK_BITS;
+        int present = chunks[0].length;
+        if (needed <= present) {
+            return;
+        }
+        AtomicLongArray[][] grown = new AtomicLongArray[domains][];
+        for (int domain = 0; domain < domains; domain++) {
+            grown[domain] = Arrays.copyOf(chunks[domain], needed);
+            for (int chunk = present; chunk < needed; chunk++) {
+                grown[domain][chunk] = new AtomicLongArray(2 * CHUNK_SLOTS);
+            }
+        }
+        chunks = grown;
+    }
+
+    /** Adds one search of {@code slot} that ran on a worker of {@code domain} and touched {@code bytes} bytes. */
+    public void add(int domain, int slot, long bytes) {
+        AtomicLongArray chunk = chunks[domain][slot >>> CHUNK_BITS];
+        int index = 2 * (slot & (CHUNK_SLOTS - 1));
+        chunk.getAndAdd(index, bytes);
+        chunk.getAndAdd(index + 1, 1);
+    }
+
+    /** The totals of slots 0 to {@code slots} exclusive. */
+    public Traffic totals(int slots) {
+        long[] bytes = new long[slots];
+        long[] searches = new long[slots];
+        for (AtomicLongArray[] row : chunks) {
+            for (int slot = 0; slot < slots; slot++) {
+                AtomicLongArray chunk = row[slot >>> CHUNK_BITS];
+                int index = 2 * (slot & (CHUNK_SLOTS - 1));
+                bytes[slot] += chunk.getOpaque(index);
+                searches[slot] += chunk.getOpaque(index + 1);
+            }
+        }
+        return new Traffic(bytes, searches);
+    }
+
+    /** Sets slots {@code from} to {@code to} exclusive to zero, for their next owner. */
+    public void clear(int from, int to) {
+        for (AtomicLongArray[] row : chunks) {
+            for (int slot = from; slot < to; slot++) {
+                AtomicLongArray chunk = row[slot >>> CHUNK_BITS];
+                int index = 2 * (slot & (CHUNK_SLOTS - 1));
+                chunk.set(index, 0);
+                chunk.set(index + 1, 0);
+            }
+        }
+    }
+}

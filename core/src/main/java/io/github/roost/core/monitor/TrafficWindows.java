@@ -1,0 +1,58 @@
+package io.github.roost.core.monitor;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * Two sliding views of a monitor's totals: the short window sees changes, the long one, a whole number of short ones,
+ * sees trends. Fed at the end of every short window. Not thread-safe: the mapper's thread owns it.
+ */
+public final class TrafficWindows {
+    private final int shortPerLong;
+    private final Deque<Traffic> recent = new ArrayDeque<>();
+    private Traffic lastTotals = Traffic.none(0);
+    private Traffic longWindow = Traffic.none(0);
+
+    /** @param shortPerLong how many short windows make the long one, at least 1 */
+    public TrafficWindows(int shortPerLong) {
+        if (shortPerLong < 1) {
+            throw new IllegalArgumentException(
+                    "the long window must hold at least 1 short window, got " + shortPerLong);
+        }
+        this.shortPerLong = shortPerLong;
+    }
+
+    /** Ends a short window, given the monitor's totals at this moment. */
+    public void endShortWindow(Traffic totals) {
+        recent.addLast(totals.since(lastTotals));
+        lastTotals = totals;
+        if (recent.size() > shortPerLong) {
+            recent.removeFirst();
+        }
+        longWindow = recent.stream().reduce(Traffic.none(0), Traffic::plus);
+    }
+
+    /** Traffic of the short window that ended last. */
+    public Traffic shortWindow() {
+        return recent.isEmpty() ? Traffic.none(0) : recent.getLast();
+    }
+
+    /** Traffic of the last long window, or of as many short ones as have ended. */
+    public Traffic longWindow() {
+        return longWindow;
+    }
+
+    /** Forgets what slots {@code from} to {@code to} exclusive did, for their next owner. */
+    public void clear(int from, int to) {
+        recent.forEach(window -> clear(window, from, to));
+        clear(lastTotals, from, to);
+        clear(longWindow, from, to);
+    }
+
+    private static void clear(Traffic traffic, int from, int to) {
+        for (int slot = from; slot < Math.min(to, traffic.slots()); slot++) {
+            traffic.bytes()[slot] = 0;
+            traffic.searches()[slot] = 0;
+        }
+    }
+}

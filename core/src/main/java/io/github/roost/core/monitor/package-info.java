@@ -1,0 +1,5 @@
+/** What searches touched, summed per window. */
+@NullMarked
+package io.github.roost.core.monitor;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,81 @@
+package io.github.roost.core.pool;
+
+import io.github.roost.core.mapping.Mapping;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * A published mapping and the count of tasks dispatched under it that have not finished.
+ *
+ * <p>Entries and exits are counted apart, one pair of counters a domain, each pair on cache lines of its own. All
+ * counters only grow. {@link #drained} reads every exit before any entry: if the sums are equal then, at the moment
+ * between the two passes, the number of exits was at least what was read and the number of entries at most what was
+ * read, and exits never exceed entries, so both were equal and nobody was inside.
+ *
+ * <p>A dispatcher enters and then checks that the epoch is still the current one; if not, it leaves and tries the next.
+ * So after {@link #supersede} only such passers-by enter, and since every exit after it checks {@link #drained}, the
+ * last one to leave completes {@link #retired}. An epoch retires after all before it have.
+ */
+public final class Epoch {
+    /** Longs from one counter to the next: two cache lines, since processors fetch lines in pairs. */
+    private static final int STRIDE = 16;
+
+    private final Mapping mapping;
+    private final AtomicLongArray entries;
+    private final AtomicLongArray exits;
+    private final CompletableFuture<Void> drained = new CompletableFuture<>();
+    private final CompletableFuture<Void> retired = new CompletableFuture<>();
+    /** Written once, by the thread that publishes the next epoch. */
+    private volatile boolean superseded;
+
+    public Epoch(Mapping mapping) {
+        this.mapping = mapping;
+        this.entries = new AtomicLongArray((mapping.domains() + 1) * STRIDE);
+        this.exits = new AtomicLongArray((mapping.domains() + 1) * STRIDE);
+    }
+
+    public Mapping mapping() {
+        return mapping;
+    }
+
+    /** Counts {@code tasks} tasks in, on the counter of {@code domain}. */
+    public void enter(int domain, int tasks) {
+        entries.getAndAdd((domain + 1) * STRIDE, tasks);
+    }
+
+    /** Counts {@code tasks} tasks out, on the counter of any domain. */
+    public void exit(int domain, int tasks) {
+        exits.getAndAdd((domain + 1) * STRIDE, tasks);
+        if (superseded && inside() == 0) {
+            drained.complete(null);
+        }
+    }
+
+    /** Called once, after the next epoch has been published; {@code previous} is the one before this. */
+    public void supersede(CompletableFuture<Void> previousRetired) {
+        superseded = true;
+        if (inside() == 0) {
+            drained.complete(null);
+        }
+        drained.thenCombine(previousRetired, (a, b) -> b).thenRun(() -> retired.complete(null));
+    }
+
+    /** Completes once the epoch is superseded and its last task, and the last of all epochs before, has finished. */
+    public CompletableFuture<Void> retired() {
+        return retired;
+    }
+
+    /** Tasks inside; exact when it is zero and no new ones enter. */
+    public long inside() {
+        long left = sum(exits);
+        return sum(entries) - left;
+    }
+
+    private static long sum(AtomicLongArray counters) {
+        long sum = 0;
+        for (int i = 0; i < counters.length(); i += STRIDE) {
+            sum += counters.get(i);
+        }
+        return sum;
+    }
+}

@@ -1,0 +1,13 @@
+package io.github.roost.core.pool;
+
+/** Told of what happens on workers. Called on the worker's thread: must be quick and must not throw. */
+public interface PoolListener {
+    /** A worker took a task of mapping id {@code slot} from a worker of another domain. */
+    void crossSteal(int thief, int victim, int slot);
+
+    /** A task of mapping id {@code slot} ran for {@code nanos} nanoseconds. */
+    void ran(int slot, int worker, long nanos);
+
+    /** A worker's thread died and another took its place. */
+    void workerReplaced(int worker);
+}

@@ -1,0 +1,47 @@
+package io.github.roost.core.pool;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * A future on which a worker may wait without holding up what it waits for: before it blocks, a worker runs the awaited
+ * task itself if no other has begun it. So a nested submit never deadlocks, even on one worker.
+ */
+public class RoostFuture<T> extends CompletableFuture<T> {
+    @Override
+    public <U> CompletableFuture<U> newIncompleteFuture() {
+        return new RoostFuture<>();
+    }
+
+    @Override
+    public T join() {
+        helpIfWorker(Task.NO_DEADLINE);
+        return super.join();
+    }
+
+    @Override
+    public T get() throws InterruptedException, ExecutionException {
+        helpIfWorker(Task.NO_DEADLINE);
+        return super.get();
+    }
+
+    @Override
+    public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
+        long end = System.nanoTime() + unit.toNanos(timeout);
+        helpIfWorker(end);
+        return super.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+    }
+
+    private void helpIfWorker(long untilNanos) {
+        if (!isDone() && Thread.currentThread() instanceof WorkerThread thread) {
+            help(thread.worker(), untilNanos);
+        }
+    }
+
+    /** Brings this future forward on a worker that is about to wait for it. Derived futures: runs what is queued. */
+    void help(Worker worker, long untilNanos) {
+        worker.helpUntilDone(this, untilNanos);
+    }
+}

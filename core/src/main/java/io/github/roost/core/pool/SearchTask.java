@@ -1,0 +1,127 @@
+package io.github.roost.core.pool;
+
+import io.github.roost.core.DeadlineExceededException;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SearchFunction;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
+
+/** One submitted search and the future of its result, in one object. */
+public final class SearchTask<Q, R> extends RoostFuture<R> implements Task {
+    private static final VarHandle CLAIMED;
+
+    static {
+        try {
+            CLAIMED = MethodHandles.lookup().findVarHandle(SearchTask.class, "claimed", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final Epoch epoch;
+    private final int slot;
+    private final long submittedNanos;
+    private final long deadlineNanos;
+    private @Nullable SearchFunction<? super Q, ? extends R> searchFunction;
+    private @Nullable Q query;
+    /** Set once, by compare-and-set, by the thread that runs or fails the task. */
+    @SuppressWarnings("unused")
+    private volatile boolean claimed;
+
+    public SearchTask(
+            SearchFunction<? super Q, ? extends R> searchFunction,
+            Q query,
+            int slot,
+            Epoch epoch,
+            long submittedNanos,
+            long deadlineNanos) {
+        this.searchFunction = searchFunction;
+        this.query = query;
+        this.slot = slot;
+        this.epoch = epoch;
+        this.submittedNanos = submittedNanos;
+        this.deadlineNanos = deadlineNanos;
+    }
+
+    @Override
+    public boolean claim() {
+        return CLAIMED.compareAndSet(this, false, true);
+    }
+
+    @Override
+    public void run(TaskContext context) {
+        SearchFunction<? super Q, ? extends R> function = searchFunction;
+        Q argument = query;
+        forget();
+        if (isDone()) {
+            context.finished(Outcome.CANCELLED);
+            return;
+        }
+        long late = context.startNanos() - deadlineNanos;
+        if (expired(context.startNanos())) {
+            context.finished(Outcome.EXPIRED);
+            completeExceptionally(new DeadlineExceededException(late));
+            return;
+        }
+        R result;
+        try {
+            result = search(function, argument, context);
+        } catch (Throwable failure) {
+            context.finished(isDone() ? Outcome.CANCELLED : Outcome.FAILED);
+            completeExceptionally(failure);
+            return;
+        }
+        context.finished(isDone() ? Outcome.CANCELLED : Outcome.COMPLETED);
+        complete(result);
+    }
+
+    @SuppressWarnings("NullAway") // the claim makes this the only reader, before forget() by the same thread
+    private R search(
+            @Nullable SearchFunction<? super Q, ? extends R> function, @Nullable Q argument, SearchContext context)
+            throws Exception {
+        return function.search(argument, context);
+    }
+
+    /** A future may be kept long after its query: do not keep the query with it. */
+    private void forget() {
+        searchFunction = null;
+        query = null;
+    }
+
+    @Override
+    public void fail(Throwable cause) {
+        forget();
+        completeExceptionally(cause);
+    }
+
+    @Override
+    public int slot() {
+        return slot;
+    }
+
+    @Override
+    public Epoch epoch() {
+        return epoch;
+    }
+
+    @Override
+    public long submittedNanos() {
+        return submittedNanos;
+    }
+
+    @Override
+    public long deadlineNanos() {
+        return deadlineNanos;
+    }
+
+    @Override
+    public boolean abandoned() {
+        return isDone();
+    }
+
+    @Override
+    void help(Worker worker, long untilNanos) {
+        worker.runIfUnclaimed(this);
+    }
+}

@@ -1,0 +1,404 @@
+package io.github.roost.core.pool;
+
+import io.github.roost.core.IdleStrategy;
+import io.github.roost.core.Priority;
+import io.github.roost.core.dispatch.StealOrder;
+import io.github.roost.core.pool.Task.Outcome;
+import io.github.roost.core.pool.WorkerCounters.Counter;
+import io.github.roost.topology.PinResult;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One worker: runs what is in its rings, then what it may steal, then sleeps.
+ *
+ * <p>No wake-up is lost: a submitter first counts its task into a ring and then looks whether a worker sleeps; a worker
+ * first marks itself {@link #PARKED} and then looks at the counts of all rings it may take from. Both are sequentially
+ * consistent, so at least one of the two sees the other (Dekker's argument): either the worker stays up, or the
+ * submitter wakes it.
+ */
+final class Worker implements Runnable {
+    /** Interactive tasks after which a waiting batch task goes first, so that batch work is never starved. */
+    private static final int INTERACTIVE_PER_BATCH = 32;
+    /** How long a worker that waits for a derived future sleeps between looks for something to run. */
+    private static final long HELP_PAUSE_NANOS = 50_000;
+
+    private static final int UP = 0;
+    private static final int PARKED = 1;
+    private static final VarHandle STATE;
+    private static final VarHandle CURRENT;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(Worker.class, "state", int.class);
+            CURRENT = MethodHandles.lookup().findVarHandle(Worker.class, "current", Task.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    final int index;
+    final int domain;
+    final Ring interactive;
+    final Ring batch;
+    final WorkerCounters counters = new WorkerCounters();
+    private final WorkerPool pool;
+    private final DomainState domainState;
+    private final StealOrder stealOrder;
+    private final IdleStrategy idleStrategy;
+
+    /** Written by the worker (to PARKED and back) and by who wakes it (to UP). */
+    @SuppressWarnings("unused")
+    private volatile int state = UP;
+    /** Written by the worker alone; the innermost task it runs. */
+    private volatile @Nullable Task current;
+    /** Written by the worker's thread as it starts; a replacement thread writes it anew. */
+    private volatile @Nullable PinResult pin;
+
+    private volatile @Nullable WorkerThread thread;
+    /** Interactive tasks since the last batch task; the worker's own. */
+    private int interactiveSinceBatch;
+    /** Whether this worker counts as idle in its domain; the worker's own. */
+    private boolean countedIdle;
+
+    Worker(int index, int domain, WorkerPool pool, DomainState domainState, StealOrder stealOrder, int ringCapacity) {
+        this.index = index;
+        this.domain = domain;
+        this.pool = pool;
+        this.domainState = domainState;
+        this.stealOrder = stealOrder;
+        this.idleStrategy = pool.idleStrategy();
+        this.interactive = new Ring(ringCapacity);
+        this.batch = new Ring(ringCapacity);
+    }
+
+    void start() {
+        WorkerThread fresh = new WorkerThread(this, "roost-worker-" + domain + "." + index);
+        thread = fresh;
+        fresh.start();
+    }
+
+    @Override
+    public void run() {
+        boolean finished = false;
+        try {
+            pin = pool.pin(index);
+            while (!pool.isTerminated()) {
+                Task task = next();
+                if (task == null) {
+                    task = waitForTask();
+                }
+                if (task != null) {
+                    execute(task);
+                }
+            }
+            finished = true;
+        } finally {
+            if (!finished) {
+                died();
+            }
+        }
+    }
+
+    /** Leaves no trace of a dying thread in what others read, and hands the rings to a fresh one. */
+    private void died() {
+        if (countedIdle) {
+            endIdle();
+        }
+        pool.replace(this);
+    }
+
+    private @Nullable Task next() {
+        Task task = pollOwn();
+        return task != null ? task : stealUngated();
+    }
+
+    private @Nullable Task pollOwn() {
+        if (interactiveSinceBatch >= INTERACTIVE_PER_BATCH) {
+            interactiveSinceBatch = 0;
+            Task task = batch.poll();
+            if (task != null) {
+                pool.taken(domain);
+                return task;
+            }
+        }
+        Task task = interactive.poll();
+        if (task != null) {
+            interactiveSinceBatch++;
+        } else {
+            task = batch.poll();
+        }
+        if (task != null) {
+            pool.taken(domain);
+        }
+        return task;
+    }
+
+    private @Nullable Task pollAsThief() {
+        Task task = interactive.poll();
+        if (task == null) {
+            task = batch.poll();
+        }
+        if (task != null) {
+            pool.taken(domain);
+        }
+        return task;
+    }
+
+    private @Nullable Task stealUngated() {
+        int victims = stealOrder.ungated();
+        if (victims == 0) {
+            return null;
+        }
+        int start = ThreadLocalRandom.current().nextInt(victims);
+        for (int i = 0; i < victims; i++) {
+            Task task = stealFrom(stealOrder.ungated((start + i) % victims));
+            if (task != null) {
+                return task;
+            }
+        }
+        return null;
+    }
+
+    private @Nullable Task stealGated() {
+        for (int level = 0; level < stealOrder.gatedLevels(); level++) {
+            int victims = stealOrder.gated(level);
+            int start = ThreadLocalRandom.current().nextInt(victims);
+            for (int i = 0; i < victims; i++) {
+                int victim = stealOrder.gated(level, (start + i) % victims);
+                if (pool.waiting(victim) > 0 && pool.gateOpens(domain, victim)) {
+                    Task task = stealFrom(victim);
+                    if (task != null) {
+                        return task;
+                    }
+                }
+            }
+        }
+        return null;
+    }
+
+    private @Nullable Task stealFrom(int victim) {
+        Worker from = pool.worker(victim);
+        if (from.waiting() == 0) {
+            return null;
+        }
+        Task task = from.pollAsThief();
+        if (task != null) {
+            boolean intra = from.domain == domain;
+            counters.add(intra ? Counter.INTRA_STEALS : Counter.CROSS_STEALS, 1);
+            if (!intra) {
+                pool.crossSteal(index, victim, task);
+            }
+        }
+        return task;
+    }
+
+    private @Nullable Task waitForTask() {
+        domainState.idleBegins();
+        countedIdle = true;
+        Task task = null;
+        for (int looks = 1; task == null && !pool.isTerminated(); looks++) {
+            if (idleStrategy.looksAgain(looks)) {
+                Thread.onSpinWait();
+            } else {
+                park();
+            }
+            task = next();
+            if (task == null) {
+                task = stealGated();
+            }
+        }
+        endIdle();
+        return task;
+    }
+
+    private void endIdle() {
+        countedIdle = false;
+        domainState.idleEnds();
+    }
+
+    private void park() {
+        domainState.parkBegins();
+        state = PARKED;
+        long nanos = mayTakeSomething() ? 0 : pool.nanosToNextCrossLook(domain, stealOrder);
+        if (nanos == Long.MAX_VALUE) {
+            counters.add(Counter.PARKS, 1);
+            LockSupport.park(pool);
+        } else if (nanos > 0) {
+            LockSupport.parkNanos(pool, nanos);
+        }
+        state = UP;
+        domainState.parkEnds();
+    }
+
+    private boolean mayTakeSomething() {
+        if (pool.isTerminated() || waiting() > 0) {
+            return true;
+        }
+        for (int i = 0; i < stealOrder.ungated(); i++) {
+            if (pool.waiting(stealOrder.ungated(i)) > 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Wakes the worker if it sleeps; true if this call did. Any thread. */
+    boolean wake() {
+        if (state == PARKED && STATE.compareAndSet(this, PARKED, UP)) {
+            LockSupport.unpark(thread);
+            return true;
+        }
+        return false;
+    }
+
+    /** Tasks in both rings. Any thread. */
+    int waiting() {
+        return interactive.waiting() + batch.waiting();
+    }
+
+    /** Tasks in both rings and the one that runs. Any thread. */
+    int load() {
+        return waiting() + (current == null ? 0 : 1);
+    }
+
+    boolean isOf(WorkerPool other) {
+        return pool == other;
+    }
+
+    boolean isRunning() {
+        return current != null;
+    }
+
+    Ring ring(Priority priority) {
+        return priority == Priority.INTERACTIVE ? interactive : batch;
+    }
+
+    @Nullable
+    PinResult pin() {
+        return pin;
+    }
+
+    @Nullable
+    WorkerThread thread() {
+        return thread;
+    }
+
+    @Nullable
+    Task current() {
+        return current;
+    }
+
+    /** Runs a task taken from a ring, unless someone who waits for it has claimed it. This worker's thread only. */
+    private void execute(Task task) {
+        if (waiting() > 0) {
+            // Whoever put these may have found this worker on its way to a task that it had stolen.
+            pool.wakeHelper(this);
+        }
+        if (task.claim()) {
+            runClaimed(task);
+        }
+    }
+
+    /** Runs a task that this worker's thread is about to wait for. */
+    void runIfUnclaimed(Task task) {
+        if (task.claim()) {
+            runClaimed(task);
+        }
+    }
+
+    private void runClaimed(Task task) {
+        Task outer = current;
+        CURRENT.setRelease(this, task);
+        Run run = new Run(task, System.nanoTime());
+        try {
+            Throwable failure = pool.failure();
+            if (failure == null) {
+                task.run(run);
+            } else {
+                run.finished(Outcome.FAILED);
+                task.fail(failure);
+            }
+        } catch (Throwable unexpected) {
+            // Tasks catch what user code throws, so this thread is lost; the future must not be.
+            run.finished(Outcome.FAILED);
+            task.fail(unexpected);
+            throw unexpected;
+        } finally {
+            CURRENT.setRelease(this, outer);
+            if (outer == null) {
+                // What user code left behind must not keep this worker from sleeping.
+                Thread.interrupted();
+            }
+            task.epoch().exit(domain, 1);
+        }
+    }
+
+    /** Fails what waits in the rings. Any thread. */
+    void failWaiting(Throwable cause) {
+        for (Task task = pollAsThief(); task != null; task = pollAsThief()) {
+            if (task.claim()) {
+                pool.failedWaiting();
+                task.fail(cause);
+                task.epoch().exit(domain, 1);
+            }
+        }
+    }
+
+    /** Runs queued tasks until a future is done that is not a task itself, or the time is up. */
+    void helpUntilDone(Future<?> future, long untilNanos) {
+        while (!future.isDone() && !Thread.currentThread().isInterrupted()) {
+            Task task = next();
+            for (int victim = 0; task == null && victim < pool.workers(); victim++) {
+                task = pool.worker(victim).pollAsThief();
+            }
+            if (task != null) {
+                execute(task);
+            } else if (untilNanos != Task.NO_DEADLINE && System.nanoTime() - untilNanos >= 0) {
+                return;
+            } else {
+                LockSupport.parkNanos(future, HELP_PAUSE_NANOS);
+            }
+        }
+    }
+
+    /** The context of one run on this worker. */
+    private final class Run extends TaskContext {
+        private boolean booked;
+
+        Run(Task task, long startNanos) {
+            super(task, startNanos);
+        }
+
+        @Override
+        public int worker() {
+            return index;
+        }
+
+        @Override
+        public int domain() {
+            return domain;
+        }
+
+        @Override
+        public void finished(Outcome outcome) {
+            if (booked) {
+                return;
+            }
+            booked = true;
+            long end = System.nanoTime();
+            counters.add(Counter.TIMED, 1);
+            counters.add(Counter.WAIT_NANOS, Math.max(0, startNanos() - task().submittedNanos()));
+            counters.add(Counter.RUN_NANOS, end - startNanos());
+            counters.add(WorkerPool.counterOf(outcome), 1);
+            if (touchedAnything()) {
+                pool.monitor().add(domain, task().slot(), bytes());
+            }
+            pool.ran(task(), index, end - startNanos());
+        }
+    }
+}

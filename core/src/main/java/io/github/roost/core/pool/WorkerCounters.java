@@ -1,0 +1,32 @@
+package io.github.roost.core.pool;
+
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/** What one worker counts. Written by that worker alone; read by anyone, a moment late. */
+final class WorkerCounters {
+    /** What is counted. */
+    enum Counter {
+        COMPLETED,
+        FAILED,
+        CANCELLED,
+        EXPIRED,
+        INTRA_STEALS,
+        CROSS_STEALS,
+        TIMED,
+        WAIT_NANOS,
+        RUN_NANOS,
+        PARKS
+    }
+
+    /** Long enough that no two workers' counters share a cache line. */
+    private final AtomicLongArray values = new AtomicLongArray(16 + Counter.values().length + 16);
+
+    void add(Counter counter, long amount) {
+        int index = 16 + counter.ordinal();
+        values.setOpaque(index, values.getPlain(index) + amount);
+    }
+
+    long get(Counter counter) {
+        return values.getOpaque(16 + counter.ordinal());
+    }
+}

@@ -1,0 +1,472 @@
+package io.github.roost.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class OrchestratorTest {
+    private static final SearchFunction<Integer, Integer> DOUBLE = (query, context) -> 2 * query;
+
+    @Test
+    void aSearchRunsOnAWorkerOfItsHomeDomain() {
+        try (Orchestrator orchestrator = Machines.orchestrator(4, 2).build()) {
+            for (int table = 0; table < 8; table++) {
+                MappingId id = orchestrator.register("table-" + table).id();
+                int home = orchestrator.mapping().homes(id.slot())[0];
+                int domain = orchestrator
+                        .submit((query, context) -> context.domain(), 0, id)
+                        .join();
+                assertThat(domain).isEqualTo(home);
+            }
+        }
+    }
+
+    @Test
+    void newTablesSpreadOverTheDomains() {
+        try (Orchestrator orchestrator = Machines.orchestrator(4, 1).build()) {
+            List<MappingId> ids = IntStream.range(0, 8)
+                    .mapToObj(i -> orchestrator.register("t" + i).id())
+                    .toList();
+            assertThat(ids.stream().map(id -> orchestrator.mapping().homes(id.slot())[0]))
+                    .containsExactlyInAnyOrder(0, 0, 1, 1, 2, 2, 3, 3);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"V0,1,2", "V1,1,2", "V2,1,2", "V0,12,8", "V1,12,8", "V2,12,8", "V2,1,1", "V2,2,1"})
+    void everySubmittedTaskCompletesExactlyOnce(Scheduling scheduling, int domains, int cores) throws Exception {
+        int tasks = 20_000;
+        int submitters = 4;
+        AtomicIntegerArray runs = new AtomicIntegerArray(tasks);
+        AtomicInteger completions = new AtomicInteger();
+        try (Orchestrator orchestrator = Machines.orchestrator(domains, cores)
+                .scheduling(scheduling)
+                .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(30)))
+                .ringCapacity(64)
+                .build()) {
+            Registration table = orchestrator.register("table", 16);
+            List<CompletableFuture<Integer>> futures = new ArrayList<>();
+            for (int i = 0; i < tasks; i++) {
+                futures.add(null);
+            }
+            List<Thread> threads = new ArrayList<>();
+            for (int submitter = 0; submitter < submitters; submitter++) {
+                int first = submitter;
+                threads.add(Thread.ofVirtual().start(() -> {
+                    for (int task = first; task < tasks; task += submitters) {
+                        CompletableFuture<Integer> future = orchestrator.submit(
+                                (Integer query, SearchContext context) -> {
+                                    context.touched(1, 100);
+                                    return runs.incrementAndGet(query);
+                                },
+                                task,
+                                table.id(task % 3 == 0 ? 0 : task % 16));
+                        futures.set(task, future);
+                        future.thenRun(completions::incrementAndGet);
+                    }
+                }));
+            }
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            for (CompletableFuture<Integer> future : futures) {
+                assertThat(future.get(30, TimeUnit.SECONDS)).isEqualTo(1);
+            }
+            OrchestratorStats stats = orchestrator.stats();
+            assertThat(stats.tasks().completed()).isEqualTo(tasks);
+            assertThat(stats.tables().getFirst().searches()).isEqualTo(tasks);
+            assertThat(stats.tables().getFirst().trafficBytes()).isEqualTo(100L * tasks);
+        }
+        assertThat(completions).hasValue(tasks);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Scheduling.class)
+    void aFanOutMergesItsPartsInOrder(Scheduling scheduling) {
+        try (Orchestrator orchestrator =
+                Machines.orchestrator(3, 2).scheduling(scheduling).build()) {
+            Registration table = orchestrator.register("table", 10);
+            for (int round = 0; round < 500; round++) {
+                assertThat(orchestrator
+                                .fanOut(parts(table, DOUBLE), results -> List.copyOf(results))
+                                .join())
+                        .containsExactly(0, 2, 4, 6, 8, 10, 12, 14, 16, 18);
+            }
+        }
+    }
+
+    private static List<Part<Integer, Integer>> parts(Registration table, SearchFunction<Integer, Integer> function) {
+        return IntStream.range(0, table.clusters())
+                .mapToObj(cluster -> new Part<Integer, Integer>(function, cluster, table.id(cluster)))
+                .toList();
+    }
+
+    @Test
+    void aSearchThatThrowsFailsOnlyItsOwnFuture() {
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
+            MappingId id = orchestrator.register("table").id();
+            for (Throwable failure :
+                    List.of(new IllegalStateException("no"), new Exception("checked"), new AssertionError("error"))) {
+                CompletableFuture<Integer> failing = orchestrator.submit(
+                        (query, context) -> {
+                            throw sneaky(failure);
+                        },
+                        1,
+                        id);
+                CompletableFuture<Integer> good = orchestrator.submit(DOUBLE, 21, id);
+                assertThatThrownBy(failing::join)
+                        .isInstanceOf(CompletionException.class)
+                        .hasCause(failure);
+                assertThat(good.join()).isEqualTo(42);
+            }
+            assertThat(orchestrator.stats().tasks().failed()).isEqualTo(3);
+            assertThat(orchestrator.stats().replacedWorkers()).isZero();
+        }
+    }
+
+    @Test
+    void aStackOverflowFailsOnlyItsOwnFuture() {
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
+            MappingId id = orchestrator.register("table").id();
+            assertThatThrownBy(() -> orchestrator
+                            .submit((query, context) -> recurse(query), 1, id)
+                            .join())
+                    .hasCauseInstanceOf(StackOverflowError.class);
+            assertThat(orchestrator.submit(DOUBLE, 21, id).join()).isEqualTo(42);
+        }
+    }
+
+    private static int recurse(int depth) {
+        return depth == 0 ? 0 : recurse(depth + 1) + 1;
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <E extends Throwable> RuntimeException sneaky(Throwable failure) throws E {
+        throw (E) failure;
+    }
+
+    @Test
+    void aMergerThatThrowsFailsItsFanOut() {
+        try (Orchestrator orchestrator = Machines.orchestrator(2, 1).build()) {
+            Registration table = orchestrator.register("table", 4);
+            assertThatThrownBy(() -> orchestrator
+                            .fanOut(parts(table, DOUBLE), results -> {
+                                throw new IllegalStateException("no merge");
+                            })
+                            .join())
+                    .hasCauseInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("no merge");
+        }
+    }
+
+    @Test
+    void aPartThatThrowsFailsItsFanOutAndLeavesNothingBehind() {
+        Orchestrator orchestrator = Machines.orchestrator(2, 1).build();
+        Registration table = orchestrator.register("table", 4);
+        assertThatThrownBy(() -> orchestrator
+                        .fanOut(
+                                parts(table, (query, context) -> {
+                                    throw new IllegalStateException("part " + query);
+                                }),
+                                results -> results)
+                        .join())
+                .hasCauseInstanceOf(IllegalStateException.class);
+        assertThat(orchestrator.close(Duration.ofSeconds(10))).isTrue();
+        OrchestratorStats.TaskCounts tasks = orchestrator.stats().tasks();
+        assertThat(tasks.failed() + tasks.cancelled()).isEqualTo(4);
+    }
+
+    @Test
+    void aTaskPastItsDeadlineNeverStarts() {
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
+            MappingId id = orchestrator.register("table").id();
+            CountDownLatch started = new CountDownLatch(1);
+            CountDownLatch release = new CountDownLatch(1);
+            orchestrator.submit(blocking(started, release), 0, id);
+            await(started);
+            AtomicInteger ran = new AtomicInteger();
+            CompletableFuture<Integer> late = orchestrator.submit(
+                    (query, context) -> ran.incrementAndGet(),
+                    0,
+                    id,
+                    SubmitOptions.DEFAULT.withTimeout(Duration.ofNanos(1)));
+            release.countDown();
+            assertThatThrownBy(late::join).hasCauseInstanceOf(DeadlineExceededException.class);
+            assertThat(ran).hasValue(0);
+            assertThat(orchestrator.stats().tasks().expired()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void aCancelledTaskNeverStartsAndARunningSearchCanAsk() {
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
+            MappingId id = orchestrator.register("table").id();
+            CountDownLatch started = new CountDownLatch(1);
+            CountDownLatch sawIt = new CountDownLatch(1);
+            CompletableFuture<Integer> running = orchestrator.submit(
+                    (query, context) -> {
+                        started.countDown();
+                        while (!context.expired()) {
+                            Thread.onSpinWait();
+                        }
+                        sawIt.countDown();
+                        return 1;
+                    },
+                    0,
+                    id);
+            await(started);
+            AtomicInteger ran = new AtomicInteger();
+            CompletableFuture<Integer> queued = orchestrator.submit((query, context) -> ran.incrementAndGet(), 0, id);
+            assertThat(queued.cancel(false)).isTrue();
+            assertThat(running.cancel(false)).isTrue();
+            await(sawIt);
+            assertThat(orchestrator.submit(DOUBLE, 1, id).join()).isEqualTo(2);
+            assertThat(ran).hasValue(0);
+            assertThat(orchestrator.stats().tasks().cancelled()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void interactiveTasksGoFirstAndBatchTasksAreNotStarved() {
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
+            MappingId id = orchestrator.register("table").id();
+            CountDownLatch started = new CountDownLatch(1);
+            CountDownLatch release = new CountDownLatch(1);
+            orchestrator.submit(blocking(started, release), 0, id);
+            await(started);
+            List<String> order = new ArrayList<>();
+            List<CompletableFuture<Boolean>> all = new ArrayList<>();
+            all.add(orchestrator.submit((query, context) -> order.add(query), "batch", id, SubmitOptions.BATCH));
+            for (int i = 0; i < 200; i++) {
+                all.add(orchestrator.submit((query, context) -> order.add(query), "interactive", id));
+            }
+            release.countDown();
+            all.forEach(CompletableFuture::join);
+            assertThat(order.indexOf("batch")).isBetween(10, 100);
+        }
+    }
+
+    @Test
+    void aFullDomainRejectsAndNamesItself() {
+        try (Orchestrator orchestrator =
+                Machines.orchestrator(2, 1).ringCapacity(4).build()) {
+            MappingId id = orchestrator.register("table").id();
+            int home = orchestrator.mapping().homes(id.slot())[0];
+            CountDownLatch release = new CountDownLatch(1);
+            List<CompletableFuture<Integer>> accepted = new ArrayList<>();
+            assertThatThrownBy(() -> {
+                        for (int i = 0; i < 100; i++) {
+                            accepted.add(orchestrator.submit(blocking(new CountDownLatch(1), release), 0, id));
+                        }
+                    })
+                    .isInstanceOf(RejectedSearchException.class)
+                    .hasMessageContaining("cache domain " + home + " is full");
+            release.countDown();
+            assertThat(accepted).hasSizeBetween(4, 10).allSatisfy(future -> future.get(10, TimeUnit.SECONDS));
+            assertThat(orchestrator.stats().tasks().rejected()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void aFanOutThatDoesNotFitLeavesNothingBehind() {
+        Orchestrator orchestrator = Machines.orchestrator(1, 2).ringCapacity(4).build();
+        Registration table = orchestrator.register("table", 100);
+        AtomicInteger ran = new AtomicInteger();
+        assertThatThrownBy(() -> orchestrator.fanOut(
+                        parts(table, (query, context) -> ran.incrementAndGet()), results -> results))
+                .isInstanceOf(RejectedSearchException.class);
+        assertThat(orchestrator.stats().workers())
+                .allSatisfy(worker -> assertThat(worker.waiting()).isZero());
+        assertThat(orchestrator.close(Duration.ofSeconds(10))).isTrue();
+        assertThat(ran).hasValue(0);
+    }
+
+    @Test
+    void aFullRingCanRunTheTaskInTheCaller() {
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1)
+                .ringCapacity(2)
+                .overloadPolicy(OverloadPolicy.callerRuns())
+                .build()) {
+            MappingId id = orchestrator.register("table").id();
+            CountDownLatch started = new CountDownLatch(1);
+            CountDownLatch release = new CountDownLatch(1);
+            orchestrator.submit(blocking(started, release), 0, id);
+            await(started);
+            Thread caller = Thread.currentThread();
+            List<CompletableFuture<Thread>> futures = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                futures.add(orchestrator.submit((query, context) -> Thread.currentThread(), 0, id));
+            }
+            assertThat(futures.get(2)).isCompletedWithValue(caller);
+            release.countDown();
+            assertThat(futures.get(0).join()).isNotEqualTo(caller);
+        }
+    }
+
+    @Test
+    void nestedSubmitsDoNotDeadlockOnOneWorker() {
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
+            Registration table = orchestrator.register("table", 4);
+            int result = orchestrator
+                    .submit(
+                            (query, context) -> {
+                                int sum = orchestrator
+                                        .submit(DOUBLE, query, table.id(0))
+                                        .join();
+                                sum += orchestrator
+                                        .submit(DOUBLE, query, table.id(1))
+                                        .thenApply(value -> value + 1)
+                                        .get();
+                                for (int value : orchestrator
+                                        .fanOut(parts(table, DOUBLE), results -> List.copyOf(results))
+                                        .get(10, TimeUnit.SECONDS)) {
+                                    sum += value;
+                                }
+                                return sum;
+                            },
+                            10,
+                            table.id(0))
+                    .join();
+            assertThat(result).isEqualTo(20 + 21 + 12);
+        }
+    }
+
+    @Test
+    void closeDrainsWhatWasAccepted() {
+        Orchestrator orchestrator = Machines.orchestrator(2, 2).build();
+        Registration table = orchestrator.register("table", 8);
+        List<CompletableFuture<Integer>> futures = new ArrayList<>();
+        for (int i = 0; i < 2_000; i++) {
+            futures.add(orchestrator.submit(DOUBLE, i, table.id(i % 8)));
+        }
+        assertThat(orchestrator.close(Duration.ofSeconds(30))).isTrue();
+        assertThat(futures).allSatisfy(future -> assertThat(future).isCompleted());
+        assertThatThrownBy(() -> orchestrator.submit(DOUBLE, 1, table.id(0)))
+                .isInstanceOf(RejectedSearchException.class)
+                .hasMessageContaining("closed");
+        assertThat(orchestrator.close(Duration.ofSeconds(1))).isTrue();
+    }
+
+    @Test
+    void closeFailsWhatIsLeftWhenTheTimeIsUp() {
+        Orchestrator orchestrator = Machines.orchestrator(1, 1).build();
+        MappingId id = orchestrator.register("table").id();
+        CountDownLatch started = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        CompletableFuture<Integer> running = orchestrator.submit(blocking(started, release), 0, id);
+        CompletableFuture<Integer> queued = orchestrator.submit(DOUBLE, 1, id);
+        await(started);
+        assertThat(orchestrator.close(Duration.ofMillis(10))).isFalse();
+        assertThatThrownBy(running::join).hasCauseInstanceOf(OrchestratorClosedException.class);
+        release.countDown();
+        assertThatThrownBy(queued::join).hasCauseInstanceOf(OrchestratorClosedException.class);
+    }
+
+    @Test
+    void trafficMovesATableToAFreeDomain() {
+        try (Orchestrator orchestrator = Machines.orchestrator(2, 1)
+                .windows(Duration.ofHours(1), Duration.ofHours(6))
+                .build()) {
+            List<Registration> tables = IntStream.range(0, 4)
+                    .mapToObj(i -> orchestrator.register("table-" + i))
+                    .toList();
+            List<Registration> together = tables.stream()
+                    .filter(table -> orchestrator.mapping().isHome(table.id().slot(), 0))
+                    .toList();
+            assertThat(together).hasSize(2);
+            for (int i = 0; i < 1_000; i++) {
+                for (Registration table : together) {
+                    orchestrator
+                            .submit(
+                                    (query, context) -> {
+                                        context.touched(10, 10_000);
+                                        return query;
+                                    },
+                                    i,
+                                    table.id())
+                            .join();
+                }
+            }
+            long before = orchestrator.mapping().epoch();
+            assertThat(orchestrator.endWindow()).isTrue();
+            assertThat(orchestrator.mapping().epoch()).isEqualTo(before + 1);
+            assertThat(together.stream()
+                            .map(table ->
+                                    orchestrator.mapping().homes(table.id().slot())[0]))
+                    .containsExactlyInAnyOrder(0, 1);
+            assertThat(orchestrator.stats().remaps()).isEqualTo(1);
+            assertThat(orchestrator.endWindow()).isFalse();
+        }
+    }
+
+    @Test
+    void anEpochRetiresWhenItsLastTaskHasFinished() {
+        try (Orchestrator orchestrator = Machines.orchestrator(2, 1).build()) {
+            MappingId id = orchestrator.register("table").id();
+            CountDownLatch started = new CountDownLatch(1);
+            CountDownLatch release = new CountDownLatch(1);
+            orchestrator.submit(blocking(started, release), 0, id);
+            await(started);
+            long epoch = orchestrator.mapping().epoch();
+            CompletableFuture<Void> quiet = orchestrator.quiesce().toCompletableFuture();
+            CompletableFuture<Void> retired = orchestrator.retired(epoch).toCompletableFuture();
+            assertThat(orchestrator.submit(DOUBLE, 3, id)).isNotNull();
+            assertThat(retired).isNotDone();
+            assertThat(quiet).isNotDone();
+            release.countDown();
+            retired.join();
+            quiet.join();
+        }
+    }
+
+    @Test
+    void unregisteredIdsAreRefusedAndTheirSlotsUsedAgain() {
+        try (Orchestrator orchestrator = Machines.orchestrator(2, 1).build();
+                Orchestrator other = Machines.orchestrator(1, 1).build()) {
+            Registration first = orchestrator.register("first", 100_000);
+            assertThatThrownBy(() -> orchestrator.register("second", 100_000))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("131,072");
+            first.close();
+            first.close();
+            assertThatThrownBy(() -> orchestrator.submit(DOUBLE, 1, first.id(7)))
+                    .hasMessageContaining("unregistered");
+            Registration second = orchestrator.register("second", 100_000);
+            assertThat(second.id(99_999).slot()).isLessThan(131_072);
+            assertThatThrownBy(() -> other.submit(DOUBLE, 1, second.id(0)))
+                    .hasMessageContaining("another orchestrator");
+        }
+    }
+
+    private static SearchFunction<Integer, Integer> blocking(CountDownLatch started, CountDownLatch release) {
+        return (query, context) -> {
+            started.countDown();
+            assertThat(release.await(30, TimeUnit.SECONDS)).isTrue();
+            return query;
+        };
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

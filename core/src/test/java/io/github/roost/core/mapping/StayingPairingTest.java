@@ -1,0 +1,148 @@
+package io.github.roost.core.mapping;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.roost.core.monitor.Traffic;
+import java.util.Arrays;
+import java.util.Random;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class StayingPairingTest {
+    private final MappingPolicy policy = new StayingPairing();
+
+    @Test
+    void aBalancedMappingStays() {
+        Mapping current = Mapping.of(2, new int[] {0, 1, 0, 1});
+        assertThat(policy.next(current, new long[] {50, 50, 10, 10}).sameHomes(current))
+                .isTrue();
+    }
+
+    @Test
+    void anItemHotterThanAFairShareGetsAsManyHomesAsItNeeds() {
+        Mapping next = policy.next(Mapping.of(4, new int[] {0, 1, 2, 3}), new long[] {700, 100, 100, 100});
+        assertThat(next.homeCount(0)).isEqualTo(3);
+        assertThat(next.homes(0)).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void onlyAsMuchMovesAsBalanceNeeds() {
+        Mapping current = Mapping.of(2, new int[] {0, 0, 0, 1});
+        Mapping next = policy.next(current, new long[] {40, 30, 10, 20});
+        assertThat(DomainLoads.movedBytes(current, next, new long[] {40, 30, 10, 20}))
+                .isEqualTo(30);
+        assertThat(DomainLoads.of(next, new long[] {40, 30, 10, 20})).containsExactly(50, 50);
+    }
+
+    @Property(tries = 300)
+    void everyIdHasHomesAndNoDomainIsMuchFullerThanUnderAlgorithm1(
+            @ForAll("traffic") long[] traffic, @ForAll @IntRange(min = 1, max = 12) int domains, @ForAll long seed) {
+        int[] homes = new Random(seed).ints(traffic.length, 0, domains).toArray();
+        Mapping next = policy.next(Mapping.of(domains, homes), traffic);
+        assertThat(next.slots()).isEqualTo(traffic.length);
+        double algorithm1 = Arrays.stream(DomainLoads.of(new HotColdPairing().next(next, traffic), traffic))
+                .max()
+                .orElse(0);
+        double ours = Arrays.stream(DomainLoads.of(next, traffic)).max().orElse(0);
+        assertThat(ours).isLessThanOrEqualTo(algorithm1 * 1.05 + domains);
+    }
+
+    @Property(tries = 300)
+    void isAPureFunction(@ForAll("traffic") long[] traffic, @ForAll @IntRange(min = 1, max = 12) int domains) {
+        Mapping current = Mapping.of(domains, new int[traffic.length]);
+        assertThat(policy.next(current, traffic).sameHomes(policy.next(current, traffic)))
+                .isTrue();
+    }
+
+    @Provide
+    Arbitrary<long[]> traffic() {
+        return Arbitraries.longs().between(0, 1_000_000).array(long[].class).ofMaxSize(100);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"60,12,7", "60,12,8", "60,4,7", "60,4,8", "60,2,7", "200,12,7"})
+    void aDriftingZipfWorkloadMovesMuchLessThanAlgorithm1Moves(int items, int domains, int seed) {
+        Random random = new Random(seed);
+        int[] rank = random.ints(0, items).distinct().limit(items).toArray();
+        Mapping ours = Mapping.of(domains, HotColdPairing.assign(zipf(rank), domains));
+        Mapping theirs = ours;
+        long weMoved = 0;
+        long theyMoved = 0;
+        for (int window = 0; window < 200; window++) {
+            swap(rank, random.nextInt(items), random.nextInt(items));
+            long[] traffic = zipf(rank);
+            Mapping ourNext = policy.next(ours, traffic);
+            Mapping theirNext = new HotColdPairing().next(theirs, traffic);
+            weMoved += DomainLoads.movedBytes(ours, ourNext, traffic);
+            theyMoved += DomainLoads.movedBytes(theirs, theirNext, traffic);
+            assertThat(max(ourNext, traffic)).isLessThanOrEqualTo(max(theirNext, traffic) * 1.05);
+            ours = ourNext;
+            theirs = theirNext;
+        }
+        assertThat(weMoved).isLessThanOrEqualTo(theyMoved * 6 / 10).isPositive();
+    }
+
+    @Test
+    void poissonNoiseNeverRemapsAStationaryWorkload() {
+        int items = 60;
+        int domains = 12;
+        Random random = new Random(11);
+        int[] rank = random.ints(0, items).distinct().limit(items).toArray();
+        long[] mean = zipf(rank);
+        Mapping mapping = policy.next(Mapping.of(domains, HotColdPairing.assign(mean, domains)), mean);
+        RemapTrigger trigger = new RemapTrigger(.15, 6);
+        for (int searchesPerWindow : new int[] {500, 5_000, 50_000}) {
+            for (int window = 0; window < 100; window++) {
+                Traffic traffic = poisson(mean, searchesPerWindow, random);
+                assertThat(trigger.pays(mapping, policy.next(mapping, traffic.bytes()), traffic))
+                        .as("window %d of %d searches", window, searchesPerWindow)
+                        .isFalse();
+            }
+        }
+    }
+
+    @Test
+    void aRealShiftIsSeenInOneWindow() {
+        int[] homes = {0, 0, 0, 0, 1, 1, 1, 1};
+        Traffic shifted = new Traffic(
+                new long[] {900_000, 900_000, 900_000, 900_000, 1_000, 1_000, 1_000, 1_000},
+                new long[] {900, 900, 900, 900, 1, 1, 1, 1});
+        Mapping mapping = Mapping.of(2, homes);
+        assertThat(new RemapTrigger(.15, 6).pays(mapping, policy.next(mapping, shifted.bytes()), shifted))
+                .isTrue();
+    }
+
+    private static Traffic poisson(long[] mean, int searches, Random random) {
+        double total = Arrays.stream(mean).sum();
+        long[] bytes = new long[mean.length];
+        long[] counts = new long[mean.length];
+        for (int item = 0; item < mean.length; item++) {
+            double lambda = searches * mean[item] / total;
+            long count = Math.max(0, Math.round(lambda + Math.sqrt(lambda) * random.nextGaussian()));
+            counts[item] = count;
+            bytes[item] = count * 100_000;
+        }
+        return new Traffic(bytes, counts);
+    }
+
+    private static long[] zipf(int[] rank) {
+        return Arrays.stream(rank).mapToLong(r -> (long) (1e9 / (1 + r))).toArray();
+    }
+
+    private static void swap(int[] values, int i, int j) {
+        int kept = values[i];
+        values[i] = values[j];
+        values[j] = kept;
+    }
+
+    private static double max(Mapping mapping, long[] traffic) {
+        return Arrays.stream(DomainLoads.of(mapping, traffic)).max().orElse(0);
+    }
+}

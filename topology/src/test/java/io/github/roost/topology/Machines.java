@@ -1,0 +1,54 @@
+package io.github.roost.topology;
+
+import io.github.roost.topology.Machine.Cache;
+import io.github.roost.topology.Machine.CpuPackage;
+import io.github.roost.topology.Machine.NumaNode;
+import io.github.roost.topology.Machine.PhysicalCore;
+import java.util.List;
+
+/** Awkward machines that hwloc's synthetic syntax cannot describe. */
+final class Machines {
+    private Machines() {}
+
+    /**
+     * Two fast cores of two PUs and two slow cores under one L3, and two slower ones that share an L2 outside of it, in
+     * the order of Intel's Arrow Lake.
+     */
+    static Machine withCoresOutsideTheL3() {
+        List<Integer> all = List.of(0, 1, 2, 3, 4, 5, 12, 13);
+        return new Machine(
+                List.of(new CpuPackage(0, all)),
+                List.of(new NumaNode(0, 0, all)),
+                List.of(
+                        new Cache(2, 3 << 20, List.of(0, 1)),
+                        new Cache(2, 3 << 20, List.of(2, 3)),
+                        new Cache(2, 4 << 20, List.of(4, 5)),
+                        new Cache(2, 2 << 20, List.of(12, 13)),
+                        new Cache(3, 12 << 20, List.of(0, 1, 2, 3, 4, 5))),
+                List.of(
+                        new PhysicalCore(2, List.of(0, 1)),
+                        new PhysicalCore(2, List.of(2, 3)),
+                        new PhysicalCore(1, List.of(4)),
+                        new PhysicalCore(1, List.of(5)),
+                        new PhysicalCore(0, List.of(12)),
+                        new PhysicalCore(0, List.of(13))),
+                all,
+                List.of());
+    }
+
+    /** Two L3s of two cores with two far-apart PUs each, of which only some PUs are usable. */
+    static Machine narrowedTo(Integer... pus) {
+        List<Integer> all = List.of(0, 1, 2, 3, 4, 5, 6, 7);
+        return new Machine(
+                List.of(new CpuPackage(0, all)),
+                List.of(new NumaNode(0, 0, all)),
+                List.of(new Cache(3, 32 << 20, List.of(0, 1, 4, 5)), new Cache(3, 32 << 20, List.of(2, 3, 6, 7))),
+                List.of(
+                        new PhysicalCore(-1, List.of(0, 4)),
+                        new PhysicalCore(-1, List.of(1, 5)),
+                        new PhysicalCore(-1, List.of(2, 6)),
+                        new PhysicalCore(-1, List.of(3, 7))),
+                List.of(pus),
+                List.of(8));
+    }
+}

@@ -1,0 +1,127 @@
+package io.github.roost.topology;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class TopologyReaderTest {
+    @Test
+    void aTwoSocketEpycHasOneDomainForEachL3() {
+        Topology epyc = TopologyReader.synthetic(
+                        "pack:2 [numa] l3:12(size=32MiB) l2:8(size=1MiB) core:1 pu:2(indexes=2*192:192*1)")
+                .read();
+        assertThat(epyc.level()).isEqualTo(DomainLevel.L3);
+        assertThat(epyc.bindable()).isFalse();
+        assertThat(epyc.domains()).hasSize(24).allSatisfy(domain -> {
+            assertThat(domain.cores()).hasSize(8);
+            assertThat(domain.cacheBytes()).isEqualTo(32L << 20);
+        });
+        assertThat(epyc.domains().getFirst().cores().getFirst().pus()).containsExactly(0, 192);
+        assertThat(epyc.domains().get(23).packageId()).isEqualTo(1);
+        assertThat(epyc.domains().get(23).numaNodes()).containsExactly(1);
+        everyPuOnce(epyc, 384);
+    }
+
+    @Test
+    void theLevelCanBeForced() {
+        String machine = "pack:2 [numa] l3:2(size=16MiB) l2:4(size=512KiB) core:1 pu:2";
+        assertThat(read(machine, DomainLevel.L2).domains())
+                .hasSize(16)
+                .allSatisfy(domain -> assertThat(domain.cacheBytes()).isEqualTo(512L << 10));
+        assertThat(read(machine, DomainLevel.NUMA).domains()).hasSize(2);
+        assertThat(read(machine, DomainLevel.PACKAGE).domains()).hasSize(2);
+        for (DomainLevel level : DomainLevel.values()) {
+            everyPuOnce(read(machine, level), 32);
+        }
+    }
+
+    @Test
+    void withoutAnL3TheSharedL2IsTheDomain() {
+        Topology topology =
+                TopologyReader.synthetic("pack:1 l2:18(size=1MiB) core:2 pu:4").read();
+        assertThat(topology.level()).isEqualTo(DomainLevel.L2);
+        assertThat(topology.domains()).hasSize(18);
+        everyPuOnce(topology, 144);
+    }
+
+    @Test
+    void withoutSharedCachesThePackageIsTheDomain() {
+        Topology topology = TopologyReader.synthetic("pack:2 l2:4 core:1 pu:1").read();
+        assertThat(topology.level()).isEqualTo(DomainLevel.PACKAGE);
+        assertThat(topology.domains())
+                .hasSize(2)
+                .allSatisfy(domain -> assertThat(domain.cacheBytes()).isZero());
+    }
+
+    @Test
+    void numaNodesMayHoldSeveralL3sAndL3sSeveralNumaNodes() {
+        Topology manyL3s =
+                TopologyReader.synthetic("pack:1 [numa] l3:4 core:2 pu:1").read();
+        assertThat(manyL3s.domains())
+                .hasSize(4)
+                .allSatisfy(domain -> assertThat(domain.numaNodes()).containsExactly(0));
+        Topology manyNodes =
+                TopologyReader.synthetic("pack:1 l3:1 numa:2 core:2 pu:1").read();
+        assertThat(manyNodes.domains()).hasSize(1);
+        assertThat(manyNodes.domains().getFirst().numaNodes()).containsExactly(0, 1);
+        everyPuOnce(manyNodes, 4);
+    }
+
+    @Test
+    void aLevelThatTheMachineLacksIsNamed() {
+        assertThatThrownBy(() -> read("pack:1 core:2 pu:1", DomainLevel.L3))
+                .isInstanceOf(TopologyException.class)
+                .hasMessageContaining("the level L3 is not in this machine");
+    }
+
+    @Test
+    void aBadDescriptionIsNamed() {
+        assertThatThrownBy(() -> TopologyReader.synthetic("pack:x banana").read())
+                .isInstanceOf(TopologyException.class)
+                .hasMessageContaining("pack:x banana");
+    }
+
+    @Test
+    void aDescriptionTooLargeToBuildIsRefusedBeforeItIsBuilt() {
+        assertThatThrownBy(() -> TopologyReader.synthetic("pack:2 [numa] l3:4000(size=1MiB) core:9999 pu:2")
+                        .read())
+                .isInstanceOf(TopologyException.class)
+                .hasMessageContaining("at most 8192 PUs, and has 159984000");
+    }
+
+    @Test
+    void aMissingOrForeignFileIsNamed(@TempDir Path folder) throws Exception {
+        assertThatThrownBy(() -> TopologyReader.xml(folder.resolve("none.xml")).read())
+                .isInstanceOf(TopologyException.class)
+                .hasMessageContaining("none.xml");
+        assertThatThrownBy(() -> TopologyReader.xml(folder).read()).isInstanceOf(TopologyException.class);
+        Path foreign = Files.writeString(folder.resolve("foreign.xml"), "<html><body>no</body></html>");
+        assertThatThrownBy(() -> TopologyReader.xml(foreign).read())
+                .isInstanceOf(TopologyException.class)
+                .hasMessageContaining("foreign.xml");
+    }
+
+    @Test
+    void theLiveMachineHasEveryCpuOfTheProcessOnce() {
+        Topology live = TopologyReader.live().read();
+        assertThat(live.bindable()).isTrue();
+        assertThat(live.cores().flatMap(core -> core.pus().stream()))
+                .doesNotHaveDuplicates()
+                .hasSize(Runtime.getRuntime().availableProcessors());
+    }
+
+    private static Topology read(String machine, DomainLevel level) {
+        return TopologyReader.synthetic(machine).level(level).read();
+    }
+
+    private static void everyPuOnce(Topology topology, int pus) {
+        assertThat(topology.cores().flatMap(core -> core.pus().stream()))
+                .doesNotHaveDuplicates()
+                .hasSize(pus);
+        assertThat(topology.cores().map(Core::id)).doesNotHaveDuplicates();
+    }
+}
