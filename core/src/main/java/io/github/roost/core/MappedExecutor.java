@@ -83,13 +83,13 @@ final class MappedExecutor extends AbstractExecutorService {
     public List<Runnable> shutdownNow() {
         state.set(State.STOPPED);
         List<Runnable> neverRun = new ArrayList<>();
+        // First all that waits: an interrupted task that ends would let the next begin.
         for (Entry entry : live) {
             if (entry.remove()) {
                 neverRun.add(entry.command);
-            } else {
-                entry.interrupt();
             }
         }
+        live.forEach(Entry::interrupt);
         terminateIfIdle();
         return neverRun;
     }

@@ -101,11 +101,15 @@ final class DomainGrouping {
         return new CacheDomain(id, cacheBytes(place), numaNodes(pus), packageId(pus), cores);
     }
 
-    /** The size of the nearest cache that everything in the place shares. */
+    /** The size of the outermost cache of just these PUs; where there is none, of the nearest that they all share. */
     private long cacheBytes(BitSet place) {
-        return machine.caches().stream()
+        List<Machine.Cache> shared = machine.caches().stream()
                 .filter(cache -> CpuSet.contains(CpuSet.of(cache.pus()), place))
-                .findFirst()
+                .toList();
+        return shared.stream()
+                .filter(cache -> CpuSet.of(cache.pus()).equals(place))
+                .max(Comparator.comparingInt(Machine.Cache::level))
+                .or(() -> shared.stream().findFirst())
                 .map(Machine.Cache::bytes)
                 .orElse(0L);
     }
