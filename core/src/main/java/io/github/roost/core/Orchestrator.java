@@ -26,6 +26,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
@@ -237,6 +238,16 @@ public final class Orchestrator implements AutoCloseable {
                 epoch.exit(-1, parts.size());
             }
         }
+    }
+
+    /**
+     * The workers as a plain executor service, so that code which knows only those (Lucene's {@code IndexSearcher}, a
+     * {@code CompletableFuture} chain) runs at home with {@code mappingId}. Its tasks report no traffic. Each call gives a
+     * view of its own; shutting one down ends neither another nor the orchestrator.
+     */
+    public ExecutorService executor(MappingId mappingId) {
+        checkOwned(mappingId);
+        return new MappedExecutor(this, mappingId);
     }
 
     /**
