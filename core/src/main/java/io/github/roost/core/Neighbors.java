@@ -1,6 +1,9 @@
 package io.github.roost.core;
 
 import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.PriorityQueue;
 
 /**
  * The nearest neighbours of one query, nearest first; ties by ascending id. The arrays are not copied: a receiver owns them.
@@ -16,6 +19,61 @@ public record Neighbors(long[] ids, float[] distances) {
             throw new IllegalArgumentException(
                     "ids and distances must have one length, got " + ids.length + " and " + distances.length);
         }
+    }
+
+    /** Neighbours given in any order, sorted by distance, then id. */
+    public static Neighbors sorted(long[] ids, float[] distances) {
+        long[] sortedIds = new long[ids.length];
+        Integer[] order = new Integer[ids.length];
+        for (int i = 0; i < order.length; i++) {
+            order[i] = i;
+        }
+        Arrays.sort(
+                order, Comparator.<Integer>comparingDouble(i -> distances[i]).thenComparingLong(i -> ids[i]));
+        float[] sortedDistances = new float[ids.length];
+        for (int i = 0; i < order.length; i++) {
+            sortedIds[i] = ids[order[i]];
+            sortedDistances[i] = distances[order[i]];
+        }
+        return new Neighbors(sortedIds, sortedDistances);
+    }
+
+    /**
+     * The k nearest of several results, each nearest first: a k-way merge.
+     *
+     * @param k how many at most, at least 0
+     */
+    public static Neighbors merge(List<Neighbors> results, int k) {
+        record Cursor(Neighbors neighbors, int position) implements Comparable<Cursor> {
+            @Override
+            public int compareTo(Cursor other) {
+                int byDistance =
+                        Float.compare(neighbors.distances[position], other.neighbors.distances[other.position]);
+                return byDistance != 0
+                        ? byDistance
+                        : Long.compare(neighbors.ids[position], other.neighbors.ids[other.position]);
+            }
+        }
+        PriorityQueue<Cursor> cursors = new PriorityQueue<>();
+        long total = 0;
+        for (Neighbors result : results) {
+            total += result.size();
+            if (result.size() > 0) {
+                cursors.add(new Cursor(result, 0));
+            }
+        }
+        int size = (int) Math.min(k, total);
+        long[] ids = new long[size];
+        float[] distances = new float[size];
+        for (int i = 0; i < size; i++) {
+            Cursor next = cursors.remove();
+            ids[i] = next.neighbors.ids[next.position];
+            distances[i] = next.neighbors.distances[next.position];
+            if (next.position + 1 < next.neighbors.size()) {
+                cursors.add(new Cursor(next.neighbors, next.position + 1));
+            }
+        }
+        return new Neighbors(ids, distances);
     }
 
     /** Number of neighbours, at most the k that was asked for. */

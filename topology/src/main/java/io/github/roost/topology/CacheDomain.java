@@ -19,4 +19,9 @@ public record CacheDomain(int id, long cacheBytes, List<Integer> numaNodes, int 
             throw new IllegalArgumentException("cache domain " + id + " must have at least one core, got none");
         }
     }
+
+    /** OS numbers of the usable PUs of all the domain's cores, ascending. */
+    public List<Integer> pus() {
+        return cores.stream().flatMap(core -> core.pus().stream()).sorted().toList();
+    }
 }

@@ -2,49 +2,111 @@ package io.github.roost.topology;
 
 import java.util.BitSet;
 import java.util.List;
+import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
- * A machine as plain sets of PUs, before it is cut into cache domains.
+ * All of a machine, what this process may not use included. Immutable; lists are in the machine's order of locality.
  *
- * @param allowed PUs that may be used
- * @param packages packages in logical order
- * @param numaNodes NUMA nodes, with their OS numbers
- * @param l3 L3 caches, with sizes
- * @param l2 L2 caches, with sizes
- * @param cores cores
- * @param efficiencies efficiency class of each core, -1 where unknown
+ * @param packages the packages (sockets); one that holds everything where the system names none
+ * @param numaNodes the NUMA nodes, those without CPUs included
+ * @param caches all data and unified caches, the smallest level first
+ * @param cores all cores; a PU that the system puts in no core is one of its own
+ * @param usablePus OS numbers of the PUs that this process may use, ascending
+ * @param offlinePus OS numbers of the PUs that exist and are offline, ascending; they are in no core
  */
-record Machine(
-        BitSet allowed,
-        List<Group> packages,
-        List<Group> numaNodes,
-        List<Group> l3,
-        List<Group> l2,
-        List<Group> cores,
-        int[] efficiencies) {
+public record Machine(
+        List<CpuPackage> packages,
+        List<NumaNode> numaNodes,
+        List<Cache> caches,
+        List<PhysicalCore> cores,
+        List<Integer> usablePus,
+        List<Integer> offlinePus) {
+    public Machine {
+        packages = List.copyOf(packages);
+        numaNodes = List.copyOf(numaNodes);
+        caches = List.copyOf(caches);
+        cores = List.copyOf(cores);
+        usablePus = List.copyOf(usablePus);
+        offlinePus = List.copyOf(offlinePus);
+    }
+
     /**
-     * PUs that belong together.
+     * One package.
      *
-     * @param osIndex OS number of what holds them, -1 for none
-     * @param bytes size where it is a cache
-     * @param pus OS numbers
+     * @param id its logical index, from 0
+     * @param pus OS numbers of its PUs, ascending
      */
-    record Group(int osIndex, long bytes, BitSet pus) {
-        /** Those of its PUs that are in {@code others}. */
-        BitSet within(BitSet others) {
-            BitSet common = (BitSet) pus.clone();
-            common.and(others);
-            return common;
+    public record CpuPackage(int id, List<Integer> pus) {
+        public CpuPackage {
+            pus = List.copyOf(pus);
         }
     }
 
-    /** The groups at a level. */
-    List<Group> groups(DomainLevel level) {
-        return switch (level) {
-            case L3 -> l3;
-            case L2 -> l2;
-            case NUMA -> numaNodes;
-            case PACKAGE -> packages;
-        };
+    /**
+     * One NUMA node.
+     *
+     * @param id its OS number
+     * @param memoryBytes its local memory in bytes, 0 where it is unknown
+     * @param pus OS numbers of the PUs that are local to it, ascending; none for memory without CPUs
+     */
+    public record NumaNode(int id, long memoryBytes, List<Integer> pus) {
+        public NumaNode {
+            pus = List.copyOf(pus);
+        }
+    }
+
+    /**
+     * One data or unified cache.
+     *
+     * @param level 1 for L1, and so on
+     * @param bytes its size, 0 where it is unknown
+     * @param pus OS numbers of the PUs that share it, ascending
+     */
+    public record Cache(int level, long bytes, List<Integer> pus) {
+        public Cache {
+            pus = List.copyOf(pus);
+        }
+    }
+
+    /**
+     * One core with all of its PUs, usable or not.
+     *
+     * @param efficiency the efficiency class (higher is faster), or -1 where all cores are alike
+     * @param pus OS numbers of its PUs, ascending
+     */
+    public record PhysicalCore(int efficiency, List<Integer> pus) {
+        public PhysicalCore {
+            pus = List.copyOf(pus);
+        }
+    }
+
+    /** The machine of which nothing but some cache domains is known: it consists of them, and all of it is usable. */
+    static Machine of(List<CacheDomain> domains) {
+        var packages = new TreeMap<Integer, TreeSet<Integer>>();
+        var nodes = new TreeMap<Integer, TreeSet<Integer>>();
+        BitSet all = new BitSet();
+        for (CacheDomain domain : domains) {
+            List<Integer> pus = domain.pus();
+            packages.computeIfAbsent(domain.packageId(), id -> new TreeSet<>()).addAll(pus);
+            domain.numaNodes()
+                    .forEach(node ->
+                            nodes.computeIfAbsent(node, id -> new TreeSet<>()).addAll(pus));
+            pus.forEach(all::set);
+        }
+        return new Machine(
+                packages.entrySet().stream()
+                        .map(e -> new CpuPackage(e.getKey(), List.copyOf(e.getValue())))
+                        .toList(),
+                nodes.entrySet().stream()
+                        .map(e -> new NumaNode(e.getKey(), 0, List.copyOf(e.getValue())))
+                        .toList(),
+                List.of(),
+                domains.stream()
+                        .flatMap(domain -> domain.cores().stream())
+                        .map(core -> new PhysicalCore(core.efficiency(), core.pus()))
+                        .toList(),
+                CpuSet.list(all),
+                List.of());
     }
 }

@@ -1,82 +1,73 @@
 package io.github.roost.topology;
 
-import io.github.roost.topology.ffm.LinuxScheduler;
+import io.github.roost.topology.hwloc.LinuxScheduler;
+import io.github.roost.topology.hwloc.NativeUnavailableException;
 import java.util.BitSet;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Pins threads to cores, and says what became of it: a bind that the kernel refuses costs a warning, never the service.
- * Thread-safe.
+ * Pins threads to the cores of a topology, and reports what the kernel made of it. Thread-safe.
+ *
+ * <p>A refused pin costs one WARN for its cause and a flag in the {@link PinResult}; the thread goes on where it may.
+ * Threads that a pinned thread starts inherit its mask, and {@code Runtime.availableProcessors()} shrinks with it: start
+ * them through {@link ProcessMaskThreadFactory}.
  */
 public final class Pinner {
-    private static final Logger LOG = LoggerFactory.getLogger(Pinner.class);
-    /** Reasons already warned of, so that 96 workers do not say the same thing 96 times. */
-    private static final Set<String> WARNED = ConcurrentHashMap.newKeySet();
+    private final @Nullable LinuxScheduler scheduler;
+    private final String whyNot;
 
-    private final boolean bindable;
-
-    private Pinner(boolean bindable) {
-        this.bindable = bindable;
+    private Pinner(@Nullable LinuxScheduler scheduler, String whyNot) {
+        this.scheduler = scheduler;
+        this.whyNot = whyNot;
     }
 
-    /** A pinner for the cores of a topology; it pins nothing where those are not this machine's. */
+    /** For the cores of a topology; one that is not of this machine gives a pinner that only reports. */
     public static Pinner of(Topology topology) {
-        return new Pinner(topology.bindable());
+        LinuxScheduler scheduler;
+        try {
+            scheduler = LinuxScheduler.open();
+        } catch (NativeUnavailableException notHere) {
+            return new Pinner(null, String.valueOf(notHere.getMessage()));
+        }
+        return new Pinner(scheduler, topology.bindable() ? "" : topology.source() + " is not this machine");
     }
 
-    /**
-     * Pins the calling thread to a core's PUs and reads back what the kernel made of it. Threads that it starts
-     * afterwards inherit the mask: see {@link ProcessMaskThreadFactory}.
-     *
-     * @throws IllegalStateException on a virtual thread, whose carrier would be pinned for whoever uses it next
-     */
+    /** Binds the calling platform thread to all the PUs of a core. Never throws because a bind is refused. */
     public PinResult pin(Core core) {
-        if (Thread.currentThread().isVirtual()) {
-            throw new IllegalStateException("a virtual thread cannot be pinned, got " + Thread.currentThread());
-        }
-        LinuxScheduler scheduler = LinuxScheduler.instance().orElse(null);
         if (scheduler == null) {
-            return unpinned(core, List.of(), -1, "pinning needs Linux and native access");
+            return new PinResult(core.pus(), List.of(), -1, false, whyNot);
         }
-        String reason = bindable ? bind(core, scheduler) : "the topology is not this machine's";
-        List<Integer> got = scheduler.affinityOf(0).stream().boxed().toList();
-        int cpu = scheduler.currentCpu();
-        if (reason.isEmpty() && got.equals(core.pus())) {
-            return new PinResult(core.pus(), got, cpu, true, "");
+        BitSet asked = CpuSet.of(core.pus());
+        String refusal = refusal(scheduler, asked);
+        BitSet got = scheduler.threadMask();
+        if (refusal.isEmpty() && !got.equals(asked)) {
+            refusal = "the kernel gave CPUs " + CpuSet.text(got) + " instead of " + CpuSet.text(asked);
+            Warnings.once("bind changed", "a thread is not pinned: " + refusal);
         }
-        String why = reason.isEmpty() ? "the kernel narrowed the mask" : reason;
-        return bindable ? unpinned(core, got, cpu, why) : new PinResult(core.pus(), got, cpu, false, why);
+        return new PinResult(core.pus(), CpuSet.list(got), scheduler.currentCpu(), refusal.isEmpty(), refusal);
     }
 
-    private static String bind(Core core, LinuxScheduler scheduler) {
-        BitSet pus = new BitSet();
-        core.pus().forEach(pus::set);
-        int errno = scheduler.bindCallingThread(pus);
-        return switch (errno) {
-            case 0 -> "";
-            case 22 -> "no PU asked for exists here or is allowed (EINVAL)";
-            case 1 -> "the kernel does not permit it (EPERM)";
-            default -> "the kernel refused, errno " + errno;
-        };
-    }
-
-    private static PinResult unpinned(Core core, List<Integer> got, int cpu, String reason) {
-        if (WARNED.add(reason)) {
-            LOG.warn(
-                    "thread {} is not pinned to PUs {}: {}",
-                    Thread.currentThread().getName(),
-                    core.pus(),
-                    reason);
+    /** Tries the bind; empty when the kernel accepted it. */
+    private String refusal(LinuxScheduler linux, BitSet asked) {
+        if (!whyNot.isEmpty()) {
+            return whyNot;
         }
-        return new PinResult(core.pus(), got, cpu, false, reason);
+        if (Thread.currentThread().isVirtual()) {
+            return refused("virtual thread", "a virtual thread cannot be pinned, its carrier would stay bound");
+        }
+        BitSet outside = CpuSet.difference(asked, linux.processMask());
+        if (!outside.isEmpty()) {
+            return refused("outside", "CPUs " + CpuSet.text(outside) + " are not among those of this process");
+        }
+        int errno = linux.bindThread(asked);
+        return errno == 0
+                ? ""
+                : refused("errno " + errno, "the kernel refused CPUs " + CpuSet.text(asked) + ", errno " + errno);
     }
 
-    /** The kernel's number of the calling thread (as in {@code /proc/self/task}), or -1 where there is none. */
-    public static int currentTid() {
-        return LinuxScheduler.instance().map(LinuxScheduler::currentTid).orElse(-1);
+    private static String refused(String cause, String reason) {
+        Warnings.once("bind: " + cause, "a thread is not pinned: " + reason);
+        return reason;
     }
 }

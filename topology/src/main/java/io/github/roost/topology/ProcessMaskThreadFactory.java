@@ -1,26 +1,47 @@
 package io.github.roost.topology;
 
-import io.github.roost.topology.ffm.LinuxScheduler;
+import io.github.roost.topology.hwloc.LinuxScheduler;
+import io.github.roost.topology.hwloc.NativeUnavailableException;
 import java.util.concurrent.ThreadFactory;
 
 /**
- * Makes threads that may run on every CPU of the process, whoever starts them. On Linux a thread inherits the mask of
- * the thread that starts it, so a pool that a pinned worker creates would crowd onto that worker's core; such a pool
- * should be given this factory. Thread-safe.
+ * Makes threads that may run on all CPUs of the process, whichever thread starts them.
+ *
+ * <p>On Linux a thread inherits the affinity mask of the one that starts it: a thread that a pinned worker starts would
+ * share the worker's core for good. User code that starts threads from a search function uses this factory. A thread
+ * whose mask cannot be restored runs with the inherited one, and one WARN says so. Thread-safe.
  */
 public final class ProcessMaskThreadFactory implements ThreadFactory {
-    private final ThreadFactory delegate;
+    private final ThreadFactory threads;
 
-    /** @param delegate makes the threads */
-    public ProcessMaskThreadFactory(ThreadFactory delegate) {
-        this.delegate = delegate;
+    /**
+     * Wraps a factory.
+     *
+     * @param threads makes the threads, which must be platform threads; virtual ones are left as they are
+     */
+    public ProcessMaskThreadFactory(ThreadFactory threads) {
+        this.threads = threads;
     }
 
     @Override
     public Thread newThread(Runnable task) {
-        return delegate.newThread(() -> {
-            LinuxScheduler.instance().ifPresent(scheduler -> scheduler.bindCallingThread(scheduler.processAffinity()));
+        return threads.newThread(() -> {
+            if (!Thread.currentThread().isVirtual()) {
+                restoreProcessMask();
+            }
             task.run();
         });
+    }
+
+    private static void restoreProcessMask() {
+        try {
+            LinuxScheduler scheduler = LinuxScheduler.open();
+            int errno = scheduler.bindThread(scheduler.processMask());
+            if (errno != 0) {
+                Warnings.once("restore", "a thread keeps the CPUs it inherited, errno " + errno);
+            }
+        } catch (NativeUnavailableException neverPinned) {
+            // Without masks there are no pinned threads to inherit from.
+        }
     }
 }

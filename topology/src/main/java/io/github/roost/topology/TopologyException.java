@@ -1,10 +1,14 @@
 package io.github.roost.topology;
 
-/** A machine could not be read from the source that was named. */
+/** A topology cannot be read from what was asked for; the message is one line that names the value. */
 public final class TopologyException extends RuntimeException {
-    private static final long serialVersionUID = 1;
+    private static final long serialVersionUID = 1L;
 
     TopologyException(String message) {
         super(message);
+    }
+
+    TopologyException(String message, Throwable cause) {
+        super(message, cause);
     }
 }

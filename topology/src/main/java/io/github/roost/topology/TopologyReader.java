@@ -1,181 +1,196 @@
 package io.github.roost.topology;
 
-import io.github.roost.topology.Machine.Group;
-import io.github.roost.topology.ffm.Hwloc;
-import io.github.roost.topology.ffm.Hwloc.Kind;
-import io.github.roost.topology.ffm.Hwloc.Origin;
-import io.github.roost.topology.ffm.HwlocObject;
-import io.github.roost.topology.ffm.LinuxScheduler;
+import io.github.roost.topology.hwloc.HwlocException;
+import io.github.roost.topology.hwloc.HwlocTopology;
+import io.github.roost.topology.hwloc.LinuxScheduler;
+import io.github.roost.topology.hwloc.NativeUnavailableException;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.BitSet;
-import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Reads a machine: this one, one that hwloc saved as XML, or one described by hwloc's synthetic syntax. Immutable.
+ * Reads a {@link Topology} from the live machine, from an hwloc XML file or from an hwloc synthetic description.
  *
  * <pre>{@code
  * Topology machine = TopologyReader.live().read();
- * Topology genoa = TopologyReader.synthetic("pack:1 l3:12(size=33554432) core:8 pu:1").read();
+ * Topology genoa = TopologyReader.synthetic("pack:1 l3:12(size=32MiB) core:8 pu:1").level(DomainLevel.L3).read();
  * }</pre>
  *
- * <p>Without hwloc the live machine is read as one flat domain of the CPUs that the process may use, and a warning with
- * the line that installs hwloc is logged once.
+ * <p>The live machine is narrowed to what the process may use: its cgroup's cpuset and the affinity mask that it was
+ * started with (that of the process, so that reading on a pinned thread tells the same). Where hwloc 2.x is missing, the
+ * live machine is one flat domain of the process's CPUs, and one WARN names the command that installs it.
+ *
+ * <p>Immutable and thread-safe: each setting returns a new reader.
  */
 public final class TopologyReader {
-    private static final Logger LOG = LoggerFactory.getLogger(TopologyReader.class);
-    private static final AtomicBoolean WARNED = new AtomicBoolean();
+    private static final long MAX_XML_BYTES = 64L << 20;
+    /** hwloc's time grows with the square: this many take some seconds, ten times as many never end. */
+    private static final long MAX_SYNTHETIC_PUS = 8_192;
 
-    private final Origin origin;
-    private final String description;
+    private final Source source;
     private final @Nullable DomainLevel level;
     private final boolean onThisSystem;
 
-    private TopologyReader(Origin origin, String description, @Nullable DomainLevel level, boolean onThisSystem) {
-        this.origin = origin;
-        this.description = description;
+    private TopologyReader(Source source, @Nullable DomainLevel level, boolean onThisSystem) {
+        this.source = source;
         this.level = level;
         this.onThisSystem = onThisSystem;
     }
 
-    /** This machine, narrowed to the CPUs that the process may use. */
+    /** Of the machine that this process runs on. */
     public static TopologyReader live() {
-        return new TopologyReader(Origin.LIVE, "", null, true);
+        return new TopologyReader(new Live(), null, false);
     }
 
-    /** A machine that hwloc saved ({@code lstopo machine.xml}). */
+    /** Of the machine that a file describes which {@code lstopo} or {@code hwloc_topology_export_xml} has written. */
     public static TopologyReader xml(Path file) {
-        return new TopologyReader(Origin.XML, file.toString(), null, false);
-    }
-
-    /** A machine in hwloc's synthetic syntax, such as {@code pack:1 l3:12(size=33554432) core:8 pu:1}. */
-    public static TopologyReader synthetic(String description) {
-        return new TopologyReader(Origin.SYNTHETIC, description, null, false);
-    }
-
-    /** What becomes a cache domain; null for the machine's last-level cache, or what comes closest to it. */
-    public TopologyReader level(@Nullable DomainLevel value) {
-        return new TopologyReader(origin, description, value, onThisSystem);
-    }
-
-    /** Whether threads may be pinned to the described PUs as if they were this machine's: pretend domains. */
-    public TopologyReader onThisSystem(boolean value) {
-        return new TopologyReader(origin, description, level, value);
+        return new TopologyReader(new Xml(file), null, false);
     }
 
     /**
-     * Reads the machine.
+     * Of a made-up machine.
      *
-     * @throws TopologyException if the file or description cannot be read, or the machine has no such level
+     * @param description in hwloc's synthetic syntax, for example {@code pack:2 l3:4(size=32MiB) core:8 pu:2}
+     */
+    public static TopologyReader synthetic(String description) {
+        return new TopologyReader(new Synthetic(description), null, false);
+    }
+
+    /** Forces the level of the domains; null leaves it to the automatic rule (L3, a shared L2, NUMA, package). */
+    public TopologyReader level(@Nullable DomainLevel forced) {
+        return new TopologyReader(source, forced, onThisSystem);
+    }
+
+    /**
+     * Whether to take the PU numbers of a file or a description for CPUs of this machine, so that threads can be pinned
+     * to pretend domains. A PU that this machine lacks then refuses its pin, and nothing else.
+     */
+    public TopologyReader onThisSystem(boolean pretend) {
+        return new TopologyReader(source, level, pretend);
+    }
+
+    /**
+     * Reads it.
+     *
+     * @throws TopologyException where the description or the file is not valid, the forced level is not in the machine,
+     *     or hwloc 2.x is missing and the source is not the live machine
      */
     public Topology read() {
-        if (origin == Origin.XML) {
-            checkFile();
-        }
-        Hwloc hwloc;
-        try {
-            hwloc = Hwloc.open();
-        } catch (Hwloc.UnavailableException e) {
-            if (origin != Origin.LIVE) {
-                throw new TopologyException(
-                        e.getMessage() + "; it is needed to read " + source() + ". " + installLine());
-            }
-            return flat(String.valueOf(e.getMessage()));
-        }
-        try (Hwloc.Loaded loaded = hwloc.load(origin, description)) {
-            return cut(machine(loaded));
-        } catch (IllegalArgumentException e) {
-            throw new TopologyException(
-                    origin == Origin.XML
-                            ? "the file must be a machine saved by hwloc as XML, got " + description
-                            : "the description must be in hwloc's synthetic syntax, such as"
-                                    + " \"pack:1 l3:2 core:4 pu:1\", got \"" + description + "\"");
+        try (HwlocTopology hwloc = source.load()) {
+            return topology(hwloc);
+        } catch (HwlocException refused) {
+            throw new TopologyException(source.name() + ": " + refused.getMessage(), refused);
+        } catch (NativeUnavailableException noHwloc) {
+            return withoutHwloc(noHwloc);
         }
     }
 
-    private void checkFile() {
-        Path file = Path.of(description);
-        if (!Files.exists(file)) {
-            throw new TopologyException("there is no file " + description);
+    private Topology topology(HwlocTopology hwloc) {
+        boolean real = hwloc.isThisSystem();
+        Machine machine = MachineReading.read(hwloc, real ? processMask() : hwloc.allowedCpus());
+        if (machine.usablePus().isEmpty()) {
+            throw new TopologyException(source.name() + ": it has no PU that this process may use");
         }
-        if (!Files.isRegularFile(file) || !Files.isReadable(file)) {
-            throw new TopologyException(description + " is not a file that can be read");
-        }
+        DomainLevel chosen = level == null ? DomainGrouping.automaticLevel(machine) : present(level, machine);
+        boolean bindable = (real || onThisSystem) && canPin();
+        return new Topology(source.name(), chosen, bindable, DomainGrouping.domains(machine, chosen), machine);
     }
 
-    private String source() {
-        return switch (origin) {
-            case LIVE -> "live";
-            case XML -> "xml:" + description;
-            case SYNTHETIC -> "synthetic:" + description;
-        };
-    }
-
-    private Machine machine(Hwloc.Loaded loaded) {
-        BitSet allowed = new BitSet();
-        loaded.objects(Kind.PU).forEach(pu -> allowed.or(pu.cpus()));
-        if (origin == Origin.LIVE) {
-            processCpus().filter(cpus -> cpus.intersects(allowed)).ifPresent(allowed::and);
+    private DomainLevel present(DomainLevel forced, Machine machine) {
+        if (DomainGrouping.has(machine, forced)) {
+            return forced;
         }
-        return new Machine(
-                allowed,
-                groups(loaded.objects(Kind.PACKAGE)),
-                groups(loaded.objects(Kind.NUMA_NODE)),
-                groups(loaded.objects(Kind.L3)),
-                groups(loaded.objects(Kind.L2)),
-                groups(loaded.objects(Kind.CORE)),
-                loaded.coreEfficiencies());
-    }
-
-    private static List<Group> groups(List<HwlocObject> objects) {
-        return objects.stream()
-                .map(object -> new Group(object.osIndex(), object.cacheBytes(), object.cpus()))
+        var present = Arrays.stream(DomainLevel.values())
+                .filter(candidate -> DomainGrouping.has(machine, candidate))
                 .toList();
+        throw new TopologyException(
+                source.name() + ": the level " + forced + " is not in this machine, which has " + present);
     }
 
-    private Topology cut(Machine machine) {
-        DomainCut cut = new DomainCut(machine);
-        DomainLevel chosen = level == null ? cut.naturalLevel() : level;
-        if (level != null && !cut.levels().contains(level)) {
-            throw new TopologyException(
-                    "the machine must have the level asked for, one of " + cut.levels() + ", got " + level);
+    private Topology withoutHwloc(NativeUnavailableException reason) {
+        String remedy = reason.getMessage() + "; to install it: " + InstallLine.ofThisPlatform();
+        if (!(source instanceof Live)) {
+            throw new TopologyException(source.name() + ": it cannot be read: " + remedy, reason);
         }
-        return new Topology(source(), chosen, onThisSystem, cut.domains(chosen));
+        Warnings.once("no hwloc", "the machine's cache domains are unknown, all CPUs form one: " + remedy);
+        return FlatTopology.read();
     }
 
-    private static Optional<BitSet> processCpus() {
-        return LinuxScheduler.instance().map(LinuxScheduler::processAffinity);
+    private static BitSet processMask() {
+        return LinuxScheduler.open().processMask();
     }
 
-    private Topology flat(String reason) {
-        if (level != null && level != DomainLevel.PACKAGE) {
-            throw new TopologyException(reason + "; it is needed to find level " + level + ". " + installLine());
+    private static boolean canPin() {
+        try {
+            LinuxScheduler.open();
+            return true;
+        } catch (NativeUnavailableException notHere) {
+            return false;
         }
-        if (WARNED.compareAndSet(false, true)) {
-            LOG.warn("{}: caches are not known and all CPUs are taken for one cache domain. {}", reason, installLine());
-        }
-        BitSet cpus = processCpus().orElseGet(() -> {
-            BitSet all = new BitSet();
-            all.set(0, Runtime.getRuntime().availableProcessors());
-            return all;
-        });
-        Machine machine = new Machine(cpus, List.of(), List.of(), List.of(), List.of(), List.of(), new int[0]);
-        boolean bindable = LinuxScheduler.instance().isPresent();
-        return new Topology("flat", DomainLevel.PACKAGE, bindable, new DomainCut(machine).domains(DomainLevel.PACKAGE));
     }
 
-    private static String installLine() {
-        String os = System.getProperty("os.name", "");
-        if (os.startsWith("Mac")) {
-            return "To install hwloc: brew install hwloc";
+    private sealed interface Source {
+        String name();
+
+        HwlocTopology load();
+    }
+
+    private record Live() implements Source {
+        @Override
+        public String name() {
+            return "live";
         }
-        return os.equals("Linux")
-                ? "To install hwloc: apt-get install libhwloc15 (Debian, Ubuntu) or dnf install hwloc-libs (Fedora, RHEL)"
-                : "hwloc is not supported on " + os;
+
+        @Override
+        public HwlocTopology load() {
+            LinuxScheduler.open();
+            return HwlocTopology.live();
+        }
+    }
+
+    private record Synthetic(String description) implements Source {
+        @Override
+        public String name() {
+            return "synthetic:" + description;
+        }
+
+        @Override
+        public HwlocTopology load() {
+            long pus = SyntheticSize.pus(description);
+            if (pus > MAX_SYNTHETIC_PUS) {
+                throw new TopologyException(
+                        name() + ": it must have at most " + MAX_SYNTHETIC_PUS + " PUs, and has " + pus);
+            }
+            return HwlocTopology.synthetic(description);
+        }
+    }
+
+    private record Xml(Path file) implements Source {
+        @Override
+        public String name() {
+            return "xml:" + file;
+        }
+
+        @Override
+        public HwlocTopology load() {
+            return HwlocTopology.xml(content());
+        }
+
+        private byte[] content() {
+            if (!Files.isRegularFile(file)) {
+                throw new TopologyException(name() + ": there is no such file");
+            }
+            try {
+                if (Files.size(file) > MAX_XML_BYTES) {
+                    throw new TopologyException(name() + ": the file is larger than " + MAX_XML_BYTES + " bytes");
+                }
+                return Files.readAllBytes(file);
+            } catch (IOException unreadable) {
+                throw new TopologyException(name() + ": the file cannot be read", unreadable);
+            }
+        }
     }
 }

@@ -1,53 +1,54 @@
 package io.github.roost.topology;
 
-import io.github.roost.topology.Machine.Group;
-import java.util.BitSet;
+import io.github.roost.topology.Machine.Cache;
+import io.github.roost.topology.Machine.CpuPackage;
+import io.github.roost.topology.Machine.NumaNode;
+import io.github.roost.topology.Machine.PhysicalCore;
 import java.util.List;
-import java.util.stream.IntStream;
 
 /** Awkward machines that hwloc's synthetic syntax cannot describe. */
 final class Machines {
     private Machines() {}
 
-    private static Group group(int index, long bytes, int... pus) {
-        BitSet set = new BitSet();
-        for (int pu : pus) {
-            set.set(pu);
-        }
-        return new Group(index, bytes, set);
-    }
-
-    /** Four cores of different widths under one L3, and two more that are under none. */
+    /**
+     * Two fast cores of two PUs and two slow cores under one L3, and two slower ones that share an L2 outside of it, in
+     * the order of Intel's Arrow Lake.
+     */
     static Machine withCoresOutsideTheL3() {
-        BitSet allowed = new BitSet();
-        IntStream.of(0, 1, 2, 3, 4, 5, 12, 13).forEach(allowed::set);
+        List<Integer> all = List.of(0, 1, 2, 3, 4, 5, 12, 13);
         return new Machine(
-                allowed,
-                List.of(group(0, 0, 0, 1, 2, 3, 4, 5, 12, 13)),
-                List.of(group(0, 0, 0, 1, 2, 3, 4, 5, 12, 13)),
-                List.of(group(0, 12 << 20, 0, 1, 2, 3, 4, 5)),
-                List.of(),
+                List.of(new CpuPackage(0, all)),
+                List.of(new NumaNode(0, 0, all)),
                 List.of(
-                        group(0, 0, 0, 1),
-                        group(1, 0, 2, 3),
-                        group(2, 0, 4),
-                        group(3, 0, 5),
-                        group(4, 0, 12),
-                        group(5, 0, 13)),
-                new int[] {1, 1, 0, 0, 0, 0});
+                        new Cache(2, 3 << 20, List.of(0, 1)),
+                        new Cache(2, 3 << 20, List.of(2, 3)),
+                        new Cache(2, 4 << 20, List.of(4, 5)),
+                        new Cache(2, 2 << 20, List.of(12, 13)),
+                        new Cache(3, 12 << 20, List.of(0, 1, 2, 3, 4, 5))),
+                List.of(
+                        new PhysicalCore(2, List.of(0, 1)),
+                        new PhysicalCore(2, List.of(2, 3)),
+                        new PhysicalCore(1, List.of(4)),
+                        new PhysicalCore(1, List.of(5)),
+                        new PhysicalCore(0, List.of(12)),
+                        new PhysicalCore(0, List.of(13))),
+                all,
+                List.of());
     }
 
-    /** Two L3s of two cores with two PUs each, of which only some PUs are allowed. */
-    static Machine narrowedTo(int... pus) {
-        BitSet allowed = new BitSet();
-        IntStream.of(pus).forEach(allowed::set);
+    /** Two L3s of two cores with two far-apart PUs each, of which only some PUs are usable. */
+    static Machine narrowedTo(Integer... pus) {
+        List<Integer> all = List.of(0, 1, 2, 3, 4, 5, 6, 7);
         return new Machine(
-                allowed,
-                List.of(group(0, 0, 0, 1, 2, 3, 4, 5, 6, 7)),
-                List.of(group(0, 0, 0, 1, 2, 3, 4, 5, 6, 7)),
-                List.of(group(0, 32 << 20, 0, 1, 4, 5), group(1, 32 << 20, 2, 3, 6, 7)),
-                List.of(),
-                List.of(group(0, 0, 0, 4), group(1, 0, 1, 5), group(2, 0, 2, 6), group(3, 0, 3, 7)),
-                new int[] {-1, -1, -1, -1});
+                List.of(new CpuPackage(0, all)),
+                List.of(new NumaNode(0, 0, all)),
+                List.of(new Cache(3, 32 << 20, List.of(0, 1, 4, 5)), new Cache(3, 32 << 20, List.of(2, 3, 6, 7))),
+                List.of(
+                        new PhysicalCore(-1, List.of(0, 4)),
+                        new PhysicalCore(-1, List.of(1, 5)),
+                        new PhysicalCore(-1, List.of(2, 6)),
+                        new PhysicalCore(-1, List.of(3, 7))),
+                List.of(pus),
+                List.of(8));
     }
 }

@@ -18,6 +18,6 @@ class TopologyJsonTest {
 
     @Test
     void textNamesDomainsCoresAndPus() {
-        assertThat(TopologyText.of(topology)).contains("1 cache domain by L3", "32 MiB", "PU 0,1");
+        assertThat(TopologyText.of(topology)).contains("1 cache domain of level L3", "32 MiB", "PU 0-1");
     }
 }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -76,7 +75,7 @@ class TopologyReaderTest {
     void aLevelThatTheMachineLacksIsNamed() {
         assertThatThrownBy(() -> read("pack:1 core:2 pu:1", DomainLevel.L3))
                 .isInstanceOf(TopologyException.class)
-                .hasMessageContaining("got L3");
+                .hasMessageContaining("the level L3 is not in this machine");
     }
 
     @Test
@@ -84,6 +83,14 @@ class TopologyReaderTest {
         assertThatThrownBy(() -> TopologyReader.synthetic("pack:x banana").read())
                 .isInstanceOf(TopologyException.class)
                 .hasMessageContaining("pack:x banana");
+    }
+
+    @Test
+    void aDescriptionTooLargeToBuildIsRefusedBeforeItIsBuilt() {
+        assertThatThrownBy(() -> TopologyReader.synthetic("pack:2 [numa] l3:4000(size=1MiB) core:9999 pu:2")
+                        .read())
+                .isInstanceOf(TopologyException.class)
+                .hasMessageContaining("at most 8192 PUs, and has 159984000");
     }
 
     @Test
@@ -105,27 +112,6 @@ class TopologyReaderTest {
         assertThat(live.cores().flatMap(core -> core.pus().stream()))
                 .doesNotHaveDuplicates()
                 .hasSize(Runtime.getRuntime().availableProcessors());
-    }
-
-    @Test
-    void coresOutsideEveryL3FormADomainOfTheirOwn() {
-        DomainCut cut = new DomainCut(Machines.withCoresOutsideTheL3());
-        List<CacheDomain> domains = cut.domains(DomainLevel.L3);
-        assertThat(domains).hasSize(2);
-        assertThat(domains.get(0).cores()).hasSize(4);
-        assertThat(domains.get(1).cores().stream().flatMap(core -> core.pus().stream()))
-                .containsExactly(12, 13);
-        assertThat(domains.get(1).cacheBytes()).isZero();
-        assertThat(domains.get(0).cores().getFirst().efficiency()).isEqualTo(1);
-        assertThat(domains.get(1).cores().getFirst().efficiency()).isEqualTo(0);
-    }
-
-    @Test
-    void aMaskThatLeavesPartOfADomainNarrowsIt() {
-        DomainCut cut = new DomainCut(Machines.narrowedTo(1, 5));
-        List<CacheDomain> domains = cut.domains(DomainLevel.L3);
-        assertThat(domains).hasSize(1);
-        assertThat(domains.getFirst().cores().stream().map(Core::pus)).containsExactly(List.of(1, 5));
     }
 
     private static Topology read(String machine, DomainLevel level) {

@@ -5,6 +5,7 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Registration;
 import io.github.roost.core.SearchContext;
+import io.github.roost.core.Vectors;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import java.util.Arrays;
@@ -22,11 +23,6 @@ import java.util.concurrent.CompletableFuture;
  * whose task may be the one that would complete them.
  */
 public final class IvfTable implements AutoCloseable {
-    /** The largest k of a search. */
-    public static final int MAX_K = 10_000;
-    /** The largest dimension. */
-    public static final int MAX_DIMENSION = 4_096;
-
     private final Orchestrator orchestrator;
     private final Registration registration;
     private final RowPreparation preparation;
@@ -72,15 +68,16 @@ public final class IvfTable implements AutoCloseable {
      * The nearest rows among those of the nearest lists. Copies the query.
      *
      * @param query {@link #dimension()} finite components
-     * @param k how many rows, from 1 to {@value #MAX_K}; fewer are found where the probed lists hold fewer
+     * @param k how many rows, from 1 to 10,000; fewer are found where the probed lists hold fewer
      * @param nprobe how many lists, from 1 to {@link #nlist()}; all of them make the search exact
      * @return completes with the rows, nearest first, ties by ascending id; or with the failure of a scan, such as a
      *     rejection by the orchestrator's overload policy or the table having been closed
      * @throws IllegalArgumentException if an argument is out of its range
      */
     public CompletableFuture<Neighbors> search(float[] query, int k, int nprobe) {
-        requireRange("k", k, MAX_K);
-        requireRange("nprobe", nprobe, nlist());
+        Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
+        Vectors.requireRange("nprobe", nprobe, 1, nlist());
+        requireOpen();
         float[] prepared = preparation.prepareQuery(query);
         Metric coarse = preparation.metric() == Metric.INNER_PRODUCT ? Metric.INNER_PRODUCT : Metric.SQUARED_L2;
         int[] probed = quantizer.nearest(prepared, nprobe, coarse);
@@ -150,13 +147,23 @@ public final class IvfTable implements AutoCloseable {
         return nprobe;
     }
 
+    /** How distances are measured. */
+    public Metric metric() {
+        return preparation.metric();
+    }
+
+    /** What scans the lists: {@code avx512}, {@code avx2}, {@code neon}, {@code vector}, {@code portable} or {@code java}. */
+    public String kernel() {
+        return scanner.kernel();
+    }
+
     /** The table's mapping ids, one a list. */
     public Registration registration() {
         return registration;
     }
 
     /**
-     * Unregisters the table: searches under way finish, later ones fail. The rows' memory is freed once the table is
+     * Unregisters the table: searches under way finish, later ones are refused. The rows' memory is freed once the table is
      * unreachable.
      */
     @Override
@@ -164,21 +171,21 @@ public final class IvfTable implements AutoCloseable {
         registration.close();
     }
 
-    private static void requireRange(String what, int value, int largest) {
-        if (value < 1 || value > largest) {
-            throw new IllegalArgumentException(
-                    String.format("%s must be between 1 and %,d, got %,d", what, largest, value));
+    private void requireOpen() {
+        if (!registration.isOpen()) {
+            throw new IllegalArgumentException("table " + name() + " is closed: it is unregistered");
         }
     }
 
     /** Collects the options of a table. Not thread-safe. */
     public static final class Builder {
-        private static final int ROWS_PER_STEP = 1024;
+        private static final int ROWS_PER_STEP = 256;
+        private static final int MOST_LISTS = 131_072;
 
         private String name = "ivf";
         private Metric metric = Metric.SQUARED_L2;
         private int nlist;
-        private int nprobe;
+        private int nprobe = 16;
         private long seed = 42;
 
         private Builder() {}
@@ -195,15 +202,15 @@ public final class IvfTable implements AutoCloseable {
             return this;
         }
 
-        /** Number of lists, from 1 to the number of rows; default four times the root of that, 39 rows a list or more. */
+        /** Number of lists, from 1 to 131,072 and the number of rows; default four times the root of the latter. */
         public Builder nlist(int value) {
-            this.nlist = requirePositive("nlist", value);
+            this.nlist = requireLists("nlist", value);
             return this;
         }
 
-        /** How many lists a search probes that does not say; default an eighth of the lists. */
+        /** How many lists a search probes that does not say; from 1 to 131,072; default 16, or all where there are fewer. */
         public Builder nprobe(int value) {
-            this.nprobe = requirePositive("nprobe", value);
+            this.nprobe = requireLists("nprobe", value);
             return this;
         }
 
@@ -213,50 +220,44 @@ public final class IvfTable implements AutoCloseable {
             return this;
         }
 
-        /** {@link #build(Orchestrator, float[][], long[])} with the rows' ordinals as ids. */
+        /** {@link #build(Orchestrator, long[], float[][])} with the rows' ordinals as ids. */
         public IvfTable build(Orchestrator orchestrator, float[][] vectors) {
             long[] ordinals = new long[vectors.length];
             Arrays.setAll(ordinals, i -> i);
-            return build(orchestrator, vectors, ordinals);
+            return build(orchestrator, ordinals, vectors);
         }
 
         /**
-         * Trains on the orchestrator's workers, registers the table and adds the rows. Blocks until it stands.
+         * Trains and fills a table on the orchestrator's workers, as batch work beside what they serve. Blocks until it
+         * stands.
          *
-         * @param vectors at least one row, all of one dimension from 1 to {@value IvfTable#MAX_DIMENSION}, all finite;
-         *     copied
          * @param ids one for each row, no two equal
+         * @param vectors at least one row, all of one dimension from 1 to 4,096, all finite; copied
          * @throws IllegalArgumentException if rows, ids or options are not as said; then nothing is registered
          */
-        public IvfTable build(Orchestrator orchestrator, float[][] vectors, long[] ids) {
+        public IvfTable build(Orchestrator orchestrator, long[] ids, float[][] vectors) {
             RowPreparation preparation = RowPreparation.of(metric, vectors);
-            requireDistinct(ids, vectors.length);
+            Vectors.requireIds(ids, vectors.length);
             int lists = nlist == 0 ? defaultNlist(vectors.length) : nlist;
-            requireRange("nlist", lists, vectors.length);
-            int probes = nprobe == 0 ? (lists + 7) / 8 : nprobe;
-            requireRange("nprobe", probes, lists);
+            if (lists > vectors.length) {
+                throw new IllegalArgumentException(
+                        "nlist must be at most the number of rows, " + vectors.length + ", got " + lists);
+            }
+            int probes = Math.min(nprobe, lists);
 
             ScanKernel kernel = ScanKernels.preferred();
+            BatchWork work = new BatchWork(orchestrator, name + " (build)");
+            RowSource rows = ordinal -> preparation.stored(vectors[ordinal]);
+            float[][] centroids = new KMeans(kernel, work).train(rows, vectors.length, lists, seed);
+            CoarseQuantizer quantizer = new CoarseQuantizer(kernel, centroids);
+            InvertedLists inverted = fill(work, quantizer, rows, ids, lists, preparation.dimension());
             Registration registration = orchestrator.register(name, lists);
-            boolean built = false;
-            try {
-                BackgroundWork work = new BackgroundWork(orchestrator, registration);
-                RowSource rows = ordinal -> preparation.stored(vectors[ordinal]);
-                float[][] centroids = new KMeans(kernel, work).train(rows, vectors.length, lists, seed);
-                CoarseQuantizer quantizer = new CoarseQuantizer(kernel, centroids);
-                InvertedLists inverted = fill(work, quantizer, rows, ids, lists, preparation.dimension());
-                built = true;
-                return new IvfTable(
-                        orchestrator, registration, preparation, kernel, quantizer, inverted, ids.length, probes);
-            } finally {
-                if (!built) {
-                    registration.close();
-                }
-            }
+            return new IvfTable(
+                    orchestrator, registration, preparation, kernel, quantizer, inverted, ids.length, probes);
         }
 
         private static InvertedLists fill(
-                BackgroundWork work, CoarseQuantizer quantizer, RowSource rows, long[] ids, int lists, int dimension) {
+                BatchWork work, CoarseQuantizer quantizer, RowSource rows, long[] ids, int lists, int dimension) {
             int[] list = new int[ids.length];
             work.run(ids.length, ROWS_PER_STEP, (from, to) -> quantizer.assign(rows, from, to, list));
             int[] sizes = new int[lists];
@@ -274,26 +275,11 @@ public final class IvfTable implements AutoCloseable {
         }
 
         private static int defaultNlist(int rows) {
-            return (int) Math.max(1, Math.min(Math.round(4 * Math.sqrt(rows)), rows / 39));
+            return Math.clamp((long) (4 * Math.sqrt(rows)), 1, rows);
         }
 
-        private static void requireDistinct(long[] ids, int rows) {
-            if (ids.length != rows) {
-                throw new IllegalArgumentException("ids must be one for each of " + rows + " rows, got " + ids.length);
-            }
-            long[] sorted = ids.clone();
-            Arrays.sort(sorted);
-            for (int i = 1; i < sorted.length; i++) {
-                if (sorted[i] == sorted[i - 1]) {
-                    throw new IllegalArgumentException("ids must be distinct, got " + sorted[i] + " twice");
-                }
-            }
-        }
-
-        private static int requirePositive(String what, int value) {
-            if (value < 1) {
-                throw new IllegalArgumentException(what + " must be at least 1, got " + value);
-            }
+        private static int requireLists(String what, int value) {
+            Vectors.requireRange(what, value, 1, MOST_LISTS);
             return value;
         }
     }

@@ -13,14 +13,14 @@ final class KMeans {
     static final int ROWS_PER_CENTROID = 256;
 
     private static final int ITERATIONS = 10;
-    private static final int ROWS_PER_STEP = 1024;
+    private static final int ROWS_PER_STEP = 256;
     /** By how much the halves of a split centroid are moved apart, relative to their components. */
     private static final float SPLIT = 1f / 1024;
 
     private final ScanKernel kernel;
-    private final BackgroundWork work;
+    private final BatchWork work;
 
-    KMeans(ScanKernel kernel, BackgroundWork work) {
+    KMeans(ScanKernel kernel, BatchWork work) {
         this.kernel = kernel;
         this.work = work;
     }

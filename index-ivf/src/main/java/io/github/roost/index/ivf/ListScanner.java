@@ -23,6 +23,11 @@ final class ListScanner {
         this.dimension = dimension;
     }
 
+    /** What scans: the kernel's name. */
+    String kernel() {
+        return kernel.name();
+    }
+
     /** Scans in groups as large as the kernel takes. Queries nobody waits for any more are left out. */
     void scan(RowRun run, List<IvfQuery> waiting, SearchContext context) {
         List<IvfQuery> wanted = new ArrayList<>(waiting.size());

@@ -14,7 +14,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
@@ -89,7 +88,7 @@ class IvfTableTest {
     void equalRowsComeByAscendingId() {
         float[][] rows = new float[100][4];
         long[] ids = IntStream.range(0, 100).mapToLong(i -> 1000 - 10L * i).toArray();
-        try (IvfTable table = IvfTable.builder().nlist(5).build(orchestrator, rows, ids)) {
+        try (IvfTable table = IvfTable.builder().nlist(5).build(orchestrator, ids, rows)) {
             assertThat(table.search(new float[] {1, 2, 3, 4}, 4, 5).join().ids())
                     .containsExactly(10, 20, 30, 40);
         }
@@ -164,11 +163,7 @@ class IvfTableTest {
         float[][] rows = vectors(new Random(11), 50, 4);
         IvfTable table = IvfTable.builder().nlist(3).build(orchestrator, rows);
         table.close();
-        CompletableFuture<Neighbors> late = table.search(rows[0], 1);
-        assertThatThrownBy(late::join)
-                .isInstanceOf(CompletionException.class)
-                .hasCauseInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("unregistered");
+        refused("unregistered", () -> table.search(rows[0], 1));
     }
 
     @Test
@@ -191,12 +186,12 @@ class IvfTableTest {
             refused("k must be between 1 and 10,000, got 10,001", () -> table.search(rows[0], 10_001));
             refused("nprobe must be between 1 and 3, got 0", () -> table.search(rows[0], 1, 0));
             refused("nprobe must be between 1 and 3, got 4", () -> table.search(rows[0], 1, 4));
-            refused("query must have dimension 4, got 3", () -> table.search(new float[3], 1));
+            refused("query must have 4 dimensions, got 3", () -> table.search(new float[3], 1));
             refused(
-                    "query must be finite, got NaN at component 2",
+                    "query must be finite, got NaN in dimension 2",
                     () -> table.search(new float[] {1, 2, Float.NaN, 4}, 1));
             refused(
-                    "query must be finite, got -Infinity at component 0",
+                    "query must be finite, got -Infinity in dimension 0",
                     () -> table.search(new float[] {Float.NEGATIVE_INFINITY, 2, 3, 4}, 1));
         }
     }
@@ -204,29 +199,28 @@ class IvfTableTest {
     @Test
     void badRowsAreRefusedAndNamed() {
         float[][] rows = vectors(new Random(14), 5, 4);
-        refused("at least one row", () -> IvfTable.builder().build(orchestrator, new float[0][]));
+        refused("at least one vector, got none", () -> IvfTable.builder().build(orchestrator, new float[0][]));
         refused(
-                "nlist must be between 1 and 5, got 6",
+                "nlist must be at most the number of rows, 5, got 6",
                 () -> IvfTable.builder().nlist(6).build(orchestrator, rows));
         refused(
-                "nprobe must be between 1 and 2, got 3",
-                () -> IvfTable.builder().nlist(2).nprobe(3).build(orchestrator, rows));
-        refused("nlist must be at least 1, got 0", () -> IvfTable.builder().nlist(0));
+                "nlist must be between 1 and 131,072, got 0",
+                () -> IvfTable.builder().nlist(0));
         refused(
-                "ids must be distinct, got 7 twice",
-                () -> IvfTable.builder().build(orchestrator, rows, new long[] {7, 1, 2, 7, 3}));
-        refused("one for each of 5 rows, got 2", () -> IvfTable.builder().build(orchestrator, rows, new long[2]));
+                "ids must differ, got 7 twice",
+                () -> IvfTable.builder().build(orchestrator, new long[] {7, 1, 2, 7, 3}, rows));
+        refused("got 2 ids for 5", () -> IvfTable.builder().build(orchestrator, new long[2], rows));
         refused(
                 "dimension must be between 1 and 4,096, got 4,097",
                 () -> IvfTable.builder().build(orchestrator, new float[1][4097]));
         refused(
-                "row 1 must have dimension 2, got 3",
+                "vector 1 must have 2 dimensions, got 3",
                 () -> IvfTable.builder().build(orchestrator, new float[][] {{1, 2}, {1, 2, 3}}));
         refused(
-                "row 0 must be finite, got Infinity at component 1",
+                "vector 0 must be finite, got Infinity in dimension 1",
                 () -> IvfTable.builder().build(orchestrator, new float[][] {{1, Float.POSITIVE_INFINITY}}));
         refused(
-                "row 0 must not be zero under the cosine metric",
+                "vector 0 must not be zero",
                 () -> IvfTable.builder().metric(Metric.COSINE).build(orchestrator, new float[1][2]));
     }
 

@@ -1,0 +1,71 @@
+package io.github.roost.core;
+
+import java.util.Arrays;
+
+/** What every index checks of the vectors and numbers it is given, with one wording. */
+public final class Vectors {
+    /** The largest k that a search may ask for. */
+    public static final int MOST_NEIGHBORS = 10_000;
+    /** The largest dimension of a vector. */
+    public static final int MOST_DIMENSIONS = 4_096;
+
+    private Vectors() {}
+
+    /**
+     * Checks rows of one table.
+     *
+     * @return their dimension
+     * @throws IllegalArgumentException if there are none, dimensions differ or are out of range, a value is not finite,
+     *     or the metric is cosine and a vector is zero
+     */
+    public static int requireTable(float[][] vectors, Metric metric) {
+        if (vectors.length == 0) {
+            throw new IllegalArgumentException("a table must have at least one vector, got none");
+        }
+        int dimension = vectors[0].length;
+        requireRange("dimension", dimension, 1, MOST_DIMENSIONS);
+        for (int row = 0; row < vectors.length; row++) {
+            require("vector " + row, vectors[row], dimension, metric);
+        }
+        return dimension;
+    }
+
+    /** Checks one vector, a query or a row; {@code what} names it. */
+    public static void require(String what, float[] vector, int dimension, Metric metric) {
+        if (vector.length != dimension) {
+            throw new IllegalArgumentException(what + " must have " + dimension + " dimensions, got " + vector.length);
+        }
+        boolean zero = true;
+        for (int i = 0; i < dimension; i++) {
+            if (!Float.isFinite(vector[i])) {
+                throw new IllegalArgumentException(what + " must be finite, got " + vector[i] + " in dimension " + i);
+            }
+            zero &= vector[i] == 0;
+        }
+        if (zero && metric == Metric.COSINE) {
+            throw new IllegalArgumentException(what + " must not be zero: it has no cosine");
+        }
+    }
+
+    /** Checks a number against an inclusive range. */
+    public static void requireRange(String what, long value, long least, long most) {
+        if (value < least || value > most) {
+            throw new IllegalArgumentException(
+                    "%s must be between %,d and %,d, got %,d".formatted(what, least, most, value));
+        }
+    }
+
+    /** Checks external ids: one a row, none twice. */
+    public static void requireIds(long[] ids, int rows) {
+        if (ids.length != rows) {
+            throw new IllegalArgumentException("there must be one id a vector, got " + ids.length + " ids for " + rows);
+        }
+        long[] sorted = ids.clone();
+        Arrays.sort(sorted);
+        for (int i = 1; i < sorted.length; i++) {
+            if (sorted[i] == sorted[i - 1]) {
+                throw new IllegalArgumentException("ids must differ, got " + sorted[i] + " twice");
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package io.github.roost.index.hnsw;
+
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.Part;
+import io.github.roost.core.Vectors;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/** Asks several tables one query, each on its home domain, and merges what they find. Immutable; thread-safe. */
+public final class MultiTableSearch {
+    private static final Comparator<TableHit> NEAREST_FIRST = Comparator.comparingDouble(TableHit::distance)
+            .thenComparingInt(TableHit::table)
+            .thenComparingLong(TableHit::id);
+
+    private final Orchestrator orchestrator;
+    private final List<HnswTable> tables;
+
+    /**
+     * @param orchestrator the one the tables were built with
+     * @param tables at least one, all of one dimension and metric
+     */
+    public MultiTableSearch(Orchestrator orchestrator, List<HnswTable> tables) {
+        if (tables.isEmpty()) {
+            throw new IllegalArgumentException("there must be at least one table to search, got none");
+        }
+        for (HnswTable table : tables) {
+            if (table.dimension() != tables.getFirst().dimension()
+                    || table.metric() != tables.getFirst().metric()) {
+                throw new IllegalArgumentException("tables must have one dimension and metric, got "
+                        + describe(tables.getFirst()) + " and " + describe(table));
+            }
+        }
+        this.orchestrator = orchestrator;
+        this.tables = List.copyOf(tables);
+    }
+
+    private static String describe(HnswTable table) {
+        return table.name() + " (" + table.dimension() + ", " + table.metric() + ")";
+    }
+
+    /**
+     * The k nearest over all tables, nearest first; ties by table, then id.
+     *
+     * @param query finite, of the tables' dimension
+     * @param k from 1 to 10,000
+     * @param ef width of the search in each table, from k to 100,000
+     */
+    public CompletableFuture<List<TableHit>> search(float[] query, int k, int ef) {
+        Vectors.require(
+                "query", query, tables.getFirst().dimension(), tables.getFirst().metric());
+        List<Part<float[], Neighbors>> parts = tables.stream()
+                .map(table -> new Part<>(table.searchFunction(k, ef), query, table.mappingId()))
+                .toList();
+        return orchestrator.fanOut(parts, results -> merge(results, k));
+    }
+
+    private static List<TableHit> merge(List<Neighbors> results, int k) {
+        List<TableHit> hits = new ArrayList<>();
+        for (int table = 0; table < results.size(); table++) {
+            Neighbors found = results.get(table);
+            for (int i = 0; i < found.size(); i++) {
+                hits.add(new TableHit(table, found.ids()[i], found.distances()[i]));
+            }
+        }
+        hits.sort(NEAREST_FIRST);
+        return List.copyOf(hits.subList(0, Math.min(k, hits.size())));
+    }
+}

@@ -1,0 +1,237 @@
+package io.github.roost.index.hnsw;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.topology.CacheDomain;
+import io.github.roost.topology.Core;
+import io.github.roost.topology.DomainLevel;
+import io.github.roost.topology.Topology;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class HnswTableTest {
+    private static final Orchestrator ORCHESTRATOR =
+            Orchestrator.builder().topology(twoDomains()).build();
+
+    private static Topology twoDomains() {
+        return new Topology(
+                "test",
+                DomainLevel.L3,
+                false,
+                List.of(
+                        new CacheDomain(0, 0, List.of(0), 0, List.of(new Core(0, -1, List.of(0)))),
+                        new CacheDomain(1, 0, List.of(0), 0, List.of(new Core(1, -1, List.of(1))))));
+    }
+
+    @AfterAll
+    static void close() {
+        ORCHESTRATOR.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1", "2", "3", "17", "64", "128", "300"})
+    void findsNearlyAllTrueNeighborsInEveryDimension(int dimension) {
+        Random random = new Random(dimension);
+        float[][] rows = gaussian(2_000, dimension, random);
+        try (HnswTable table = HnswTable.builder().build(ORCHESTRATOR, rows)) {
+            assertThat(recall(table, rows, gaussian(50, dimension, random), 10, 200, Metric.SQUARED_L2))
+                    .isGreaterThan(.95);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Metric.class)
+    void findsNearlyAllTrueNeighborsUnderEveryMetric(Metric metric) {
+        Random random = new Random(5);
+        float[][] rows = gaussian(2_000, 24, random);
+        try (HnswTable table = HnswTable.builder().metric(metric).build(ORCHESTRATOR, rows)) {
+            assertThat(recall(table, rows, gaussian(50, 24, random), 10, 200, metric))
+                    .isGreaterThan(.95);
+        }
+    }
+
+    @Test
+    void clustersFarApartAreAllReached() {
+        Random random = new Random(9);
+        float[][] rows = gaussian(3_000, 16, random);
+        for (int row = 0; row < rows.length; row++) {
+            rows[row][row % 16] += 40 * (row % 30);
+        }
+        try (HnswTable table = HnswTable.builder().build(ORCHESTRATOR, rows)) {
+            float[][] queries = Arrays.copyOf(rows, 100);
+            assertThat(recall(table, rows, queries, 10, 200, Metric.SQUARED_L2)).isGreaterThan(.95);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3})
+    void tinyTablesGiveAllTheyHave(int size) {
+        float[][] rows = gaussian(size, 8, new Random(size));
+        try (HnswTable table = HnswTable.builder().build(ORCHESTRATOR, rows)) {
+            Neighbors found = table.search(rows[0], 10, 10).join();
+            assertThat(found).isEqualTo(exact(rows, rows[0], 10, Metric.SQUARED_L2));
+        }
+    }
+
+    @Test
+    void equalVectorsAreAllFoundAndTiesAreById() {
+        float[][] rows = new float[40][4];
+        for (int row = 20; row < 40; row++) {
+            rows[row][0] = 1;
+        }
+        try (HnswTable table = HnswTable.builder().build(ORCHESTRATOR, rows)) {
+            Neighbors found = table.search(new float[4], 10, 60).join();
+            assertThat(found.distances()).containsOnly(0f);
+            assertThat(found.ids()).isSorted().doesNotHaveDuplicates();
+        }
+    }
+
+    @Test
+    void idsAreTheCallers() {
+        float[][] rows = {{0, 0}, {1, 0}, {5, 5}};
+        try (HnswTable table = HnswTable.builder().build(ORCHESTRATOR, new long[] {70, Long.MAX_VALUE, -3}, rows)) {
+            assertThat(table.search(new float[] {4, 4}, 2, 10).join().ids()).containsExactly(-3, Long.MAX_VALUE);
+        }
+    }
+
+    @Test
+    void searchesReportWhatTheyTouch() {
+        float[][] rows = gaussian(500, 8, new Random(3));
+        try (HnswTable table = HnswTable.builder().name("touched").m(8).build(ORCHESTRATOR, rows)) {
+            table.search(rows[7], 1, 50).join();
+            long bytes = ORCHESTRATOR.stats().tables().stream()
+                    .filter(stats -> stats.name().equals("touched"))
+                    .findFirst()
+                    .orElseThrow()
+                    .trafficBytes();
+            assertThat(bytes).isPositive().isLessThanOrEqualTo(500L * (8 * 4 + 8 * 4));
+            assertThat(bytes % (8 * 4 + 8 * 4)).isZero();
+        }
+    }
+
+    @Test
+    void concurrentSearchesGiveWhatLoneOnesGive() {
+        float[][] rows = gaussian(2_000, 32, new Random(4));
+        try (HnswTable table = HnswTable.builder().build(ORCHESTRATOR, rows)) {
+            List<Neighbors> alone = new ArrayList<>();
+            for (int query = 0; query < 200; query++) {
+                alone.add(table.search(rows[query], 10, 50).join());
+            }
+            List<CompletableFuture<Neighbors>> together = new ArrayList<>();
+            for (int query = 0; query < 200; query++) {
+                together.add(table.search(rows[query], 10, 50));
+            }
+            assertThat(together.stream().map(CompletableFuture::join)).isEqualTo(alone);
+        }
+    }
+
+    @Test
+    void severalTablesAreMergedNearestFirst() {
+        float[][] rows = gaussian(900, 16, new Random(6));
+        List<HnswTable> tables = new ArrayList<>();
+        for (int third = 0; third < 3; third++) {
+            tables.add(
+                    HnswTable.builder().build(ORCHESTRATOR, Arrays.copyOfRange(rows, 300 * third, 300 * third + 300)));
+        }
+        List<TableHit> hits = new MultiTableSearch(ORCHESTRATOR, tables)
+                .search(rows[450], 10, 300)
+                .join();
+        assertThat(hits.getFirst()).isEqualTo(new TableHit(1, 150, 0));
+        assertThat(hits.stream().mapToLong(hit -> 300L * hit.table() + hit.id()))
+                .containsExactlyInAnyOrder(Arrays.stream(
+                                exact(rows, rows[450], 10, Metric.SQUARED_L2).ids())
+                        .boxed()
+                        .toArray(Long[]::new));
+        tables.forEach(HnswTable::close);
+    }
+
+    @Test
+    void badInputIsNamed() {
+        float[][] rows = gaussian(10, 4, new Random(8));
+        HnswTable.Builder builder = HnswTable.builder();
+        assertThatThrownBy(() -> builder.build(ORCHESTRATOR, new float[0][])).hasMessageContaining("got none");
+        assertThatThrownBy(() -> builder.build(ORCHESTRATOR, new float[][] {{1, 2}, {1}}))
+                .hasMessageContaining("vector 1 must have 2 dimensions, got 1");
+        assertThatThrownBy(() -> builder.build(ORCHESTRATOR, new float[][] {{1, Float.NaN}}))
+                .hasMessageContaining("got NaN");
+        assertThatThrownBy(() -> builder.build(ORCHESTRATOR, new long[] {1, 1}, new float[][] {{1}, {2}}))
+                .hasMessageContaining("got 1 twice");
+        assertThatThrownBy(() -> HnswTable.builder().metric(Metric.COSINE).build(ORCHESTRATOR, new float[][] {{0, 0}}))
+                .hasMessageContaining("zero");
+        try (HnswTable table = builder.build(ORCHESTRATOR, rows)) {
+            assertThatThrownBy(() -> table.search(rows[0], 0, 10)).hasMessageContaining("k must be between 1");
+            assertThatThrownBy(() -> table.search(rows[0], 10, 9)).hasMessageContaining("ef must be between 10");
+            assertThatThrownBy(() -> table.search(new float[3], 1, 10)).hasMessageContaining("4 dimensions, got 3");
+        }
+    }
+
+    private static float[][] gaussian(int rows, int dimension, Random random) {
+        float[][] values = new float[rows][dimension];
+        for (float[] row : values) {
+            for (int i = 0; i < dimension; i++) {
+                row[i] = (float) random.nextGaussian();
+            }
+        }
+        return values;
+    }
+
+    private static double recall(HnswTable table, float[][] rows, float[][] queries, int k, int ef, Metric metric) {
+        int hits = 0;
+        for (float[] query : queries) {
+            Neighbors truth = exact(rows, query, k, metric);
+            Neighbors found = table.search(query, k, ef).join();
+            assertThat(found.size()).isEqualTo(k);
+            for (int i = 0; i < k; i++) {
+                assertThat(found.distances()[i])
+                        .isCloseTo(distance(rows[(int) found.ids()[i]], query, metric), within(1e-2f));
+            }
+            hits += (int) Arrays.stream(found.ids())
+                    .filter(id -> Arrays.stream(truth.ids()).anyMatch(t -> t == id))
+                    .count();
+        }
+        return hits / (double) (k * queries.length);
+    }
+
+    private static Neighbors exact(float[][] rows, float[] query, int k, Metric metric) {
+        long[] ids = new long[rows.length];
+        float[] distances = new float[rows.length];
+        for (int row = 0; row < rows.length; row++) {
+            ids[row] = row;
+            distances[row] = distance(rows[row], query, metric);
+        }
+        return Neighbors.merge(List.of(Neighbors.sorted(ids, distances)), k);
+    }
+
+    private static float distance(float[] a, float[] b, Metric metric) {
+        double squares = 0;
+        double dot = 0;
+        double aa = 0;
+        double bb = 0;
+        for (int i = 0; i < a.length; i++) {
+            squares += (a[i] - b[i]) * (double) (a[i] - b[i]);
+            dot += a[i] * (double) b[i];
+            aa += a[i] * (double) a[i];
+            bb += b[i] * (double) b[i];
+        }
+        return (float)
+                switch (metric) {
+                    case SQUARED_L2 -> squares;
+                    case INNER_PRODUCT -> -dot;
+                    case COSINE -> 1 - dot / Math.sqrt(aa * bb);
+                };
+    }
+}

@@ -1,0 +1,45 @@
+package io.github.roost.topology.hwloc;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+
+/** Links the functions of one native library and says clearly which one is missing. */
+final class NativeFunctions {
+    private static final Linker LINKER = Linker.nativeLinker();
+
+    private final String library;
+    private final SymbolLookup symbols;
+
+    NativeFunctions(String library, SymbolLookup symbols) {
+        this.library = library;
+        this.symbols = symbols;
+    }
+
+    boolean has(String name) {
+        return symbols.find(name).isPresent();
+    }
+
+    @SuppressWarnings("restricted")
+    MethodHandle link(String name, FunctionDescriptor descriptor, Linker.Option... options) {
+        var address = symbols.find(name)
+                .orElseThrow(() -> new NativeUnavailableException(library + " has no function " + name));
+        try {
+            return LINKER.downcallHandle(address, descriptor, options);
+        } catch (IllegalCallerException denied) {
+            throw new NativeUnavailableException("native access is denied to Roost's topology module", denied);
+        }
+    }
+
+    /** What a downcall threw: it declares {@code Throwable}, and can only throw what is unchecked. */
+    static RuntimeException unexpected(Throwable thrown) {
+        if (thrown instanceof Error error) {
+            throw error;
+        }
+        if (thrown instanceof RuntimeException unchecked) {
+            return unchecked;
+        }
+        return new IllegalStateException("a native call failed", thrown);
+    }
+}
