@@ -1,36 +1,48 @@
-/* Picks the kernel for the processor it runs on. */
+/* The exported functions, and the one place that knows which instruction sets there are. */
 #include "scan.h"
 
-enum { PORTABLE = 0, NEON = 1, AVX2 = 2, AVX512 = 3 };
+enum isa { PORTABLE, AVX2, AVX512, NEON };
 
-static roost_scan_function kernel(int isa) {
+/* Whether this CPU, under this operating system, runs the scan of an instruction set. */
+int32_t roost_ivf_supports(int32_t isa) {
     switch (isa) {
         case PORTABLE:
-            return roost_scan_portable;
+            return 1;
 #if defined(__x86_64__)
         case AVX2:
-            return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? roost_scan_avx2 : 0;
+            return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
         case AVX512:
-            return __builtin_cpu_supports("avx512f") ? roost_scan_avx512 : 0;
+            return __builtin_cpu_supports("avx512f");
 #elif defined(__aarch64__)
         case NEON:
-            return roost_scan_neon;
+            return 1;
 #endif
         default:
             return 0;
     }
 }
 
-/* Whether this processor can run a kernel. */
-int roost_supports(int isa) {
-    return kernel(isa) != 0;
-}
-
-/* Scans with the kernel asked for, which this processor must support. */
-void roost_scan(int isa, int metric, const float *queries, int query_count, int dimension, const float *rows,
-                const int64_t *ids, int64_t row_count, int k, float *heap_distances, int64_t *heap_ids,
-                int32_t *heap_sizes) {
-    struct roost_scan scan = {metric, queries, query_count,    dimension, rows,      ids,
-                              row_count, k,    heap_distances, heap_ids,  heap_sizes};
-    kernel(isa)(&scan);
+/* Arguments as in struct scan; `isa` must be supported. */
+void roost_ivf_scan(int32_t isa, const float *rows, const int64_t *ids, int64_t count, int64_t stride,
+                    int32_t inner_product, float bias, const float *queries, int32_t query_count,
+                    const int32_t *capacities, int32_t *sizes, float *bounds, float *heap_distances,
+                    int64_t *heap_ids, int64_t heap_stride) {
+    const struct scan scan = {rows,       ids,   count,  stride,         inner_product, bias,       queries, query_count,
+                              capacities, sizes, bounds, heap_distances, heap_ids,      heap_stride};
+    switch (isa) {
+#if defined(__x86_64__)
+        case AVX2:
+            scan_avx2(&scan);
+            break;
+        case AVX512:
+            scan_avx512(&scan);
+            break;
+#elif defined(__aarch64__)
+        case NEON:
+            scan_neon(&scan);
+            break;
+#endif
+        default:
+            scan_portable(&scan);
+    }
 }

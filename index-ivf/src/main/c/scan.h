@@ -1,35 +1,37 @@
-/* The interface between the run-time dispatch and the kernels, one for each instruction set. */
+/* The interface between the dispatcher and the scans, one per instruction set. */
 #ifndef ROOST_SCAN_H
 #define ROOST_SCAN_H
 
 #include <stdint.h>
 
-enum roost_metric { ROOST_SQUARED_L2 = 0, ROOST_INNER_PRODUCT = 1, ROOST_COSINE = 2 };
+/* Lanes in which every scan sums, whatever its registers: so all of them give the same bits. */
+#define LANES 16
 
 /*
- * A group of queries scans one run of a list. Query q owns heap_distances[q * k .. ], heap_ids[q * k .. ] and
- * heap_sizes[q]: a heap with the farthest kept neighbour on top, farther meaning larger distance or, at equal distance,
- * larger id.
+ * One run of rows and the queries that read it. Rows and queries are zero-padded to `stride` floats, a multiple of
+ * LANES. Query q keeps its best in a heap of at most capacities[q] entries at heap_distances + q * heap_stride, worst at
+ * the root; only distances up to bounds[q] are of interest, which the scan lowers as heaps fill.
  */
-struct roost_scan {
-    int metric;
-    const float *queries;
-    int query_count;
-    int dimension;
+struct scan {
     const float *rows;
     const int64_t *ids;
-    int64_t row_count;
-    int k;
+    int64_t count;
+    int64_t stride;
+    int32_t inner_product;
+    float bias;
+    const float *queries;
+    int32_t query_count;
+    const int32_t *capacities;
+    int32_t *sizes;
+    float *bounds;
     float *heap_distances;
     int64_t *heap_ids;
-    int32_t *heap_sizes;
+    int64_t heap_stride;
 };
 
-typedef void (*roost_scan_function)(const struct roost_scan *);
-
-void roost_scan_portable(const struct roost_scan *);
-void roost_scan_avx2(const struct roost_scan *);
-void roost_scan_avx512(const struct roost_scan *);
-void roost_scan_neon(const struct roost_scan *);
+void scan_avx512(const struct scan *scan);
+void scan_avx2(const struct scan *scan);
+void scan_neon(const struct scan *scan);
+void scan_portable(const struct scan *scan);
 
 #endif

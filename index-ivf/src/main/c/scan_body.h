@@ -1,123 +1,87 @@
 /*
- * The scan itself, the same for every instruction set. The includer has defined
- *   SCAN                     the name of the function
- *   TILE_L2, TILE_DOT        (queries, rows, dimension, out): 16 distances or products of 4 queries and 4 rows
- *   STRIP_L2, STRIP_DOT      (query, rows, dimension, out): 4 of 1 query and 4 rows
- *   PAIR_L2, PAIR_DOT        (query, row, dimension): 1
- * All three add up one pair in one order, so that a pair has one distance wherever it falls.
+ * The scan itself, written once over the vector type of the source that includes it. That source defines
+ *   vec                      LANES floats
+ *   vec_zero, vec_load, vec_sub, vec_fma(a, b, sum)
+ *   fold(sums, count, out)   the sum of each vector's lanes: halves are added, then quarters, and so on
+ *   TILE_QUERIES             4 or 2 or 1: how many queries times 4 rows its registers hold
+ *   SCAN                     the name of the function to define
+ *
+ * Rows are the outer loop, so that each is read from memory once for all queries; a tile of queries times rows keeps
+ * its sums in registers, so that each load serves several pairs.
  */
-#include "scan.h"
+#include "heap.h"
 
-/* Rows taken together: at 128 dimensions they fill half a 64 KiB of cache while the queries of a group pass by. */
-#define BLOCK 64
+#define TILE_ROWS 4
+#define INLINE static inline __attribute__((always_inline))
 
-static inline int farther(float d1, int64_t id1, float d2, int64_t id2) {
-    return d1 > d2 || (d1 == d2 && id1 > id2);
-}
-
-static void sift_up(float *distances, int64_t *ids, int at, float d, int64_t id) {
-    while (at > 0) {
-        int parent = (at - 1) / 2;
-        if (!farther(d, id, distances[parent], ids[parent])) {
-            break;
-        }
-        distances[at] = distances[parent];
-        ids[at] = ids[parent];
-        at = parent;
-    }
-    distances[at] = d;
-    ids[at] = id;
-}
-
-static void sift_down(float *distances, int64_t *ids, int size, float d, int64_t id) {
-    int at = 0;
-    for (;;) {
-        int child = 2 * at + 1;
-        if (child >= size) {
-            break;
-        }
-        if (child + 1 < size && farther(distances[child + 1], ids[child + 1], distances[child], ids[child])) {
-            child++;
-        }
-        if (!farther(distances[child], ids[child], d, id)) {
-            break;
-        }
-        distances[at] = distances[child];
-        ids[at] = ids[child];
-        at = child;
-    }
-    distances[at] = d;
-    ids[at] = id;
-}
-
-/* Offers one neighbour; a distance that is not a number compares false with everything and is dropped first. */
-static inline void offer(const struct roost_scan *s, int q, float d, int64_t id) {
-    float *distances = s->heap_distances + (int64_t)q * s->k;
-    int64_t *ids = s->heap_ids + (int64_t)q * s->k;
-    int size = s->heap_sizes[q];
-    if (size < s->k) {
-        if (d == d) {
-            sift_up(distances, ids, size, d, id);
-            s->heap_sizes[q] = size + 1;
-        }
-    } else if (farther(distances[0], ids[0], d, id)) {
-        sift_down(distances, ids, size, d, id);
-    }
-}
-
-static inline float distance_of(int metric, float value) {
-    return metric == ROOST_SQUARED_L2 ? value : metric == ROOST_INNER_PRODUCT ? -value : 1.0f - value;
-}
-
-void SCAN(const struct roost_scan *s) {
-    const int dim = s->dimension;
-    const int l2 = s->metric == ROOST_SQUARED_L2;
-    float out[16];
-    for (int64_t block = 0; block < s->row_count; block += BLOCK) {
-        const int64_t end = block + BLOCK < s->row_count ? block + BLOCK : s->row_count;
-        int q = 0;
-        for (; q + 4 <= s->query_count; q += 4) {
-            const float *queries = s->queries + (int64_t)q * dim;
-            int64_t r = block;
-            for (; r + 4 <= end; r += 4) {
-                const float *rows = s->rows + r * dim;
-                if (l2) {
-                    TILE_L2(queries, rows, dim, out);
+INLINE void tile(const int queries, const int inner_product, const float *const *query, const float *const *row,
+                 int64_t stride, float *out) {
+    vec sums[4 * TILE_ROWS];
+#pragma GCC unroll 16
+    for (int i = 0; i < queries * TILE_ROWS; i++) sums[i] = vec_zero();
+    for (int64_t at = 0; at < stride; at += LANES) {
+        vec r[TILE_ROWS];
+#pragma GCC unroll 4
+        for (int j = 0; j < TILE_ROWS; j++) r[j] = vec_load(row[j] + at);
+#pragma GCC unroll 4
+        for (int i = 0; i < queries; i++) {
+            vec q = vec_load(query[i] + at);
+#pragma GCC unroll 4
+            for (int j = 0; j < TILE_ROWS; j++) {
+                if (inner_product) {
+                    sums[i * TILE_ROWS + j] = vec_fma(q, r[j], sums[i * TILE_ROWS + j]);
                 } else {
-                    TILE_DOT(queries, rows, dim, out);
-                }
-                for (int i = 0; i < 16; i++) {
-                    offer(s, q + i / 4, distance_of(s->metric, out[i]), s->ids[r + i % 4]);
-                }
-            }
-            for (; r < end; r++) {
-                const float *row = s->rows + r * dim;
-                for (int i = 0; i < 4; i++) {
-                    const float *query = queries + (int64_t)i * dim;
-                    float value = l2 ? PAIR_L2(query, row, dim) : PAIR_DOT(query, row, dim);
-                    offer(s, q + i, distance_of(s->metric, value), s->ids[r]);
+                    vec d = vec_sub(q, r[j]);
+                    sums[i * TILE_ROWS + j] = vec_fma(d, d, sums[i * TILE_ROWS + j]);
                 }
             }
         }
-        for (; q < s->query_count; q++) {
-            const float *query = s->queries + (int64_t)q * dim;
-            int64_t r = block;
-            for (; r + 4 <= end; r += 4) {
-                const float *rows = s->rows + r * dim;
-                if (l2) {
-                    STRIP_L2(query, rows, dim, out);
-                } else {
-                    STRIP_DOT(query, rows, dim, out);
-                }
-                for (int i = 0; i < 4; i++) {
-                    offer(s, q, distance_of(s->metric, out[i]), s->ids[r + i]);
-                }
-            }
-            for (; r < end; r++) {
-                const float *row = s->rows + r * dim;
-                float value = l2 ? PAIR_L2(query, row, dim) : PAIR_DOT(query, row, dim);
-                offer(s, q, distance_of(s->metric, value), s->ids[r]);
+    }
+    fold(sums, queries * TILE_ROWS, out);
+}
+
+INLINE void scan_tile(const struct scan *scan, const int queries, const int inner_product, int32_t first_query,
+                      int64_t first_row) {
+    const float *query[4];
+    const float *row[TILE_ROWS];
+    float out[4 * TILE_ROWS] __attribute__((aligned(64)));
+    int32_t present = scan->query_count - first_query < queries ? scan->query_count - first_query : queries;
+    int64_t rows = scan->count - first_row < TILE_ROWS ? scan->count - first_row : TILE_ROWS;
+    for (int i = 0; i < queries; i++) {
+        query[i] = scan->queries + (int64_t)(first_query + (i < present ? i : present - 1)) * scan->stride;
+    }
+    for (int j = 0; j < TILE_ROWS; j++) row[j] = scan->rows + (first_row + (j < rows ? j : rows - 1)) * scan->stride;
+
+    tile(queries, inner_product, query, row, scan->stride, out);
+
+    for (int i = 0; i < present; i++) {
+        for (int j = 0; j < rows; j++) {
+            float distance = inner_product ? scan->bias - out[i * TILE_ROWS + j] : out[i * TILE_ROWS + j];
+            /* False for NaN, which thereby never gets in. */
+            if (distance <= scan->bounds[first_query + i]) {
+                offer(scan, first_query + i, distance, scan->ids[first_row + j]);
             }
         }
+    }
+}
+
+INLINE void scan_rows(const struct scan *scan, const int inner_product) {
+    for (int64_t row = 0; row < scan->count; row += TILE_ROWS) {
+        int32_t query = 0;
+#if TILE_QUERIES >= 4
+        for (; query + 2 < scan->query_count; query += 4) scan_tile(scan, 4, inner_product, query, row);
+#endif
+#if TILE_QUERIES >= 2
+        for (; query + 1 < scan->query_count; query += 2) scan_tile(scan, 2, inner_product, query, row);
+#endif
+        for (; query < scan->query_count; query++) scan_tile(scan, 1, inner_product, query, row);
+    }
+}
+
+void SCAN(const struct scan *scan) {
+    if (scan->inner_product) {
+        scan_rows(scan, 1);
+    } else {
+        scan_rows(scan, 0);
     }
 }

@@ -2,51 +2,73 @@ package io.github.roost.index.ivf;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
+import io.github.roost.index.ivf.kernel.QueryGroup;
+import io.github.roost.index.ivf.kernel.RowRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
-import io.github.roost.index.ivf.kernel.TopK;
+import io.github.roost.index.ivf.kernel.TopHeap;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** The centroids of an IVF table, and which of them are nearest to a vector. Immutable; thread-safe. */
+/** Finds the lists that are nearest to a vector, by scanning the centroids with the kernel. Thread-safe. */
 final class CoarseQuantizer {
-    private final ScanKernel kernel;
-    private final Metric metric;
-    private final int dimension;
-    private final int lists;
-    private final MemorySegment centroids;
-    private final MemorySegment ordinals;
+    private static final ThreadLocal<QueryGroup> GROUP = ThreadLocal.withInitial(QueryGroup::new);
 
-    /** @param centroids row-major, one a list */
-    CoarseQuantizer(ScanKernel kernel, Metric metric, int dimension, float[] centroids) {
+    private final ScanKernel kernel;
+    private final int dimension;
+    private final RowRun centroids;
+
+    CoarseQuantizer(ScanKernel kernel, float[][] centroids) {
         this.kernel = kernel;
-        this.metric = metric;
-        this.dimension = dimension;
-        this.lists = centroids.length / dimension;
+        this.dimension = centroids[0].length;
+        int stride = RowRun.strideOf(dimension);
         Arena arena = Arena.ofAuto();
-        this.centroids = arena.allocate((long) centroids.length * Float.BYTES, 64);
-        this.ordinals = arena.allocate((long) lists * Long.BYTES, 64);
-        MemorySegment.copy(centroids, 0, this.centroids, ValueLayout.JAVA_FLOAT, 0, centroids.length);
-        for (int list = 0; list < lists; list++) {
-            ordinals.setAtIndex(ValueLayout.JAVA_LONG, list, list);
+        MemorySegment vectors = arena.allocate((long) centroids.length * stride * Float.BYTES, 64);
+        MemorySegment ids = arena.allocate((long) centroids.length * Long.BYTES, 64);
+        for (int i = 0; i < centroids.length; i++) {
+            MemorySegment.copy(
+                    centroids[i], 0, vectors, ValueLayout.JAVA_FLOAT, (long) i * stride * Float.BYTES, dimension);
+            ids.setAtIndex(ValueLayout.JAVA_LONG, i, i);
         }
+        this.centroids = new RowRun(vectors, ids, centroids.length, stride);
     }
 
-    int lists() {
+    /** The {@code count} nearest lists of one query, nearest first. */
+    int[] nearest(float[] query, int count, Metric metric) {
+        TopHeap heap = new TopHeap(count);
+        QueryGroup group = GROUP.get();
+        group.begin(metric, dimension, count);
+        group.add(query, heap, Float.POSITIVE_INFINITY);
+        kernel.scan(centroids, group);
+        group.finish();
+        Neighbors nearest = NearestFirst.of(heap.copyOfIds(), heap.copyOfDistances(), count);
+        int[] lists = new int[nearest.size()];
+        for (int i = 0; i < lists.length; i++) {
+            lists[i] = (int) nearest.ids()[i];
+        }
         return lists;
     }
 
-    /** The {@code count} lists nearest to a query, nearest first. */
-    Neighbors nearest(float[] query, int count) {
-        TopK top = new TopK(1, count);
-        kernel.scan(metric, query, dimension, centroids, ordinals, lists, top);
-        return top.neighbors(0);
-    }
-
-    /** The nearest list of each of a group of vectors, row-major. */
-    TopK assign(float[] vectors) {
-        TopK top = new TopK(vectors.length / dimension, 1);
-        kernel.scan(metric, vectors, dimension, centroids, ordinals, lists, top);
-        return top;
+    /** Writes the nearest list, by squared L2, of rows {@code from} to {@code to} exclusive to {@code lists}. */
+    void assign(RowSource rows, int from, int to, int[] lists) {
+        QueryGroup group = GROUP.get();
+        TopHeap[] heaps = new TopHeap[QueryGroup.MAX_QUERIES];
+        for (int i = 0; i < heaps.length; i++) {
+            heaps[i] = new TopHeap(1);
+        }
+        for (int first = from; first < to; first += heaps.length) {
+            int count = Math.min(heaps.length, to - first);
+            group.begin(Metric.SQUARED_L2, dimension, 1);
+            for (int i = 0; i < count; i++) {
+                heaps[i].clear();
+                group.add(rows.row(first + i), heaps[i], Float.POSITIVE_INFINITY);
+            }
+            kernel.scan(centroids, group);
+            group.finish();
+            for (int i = 0; i < count; i++) {
+                // A row so far out that all its distances overflow is near nothing; list 0 takes it.
+                lists[first + i] = heaps[i].size() == 0 ? 0 : (int) heaps[i].rootId();
+            }
+        }
     }
 }

@@ -1,59 +1,63 @@
 package io.github.roost.index.ivf;
 
+import io.github.roost.index.ivf.kernel.RowRun;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.Arrays;
 
-/** The rows of an IVF table outside the Java heap, list by list: rows of one list lie together. Immutable once filled. */
-final class InvertedLists implements AutoCloseable {
-    private static final long CACHE_LINE = 64;
-
-    private final Arena arena = Arena.ofShared();
-    private final int dimension;
-    /** First row of each list, and one past the last row of all. */
-    private final long[] firstRow;
-
-    private final MemorySegment rows;
+/**
+ * Where the rows of a table live: off-heap, list after list, each a run of padded rows beside a run of ids. The memory
+ * is freed once nothing refers to it, so a scan that has begun can finish whatever happens to the table.
+ *
+ * <p>Written while it is built, each place by one thread; read-only once published.
+ */
+final class InvertedLists {
+    private final int stride;
+    private final int[] sizes;
+    private final long[] firsts;
+    private final MemorySegment vectors;
     private final MemorySegment ids;
+    private final RowRun[] runs;
 
-    /**
-     * @param listOf the list of each row
-     * @param lists number of lists
-     */
-    InvertedLists(float[][] vectors, long[] externalIds, int[] listOf, int lists) {
-        this.dimension = vectors[0].length;
-        this.firstRow = new long[lists + 1];
-        for (int list : listOf) {
-            firstRow[list + 1]++;
+    /** @param sizes number of rows of each list */
+    InvertedLists(int dimension, int[] sizes) {
+        this.stride = RowRun.strideOf(dimension);
+        this.sizes = sizes.clone();
+        this.firsts = new long[sizes.length];
+        long rows = 0;
+        for (int list = 0; list < sizes.length; list++) {
+            firsts[list] = rows;
+            rows += sizes[list];
         }
-        Arrays.parallelPrefix(firstRow, Long::sum);
-        this.rows = arena.allocate((long) vectors.length * dimension * Float.BYTES, CACHE_LINE);
-        this.ids = arena.allocate((long) vectors.length * Long.BYTES, CACHE_LINE);
-        long[] next = firstRow.clone();
-        for (int row = 0; row < vectors.length; row++) {
-            long place = next[listOf[row]]++;
-            MemorySegment.copy(
-                    vectors[row], 0, rows, ValueLayout.JAVA_FLOAT, place * dimension * Float.BYTES, dimension);
-            ids.setAtIndex(ValueLayout.JAVA_LONG, place, externalIds[row]);
+        Arena arena = Arena.ofAuto();
+        this.vectors = arena.allocate(Math.max(1, rows) * rowBytes(), 64);
+        this.ids = arena.allocate(Math.max(1, rows) * Long.BYTES, 64);
+        RowRun all = new RowRun(vectors, ids, rows, stride);
+        this.runs = new RowRun[sizes.length];
+        for (int list = 0; list < sizes.length; list++) {
+            runs[list] = all.slice(firsts[list], firsts[list] + sizes[list]);
         }
     }
 
-    long size(int list) {
-        return firstRow[list + 1] - firstRow[list];
+    /** Writes row {@code at} of a list. */
+    void write(int list, int at, long id, float[] vector) {
+        if (at < 0 || at >= sizes[list]) {
+            throw new IndexOutOfBoundsException("list " + list + " has " + sizes[list] + " rows, got " + at);
+        }
+        long row = firsts[list] + at;
+        MemorySegment.copy(vector, 0, vectors, ValueLayout.JAVA_FLOAT, row * rowBytes(), vector.length);
+        ids.setAtIndex(ValueLayout.JAVA_LONG, row, id);
     }
 
-    MemorySegment rows(int list) {
-        long rowBytes = (long) dimension * Float.BYTES;
-        return rows.asSlice(firstRow[list] * rowBytes, size(list) * rowBytes);
+    RowRun list(int list) {
+        return runs[list];
     }
 
-    MemorySegment ids(int list) {
-        return ids.asSlice(firstRow[list] * Long.BYTES, size(list) * Long.BYTES);
+    int size(int list) {
+        return sizes[list];
     }
 
-    @Override
-    public void close() {
-        arena.close();
+    private long rowBytes() {
+        return (long) stride * Float.BYTES;
     }
 }

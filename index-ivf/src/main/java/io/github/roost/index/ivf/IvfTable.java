@@ -3,55 +3,55 @@ package io.github.roost.index.ivf;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.Part;
 import io.github.roost.core.Registration;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.Vectors;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
-import io.github.roost.index.ivf.kernel.TopK;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.LongStream;
 
 /**
- * An IVF table (Sivic and Zisserman, ICCV 2003; Jégou et al., IEEE TPAMI 33(1), 2011): vectors in lists by their nearest
- * centroid. A query scans the lists of the nearest centroids exactly, each list as a task on the list's own home, and
- * the last to finish merges. Thread-safe.
+ * An inverted file (Sivic and Zisserman, 2003): rows in lists by their nearest centroid, of which a query probes the
+ * nearest few, exactly. Each list is a mapping id of its own, so the orchestrator places lists, not tables.
  *
- * <pre>{@code
- * IvfTable table = IvfTable.builder().name("products").nlist(256).nprobe(16).build(orchestrator, vectors);
- * CompletableFuture<Neighbors> answer = table.search(query, 10);
- * }</pre>
+ * <p>A query posts itself to the mailbox of each list it probes; a list with mail is queued once, on a worker of its
+ * home domain, and scanned once for all queries that wait for it. Whoever finishes a query's last list merges its answer.
+ *
+ * <p>Immutable and thread-safe. Searches return at once; do not block on their futures on a worker of the orchestrator,
+ * whose task may be the one that would complete them.
  */
 public final class IvfTable implements AutoCloseable {
     private final Orchestrator orchestrator;
     private final Registration registration;
-    private final ScanKernel kernel;
-    private final Metric metric;
-    private final int dimension;
-    private final int size;
-    private final int nprobe;
+    private final RowPreparation preparation;
     private final CoarseQuantizer quantizer;
     private final InvertedLists lists;
+    private final ListScanner scanner;
+    private final ListMailbox[] mailboxes;
+    private final int size;
+    private final int nprobe;
 
     private IvfTable(
             Orchestrator orchestrator,
-            Builder options,
-            int dimension,
-            int size,
+            Registration registration,
+            RowPreparation preparation,
+            ScanKernel kernel,
             CoarseQuantizer quantizer,
-            InvertedLists lists) {
+            InvertedLists lists,
+            int size,
+            int nprobe) {
         this.orchestrator = orchestrator;
-        this.registration = orchestrator.register(options.name, quantizer.lists());
-        this.kernel = options.kernel;
-        this.metric = options.metric;
-        this.dimension = dimension;
-        this.size = size;
-        this.nprobe = Math.min(options.nprobe, quantizer.lists());
+        this.registration = registration;
+        this.preparation = preparation;
         this.quantizer = quantizer;
         this.lists = lists;
+        this.scanner = new ListScanner(kernel, preparation.metric(), preparation.dimension());
+        this.mailboxes = new ListMailbox[registration.clusters()];
+        Arrays.setAll(mailboxes, list -> new ListMailbox());
+        this.size = size;
+        this.nprobe = nprobe;
     }
 
     /** A builder with every option at its default. */
@@ -65,72 +65,96 @@ public final class IvfTable implements AutoCloseable {
     }
 
     /**
-     * The k nearest of the rows in the nearest lists.
+     * The nearest rows among those of the nearest lists. Copies the query.
      *
-     * @param query finite, of the table's dimension; not copied, must not change until the answer is there
-     * @param k neighbours wanted, from 1 to 10,000; fewer come where the lists hold fewer
-     * @param lists how many lists to scan, from 1 to {@link #nlist()}
+     * @param query {@link #dimension()} finite components
+     * @param k how many rows, from 1 to 10,000; fewer are found where the probed lists hold fewer
+     * @param nprobe how many lists, from 1 to {@link #nlist()}; all of them make the search exact
+     * @return completes with the rows, nearest first, ties by ascending id; or with the failure of a scan, such as a
+     *     rejection by the orchestrator's overload policy or the table having been closed
+     * @throws IllegalArgumentException if an argument is out of its range
      */
-    public CompletableFuture<Neighbors> search(float[] query, int k, int lists) {
-        Vectors.require("query", query, dimension, metric);
+    public CompletableFuture<Neighbors> search(float[] query, int k, int nprobe) {
         Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
-        Vectors.requireRange("nprobe", lists, 1, nlist());
-        float[] scanned = query;
-        if (metric == Metric.COSINE) {
-            scanned = query.clone();
-            KMeans.normalize(scanned, 0, dimension);
+        Vectors.requireRange("nprobe", nprobe, 1, nlist());
+        requireOpen();
+        float[] prepared = preparation.prepareQuery(query);
+        Metric coarse = preparation.metric() == Metric.INNER_PRODUCT ? Metric.INNER_PRODUCT : Metric.SQUARED_L2;
+        int[] probed = quantizer.nearest(prepared, nprobe, coarse);
+        IvfQuery pending = new IvfQuery(prepared, Math.min(k, size), probed.length);
+        if (probed.length == 0) {
+            pending.complete(Neighbors.EMPTY);
         }
-        ListQuery listQuery = new ListQuery(scanned, k);
-        List<Part<ListQuery, Neighbors>> parts = new ArrayList<>(lists);
-        for (long list : quantizer.nearest(scanned, lists).ids()) {
-            parts.add(part((int) list, listQuery));
+        for (int list : probed) {
+            if (mailboxes[list].post(pending)) {
+                queue(list);
+            }
         }
-        return orchestrator.fanOut(parts, results -> Neighbors.merge(results, k));
+        return pending;
     }
 
-    private record ListQuery(float[] query, int k) {}
-
-    private Part<ListQuery, Neighbors> part(int list, ListQuery query) {
-        return new Part<>((asked, context) -> scan(list, asked, context), query, registration.id(list));
+    private void queue(int list) {
+        try {
+            orchestrator.submit(this::scan, list, registration.id(list)).whenComplete((done, failure) -> {
+                if (failure != null) {
+                    fail(mailboxes[list].takeAll(), failure);
+                }
+            });
+        } catch (RuntimeException refused) {
+            fail(mailboxes[list].takeAll(), refused);
+        }
     }
 
-    private Neighbors scan(int list, ListQuery asked, SearchContext context) {
-        long rows = lists.size(list);
-        TopK top = new TopK(1, (int) Math.max(1, Math.min(asked.k, rows)));
-        kernel.scan(metric, asked.query, dimension, lists.rows(list), lists.ids(list), rows, top);
-        // The paper's estimate: S rows of the list, each a vector.
-        context.touched(rows, rows * dimension * Float.BYTES);
-        return top.neighbors(0);
+    private boolean scan(int list, SearchContext context) {
+        List<IvfQuery> waiting = mailboxes[list].takeAll();
+        try {
+            scanner.scan(lists.list(list), waiting, context);
+            return true;
+        } catch (RuntimeException | Error failure) {
+            fail(waiting, failure);
+            throw failure;
+        }
     }
 
-    /** The table's name. */
+    private static void fail(List<IvfQuery> waiting, Throwable failure) {
+        for (IvfQuery query : waiting) {
+            query.completeExceptionally(failure);
+        }
+    }
+
+    /** The table's name, as it shows in reports. */
     public String name() {
         return registration.name();
     }
 
-    /** Number of lists. */
-    public int nlist() {
-        return quantizer.lists();
+    /** Components of a vector. */
+    public int dimension() {
+        return preparation.dimension();
     }
 
-    /** Lists that a search scans unless it says otherwise. */
-    public int nprobe() {
-        return nprobe;
-    }
-
-    /** Number of vectors. */
+    /** Number of rows. */
     public int size() {
         return size;
     }
 
-    /** Dimension of the vectors. */
-    public int dimension() {
-        return dimension;
+    /** Number of lists. */
+    public int nlist() {
+        return mailboxes.length;
+    }
+
+    /** How many lists a search probes that does not say. */
+    public int nprobe() {
+        return nprobe;
     }
 
     /** How distances are measured. */
     public Metric metric() {
-        return metric;
+        return preparation.metric();
+    }
+
+    /** What scans the lists: {@code avx512}, {@code avx2}, {@code neon}, {@code vector}, {@code portable} or {@code java}. */
+    public String kernel() {
+        return scanner.kernel();
     }
 
     /** The table's mapping ids, one a list. */
@@ -138,108 +162,125 @@ public final class IvfTable implements AutoCloseable {
         return registration;
     }
 
-    /** What scans the lists: {@code avx512}, {@code avx2}, {@code neon}, {@code portable} or {@code java}. */
-    public String kernel() {
-        return kernel.name();
-    }
-
     /**
-     * Unregisters the table, and frees its memory once the searches already accepted have finished. Later searches are
-     * refused.
+     * Unregisters the table: searches under way finish, later ones are refused. The rows' memory is freed once the table is
+     * unreachable.
      */
     @Override
     public void close() {
-        if (registration.isOpen()) {
-            registration.close();
-            orchestrator.quiesce().thenRun(lists::close);
+        registration.close();
+    }
+
+    private void requireOpen() {
+        if (!registration.isOpen()) {
+            throw new IllegalArgumentException("table " + name() + " is closed: it is unregistered");
         }
     }
 
     /** Collects the options of a table. Not thread-safe. */
     public static final class Builder {
+        private static final int ROWS_PER_STEP = 256;
+        private static final int MOST_LISTS = 131_072;
+
         private String name = "ivf";
         private Metric metric = Metric.SQUARED_L2;
         private int nlist;
         private int nprobe = 16;
         private long seed = 42;
-        private ScanKernel kernel = ScanKernels.best();
 
         private Builder() {}
 
-        /** The name under which the table shows in reports; default {@code ivf}. */
+        /** How the table shows in reports; default {@code ivf}. */
         public Builder name(String value) {
             this.name = value;
             return this;
         }
 
-        /** How distances are measured; default squared L2. */
+        /** How far two vectors are from each other; default squared L2. */
         public Builder metric(Metric value) {
             this.metric = value;
             return this;
         }
 
-        /** Number of lists, from 1 to 131,072; default four times the square root of the number of rows. */
+        /** Number of lists, from 1 to 131,072 and the number of rows; default four times the root of the latter. */
         public Builder nlist(int value) {
-            Vectors.requireRange("nlist", value, 1, 131_072);
-            this.nlist = value;
+            this.nlist = requireLists("nlist", value);
             return this;
         }
 
-        /** Lists that a search scans unless it says otherwise, from 1 to 131,072; default 16. */
+        /** How many lists a search probes that does not say; from 1 to 131,072; default 16, or all where there are fewer. */
         public Builder nprobe(int value) {
-            Vectors.requireRange("nprobe", value, 1, 131_072);
-            this.nprobe = value;
+            this.nprobe = requireLists("nprobe", value);
             return this;
         }
 
-        /** Seed of the training; default 42. The same rows and seed give the same lists. */
+        /** Seed of the training; the same rows and seed give the same lists. */
         public Builder seed(long value) {
             this.seed = value;
             return this;
         }
 
-        /** For tests: what scans. */
-        Builder kernel(ScanKernel value) {
-            this.kernel = value;
-            return this;
-        }
-
-        /** Builds a table whose ids are the rows' ordinals. */
-        public IvfTable build(Orchestrator orchestrator, float[][] rows) {
-            return build(orchestrator, LongStream.range(0, rows.length).toArray(), rows);
+        /** {@link #build(Orchestrator, long[], float[][])} with the rows' ordinals as ids. */
+        public IvfTable build(Orchestrator orchestrator, float[][] vectors) {
+            long[] ordinals = new long[vectors.length];
+            Arrays.setAll(ordinals, i -> i);
+            return build(orchestrator, ordinals, vectors);
         }
 
         /**
-         * Trains and fills a table on the orchestrator's workers, as batch work beside what they serve.
+         * Trains and fills a table on the orchestrator's workers, as batch work beside what they serve. Blocks until it
+         * stands.
          *
-         * @param ids one external id a row, none twice
-         * @param rows at least one and at least nlist, all of one dimension from 1 to 4,096, finite; copied
-         * @throws IllegalArgumentException if a row, an id or an option is not as said
+         * @param ids one for each row, no two equal
+         * @param vectors at least one row, all of one dimension from 1 to 4,096, all finite; copied
+         * @throws IllegalArgumentException if rows, ids or options are not as said; then nothing is registered
          */
-        public IvfTable build(Orchestrator orchestrator, long[] ids, float[][] rows) {
-            int dimension = Vectors.requireTable(rows, metric);
-            Vectors.requireIds(ids, rows.length);
-            int count = nlist == 0 ? Math.clamp((long) (4 * Math.sqrt(rows.length)), 1, rows.length) : nlist;
-            if (count > rows.length) {
+        public IvfTable build(Orchestrator orchestrator, long[] ids, float[][] vectors) {
+            RowPreparation preparation = RowPreparation.of(metric, vectors);
+            Vectors.requireIds(ids, vectors.length);
+            int lists = nlist == 0 ? defaultNlist(vectors.length) : nlist;
+            if (lists > vectors.length) {
                 throw new IllegalArgumentException(
-                        "nlist must be at most the number of rows, " + rows.length + ", got " + count);
+                        "nlist must be at most the number of rows, " + vectors.length + ", got " + lists);
             }
-            float[][] stored = metric == Metric.COSINE ? normalized(rows) : rows;
-            KMeans training = new KMeans(
-                    kernel, metric, (pieces, piece) -> orchestrator.runBatch(name + " (build)", pieces, piece));
-            CoarseQuantizer quantizer = training.train(stored, count, seed);
-            int[] listOf = training.assign(quantizer, stored);
-            InvertedLists lists = new InvertedLists(stored, ids, listOf, count);
-            return new IvfTable(orchestrator, this, dimension, rows.length, quantizer, lists);
+            int probes = Math.min(nprobe, lists);
+
+            ScanKernel kernel = ScanKernels.preferred();
+            BatchWork work = new BatchWork(orchestrator, name + " (build)");
+            RowSource rows = ordinal -> preparation.stored(vectors[ordinal]);
+            float[][] centroids = new KMeans(kernel, work).train(rows, vectors.length, lists, seed);
+            CoarseQuantizer quantizer = new CoarseQuantizer(kernel, centroids);
+            InvertedLists inverted = fill(work, quantizer, rows, ids, lists, preparation.dimension());
+            Registration registration = orchestrator.register(name, lists);
+            return new IvfTable(
+                    orchestrator, registration, preparation, kernel, quantizer, inverted, ids.length, probes);
         }
 
-        private static float[][] normalized(float[][] rows) {
-            float[][] copies = new float[rows.length][];
-            for (int row = 0; row < rows.length; row++) {
-                copies[row] = rows[row].clone();
-                KMeans.normalize(copies[row], 0, copies[row].length);
+        private static InvertedLists fill(
+                BatchWork work, CoarseQuantizer quantizer, RowSource rows, long[] ids, int lists, int dimension) {
+            int[] list = new int[ids.length];
+            work.run(ids.length, ROWS_PER_STEP, (from, to) -> quantizer.assign(rows, from, to, list));
+            int[] sizes = new int[lists];
+            int[] place = new int[ids.length];
+            for (int row = 0; row < ids.length; row++) {
+                place[row] = sizes[list[row]]++;
             }
-            return copies;
+            InvertedLists inverted = new InvertedLists(dimension, sizes);
+            work.run(ids.length, ROWS_PER_STEP, (from, to) -> {
+                for (int row = from; row < to; row++) {
+                    inverted.write(list[row], place[row], ids[row], rows.row(row));
+                }
+            });
+            return inverted;
+        }
+
+        private static int defaultNlist(int rows) {
+            return Math.clamp((long) (4 * Math.sqrt(rows)), 1, rows);
+        }
+
+        private static int requireLists(String what, int value) {
+            Vectors.requireRange(what, value, 1, MOST_LISTS);
+            return value;
         }
     }
 }

@@ -1,161 +1,127 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.Metric;
 import io.github.roost.index.ivf.kernel.ScanKernel;
-import io.github.roost.index.ivf.kernel.TopK;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Random;
-import java.util.function.IntConsumer;
 
 /**
- * Lloyd's iterations (IEEE Trans. Inf. Theory 28(2), 1982) from randomly drawn rows, on at most 256 rows a centroid, as
- * FAISS trains its coarse quantiser; an empty cluster takes half of the largest. Under inner product and cosine the
- * centroids are brought to length 1 (spherical k-means). Deterministic for a seed.
+ * Lloyd's iterations from a random sample of rows (Lloyd, 1982), on at most {@value #ROWS_PER_CENTROID} rows a centroid
+ * as FAISS does (Douze et al., 2024). The same seed gives the same centroids, on any number of workers.
  */
 final class KMeans {
-    private static final int ROWS_PER_CENTROID = 256;
-    private static final int ITERATIONS = 12;
-    /** Vectors assigned in one task. */
-    static final int GROUP = 256;
-    /** How far the halves of a split cluster move apart, as a share of each coordinate. */
+    /** More rows than these move the centroids too little to pay for the time. */
+    static final int ROWS_PER_CENTROID = 256;
+
+    private static final int ITERATIONS = 10;
+    private static final int ROWS_PER_STEP = 256;
+    /** By how much the halves of a split centroid are moved apart, relative to their components. */
     private static final float SPLIT = 1f / 1024;
 
-    /** Runs numbered tasks, all of them before it returns. */
-    interface TaskRunner {
-        void runAll(int tasks, IntConsumer task);
-    }
-
     private final ScanKernel kernel;
-    private final Metric metric;
-    private final TaskRunner tasks;
+    private final BatchWork work;
 
-    KMeans(ScanKernel kernel, Metric metric, TaskRunner tasks) {
+    KMeans(ScanKernel kernel, BatchWork work) {
         this.kernel = kernel;
-        this.metric = metric;
-        this.tasks = tasks;
+        this.work = work;
     }
 
-    /** The centroids of {@code lists} clusters. */
-    CoarseQuantizer train(float[][] vectors, int lists, long seed) {
-        int dimension = vectors[0].length;
-        float[][] sample = sample(vectors, (int) Math.min(vectors.length, (long) lists * ROWS_PER_CENTROID), seed);
-        float[] centroids = new float[lists * dimension];
-        for (int list = 0; list < lists; list++) {
-            System.arraycopy(sample[list], 0, centroids, list * dimension, dimension);
+    /** @return {@code nlist} centroids of the rows */
+    float[][] train(RowSource rows, int count, int nlist, long seed) {
+        int[] sample = sample(count, (int) Math.min(count, (long) nlist * ROWS_PER_CENTROID), new Random(seed));
+        RowSource sampled = ordinal -> rows.row(sample[ordinal]);
+        float[][] centroids = new float[nlist][];
+        for (int i = 0; i < nlist; i++) {
+            centroids[i] = sampled.row(i).clone();
         }
-        CoarseQuantizer quantizer = quantizer(dimension, centroids);
+        int[] assigned = new int[sample.length];
         for (int iteration = 0; iteration < ITERATIONS; iteration++) {
-            int[] listOf = assign(quantizer, sample);
-            quantizer = quantizer(dimension, means(sample, listOf, lists));
+            CoarseQuantizer quantizer = new CoarseQuantizer(kernel, centroids);
+            work.run(sample.length, ROWS_PER_STEP, (from, to) -> quantizer.assign(sampled, from, to, assigned));
+            update(centroids, sampled, assigned);
         }
-        return quantizer;
+        return centroids;
     }
 
-    private CoarseQuantizer quantizer(int dimension, float[] centroids) {
-        if (metric != Metric.SQUARED_L2) {
-            for (int list = 0; list < centroids.length / dimension; list++) {
-                normalize(centroids, list * dimension, dimension);
-            }
+    /** The first {@code size} of a random permutation of 0 to {@code count}. */
+    private static int[] sample(int count, int size, Random random) {
+        int[] ordinals = new int[count];
+        for (int i = 0; i < count; i++) {
+            ordinals[i] = i;
         }
-        return new CoarseQuantizer(kernel, metric, dimension, centroids);
-    }
-
-    /** Brings a vector to length 1; a zero vector stays. */
-    static void normalize(float[] values, int from, int dimension) {
-        double sum = 0;
-        for (int i = from; i < from + dimension; i++) {
-            sum += (double) values[i] * values[i];
-        }
-        if (sum > 0) {
-            float scale = (float) (1 / Math.sqrt(sum));
-            for (int i = from; i < from + dimension; i++) {
-                values[i] *= scale;
-            }
-        }
-    }
-
-    private static float[][] sample(float[][] vectors, int size, long seed) {
-        float[][] shuffled = vectors.clone();
-        Random random = new Random(seed);
         for (int i = 0; i < size; i++) {
-            int other = i + random.nextInt(shuffled.length - i);
-            float[] kept = shuffled[i];
-            shuffled[i] = shuffled[other];
-            shuffled[other] = kept;
+            int other = i + random.nextInt(count - i);
+            int swapped = ordinals[i];
+            ordinals[i] = ordinals[other];
+            ordinals[other] = swapped;
         }
-        return Arrays.copyOf(shuffled, size);
+        return Arrays.copyOf(ordinals, size);
     }
 
-    /** The nearest list of every vector. */
-    int[] assign(CoarseQuantizer quantizer, float[][] vectors) {
-        int[] listOf = new int[vectors.length];
-        tasks.runAll((vectors.length + GROUP - 1) / GROUP, task -> {
-            int first = task * GROUP;
-            int count = Math.min(GROUP, vectors.length - first);
-            TopK nearest = quantizer.assign(flatten(vectors, first, count));
-            for (int i = 0; i < count; i++) {
-                listOf[first + i] = (int) nearest.nearest(i);
+    private void update(float[][] centroids, RowSource rows, int[] assigned) {
+        int[] order = new int[assigned.length];
+        int[] ends = new int[centroids.length + 1];
+        for (int list : assigned) {
+            ends[list + 1]++;
+        }
+        for (int list = 0; list < centroids.length; list++) {
+            ends[list + 1] += ends[list];
+        }
+        int[] next = ends.clone();
+        for (int row = 0; row < assigned.length; row++) {
+            order[next[assigned[row]]++] = row;
+        }
+        // By centroid, not by row, so that each sum is made by one thread in one order.
+        work.run(centroids.length, 16, (from, to) -> {
+            for (int list = from; list < to; list++) {
+                if (ends[list] < ends[list + 1]) {
+                    centroids[list] = mean(rows, order, ends[list], ends[list + 1]);
+                }
             }
         });
-        return listOf;
-    }
-
-    private static float[] flatten(float[][] vectors, int first, int count) {
-        int dimension = vectors[0].length;
-        float[] flat = new float[count * dimension];
-        for (int i = 0; i < count; i++) {
-            System.arraycopy(vectors[first + i], 0, flat, i * dimension, dimension);
+        int[] sizes = new int[centroids.length];
+        for (int list = 0; list < sizes.length; list++) {
+            sizes[list] = ends[list + 1] - ends[list];
         }
-        return flat;
+        splitForEmpty(centroids, sizes);
     }
 
-    private static float[] means(float[][] vectors, int[] listOf, int lists) {
-        int dimension = vectors[0].length;
-        double[] sums = new double[lists * dimension];
-        int[] counts = new int[lists];
-        for (int row = 0; row < vectors.length; row++) {
-            int base = listOf[row] * dimension;
-            counts[listOf[row]]++;
-            for (int i = 0; i < dimension; i++) {
-                sums[base + i] += vectors[row][i];
+    private static float[] mean(RowSource rows, int[] order, int from, int to) {
+        float[] first = rows.row(order[from]);
+        double[] sums = new double[first.length];
+        for (int i = from; i < to; i++) {
+            float[] row = rows.row(order[i]);
+            for (int d = 0; d < sums.length; d++) {
+                sums[d] += row[d];
             }
         }
-        float[] means = new float[sums.length];
-        for (int list = 0; list < lists; list++) {
-            for (int i = 0; i < dimension; i++) {
-                means[list * dimension + i] = (float) (sums[list * dimension + i] / Math.max(1, counts[list]));
-            }
+        float[] mean = new float[sums.length];
+        for (int d = 0; d < mean.length; d++) {
+            mean[d] = (float) (sums[d] / (to - from));
         }
-        splitInto(emptyLists(counts), means, counts, dimension);
-        return means;
+        return mean;
     }
 
-    private static List<Integer> emptyLists(int[] counts) {
-        List<Integer> empty = new ArrayList<>();
-        for (int list = 0; list < counts.length; list++) {
-            if (counts[list] == 0) {
-                empty.add(list);
+    /** A centroid without rows takes half of the one with the most. */
+    private static void splitForEmpty(float[][] centroids, int[] sizes) {
+        for (int empty = 0; empty < sizes.length; empty++) {
+            if (sizes[empty] > 0) {
+                continue;
             }
-        }
-        return empty;
-    }
-
-    private static void splitInto(List<Integer> emptyLists, float[] means, int[] counts, int dimension) {
-        for (int empty : emptyLists) {
             int largest = 0;
-            for (int list = 1; list < counts.length; list++) {
-                largest = counts[list] > counts[largest] ? list : largest;
+            for (int list = 1; list < sizes.length; list++) {
+                largest = sizes[list] > sizes[largest] ? list : largest;
             }
-            for (int i = 0; i < dimension; i++) {
-                float value = means[largest * dimension + i];
-                float shift = (i % 2 == 0 ? SPLIT : -SPLIT) * value;
-                means[empty * dimension + i] = value + shift;
-                means[largest * dimension + i] = value - shift;
+            float[] half = centroids[largest].clone();
+            float[] other = centroids[largest].clone();
+            for (int d = 0; d < half.length; d++) {
+                float sign = d % 2 == 0 ? SPLIT : -SPLIT;
+                half[d] *= 1 + sign;
+                other[d] *= 1 - sign;
             }
-            counts[empty] = counts[largest] / 2;
-            counts[largest] -= counts[empty];
+            centroids[empty] = half;
+            centroids[largest] = other;
+            sizes[empty] = sizes[largest] / 2;
+            sizes[largest] -= sizes[empty];
         }
     }
 }

@@ -2,248 +2,280 @@ package io.github.roost.index.ivf;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.within;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.OrchestratorStats;
-import io.github.roost.core.RejectedSearchException;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
-import io.github.roost.topology.CacheDomain;
-import io.github.roost.topology.Core;
-import io.github.roost.topology.DomainLevel;
-import io.github.roost.topology.Topology;
+import io.github.roost.topology.TopologyReader;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.LongStream;
-import java.util.stream.Stream;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.stream.IntStream;
+import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class IvfTableTest {
-    private static final Orchestrator ORCHESTRATOR =
-            Orchestrator.builder().topology(twoDomains()).build();
+    @SuppressWarnings("NullAway.Init")
+    private static Orchestrator orchestrator;
 
-    private static Topology twoDomains() {
-        return new Topology(
-                "test",
-                DomainLevel.L3,
-                false,
-                List.of(
-                        new CacheDomain(0, 0, List.of(0), 0, List.of(new Core(0, -1, List.of(0)))),
-                        new CacheDomain(1, 0, List.of(0), 0, List.of(new Core(1, -1, List.of(1))))));
+    @BeforeAll
+    static void start() {
+        orchestrator =
+                Orchestrator.builder().topology(TopologyReader.live().read()).build();
     }
 
     @AfterAll
-    static void close() {
-        ORCHESTRATOR.close();
+    static void stop() {
+        orchestrator.close();
     }
 
-    static Stream<Arguments> kernelsMetricsAndDimensions() {
-        return ScanKernels.all().stream()
-                .flatMap(kernel -> Stream.of(Metric.values())
-                        .flatMap(metric -> Stream.of(1, 2, 3, 5, 8, 15, 16, 17, 31, 33, 64, 100, 128, 255, 300)
-                                .map(dimension -> Arguments.of(kernel.name(), metric, dimension))));
+    @AfterEach
+    void preferTheFastestKernel() {
+        System.clearProperty(ScanKernels.PROPERTY);
+    }
+
+    static List<String> kernels() {
+        return ScanKernels.available().stream().map(ScanKernel::name).toList();
     }
 
     @ParameterizedTest
-    @MethodSource("kernelsMetricsAndDimensions")
-    void withAllListsScannedTheNeighborsAreThoseOfExactSearch(String kernel, Metric metric, int dimension) {
-        Random random = new Random(dimension);
-        // Small integers: every kernel's sums are exact, so ids and ties must be equal, not merely close.
-        float[][] rows = integers(700, dimension, random);
-        try (IvfTable table = IvfTable.builder()
-                .metric(metric)
-                .nlist(13)
-                .kernel(kernel(kernel))
-                .build(ORCHESTRATOR, rows)) {
-            for (float[] query : integers(8, dimension, random)) {
-                Neighbors found = table.search(query, 25, 13).join();
-                Neighbors exact = exact(rows, query, 25, metric);
-                if (metric == Metric.COSINE) {
-                    for (int i = 0; i < 25; i++) {
-                        assertThat(found.distances()[i]).isCloseTo(exact.distances()[i], within(1e-5f));
+    @MethodSource("kernels")
+    void withAllListsProbedTheAnswerIsExact(String kernel) {
+        System.setProperty(ScanKernels.PROPERTY, kernel);
+        Random random = new Random(1);
+        for (int dimension : new int[] {1, 2, 3, 15, 16, 17, 31, 33, 64, 100, 127, 128, 200, 300}) {
+            for (Metric metric : Metric.values()) {
+                float[][] rows = vectors(random, 300, dimension);
+                try (IvfTable table = IvfTable.builder().metric(metric).nlist(7).build(orchestrator, rows)) {
+                    for (float[] query : vectors(random, 5, dimension)) {
+                        Neighbors found = table.search(query, 10, 7).join();
+                        assertExact(found, metric, rows, query, 10);
                     }
-                } else {
-                    assertThat(found).isEqualTo(exact);
                 }
             }
         }
     }
 
-    private static ScanKernel kernel(String name) {
-        return ScanKernels.all().stream()
-                .filter(kernel -> kernel.name().equals(name))
-                .findFirst()
-                .orElseThrow();
+    @Test
+    void everyKernelGivesTheSameNeighbours() {
+        float[][] rows = vectors(new Random(2), 500, 37);
+        float[][] queries = vectors(new Random(3), 20, 37);
+        List<List<Neighbors>> answers = new ArrayList<>();
+        for (String kernel : kernels()) {
+            System.setProperty(ScanKernels.PROPERTY, kernel);
+            try (IvfTable table = IvfTable.builder().nlist(9).build(orchestrator, rows)) {
+                answers.add(Arrays.stream(queries)
+                        .map(query -> table.search(query, 15, 3).join())
+                        .toList());
+            }
+        }
+        assertThat(answers).allMatch(answers.getFirst()::equals);
     }
 
     @Test
-    void equalVectorsAreOrderedById() {
-        float[][] rows = new float[100][7];
-        try (IvfTable table = IvfTable.builder().nlist(4).build(ORCHESTRATOR, rows)) {
-            assertThat(table.search(new float[7], 30, 4).join().ids())
-                    .isEqualTo(LongStream.range(0, 30).toArray());
+    void equalRowsComeByAscendingId() {
+        float[][] rows = new float[100][4];
+        long[] ids = IntStream.range(0, 100).mapToLong(i -> 1000 - 10L * i).toArray();
+        try (IvfTable table = IvfTable.builder().nlist(5).build(orchestrator, ids, rows)) {
+            assertThat(table.search(new float[] {1, 2, 3, 4}, 4, 5).join().ids())
+                    .containsExactly(10, 20, 30, 40);
+        }
+    }
+
+    @Test
+    void aKBeyondTheRowsFindsAllOfThem() {
+        float[][] rows = vectors(new Random(4), 20, 8);
+        try (IvfTable table = IvfTable.builder().nlist(4).build(orchestrator, rows)) {
+            assertThat(table.search(rows[0], 10_000, 4).join().ids())
+                    .hasSize(20)
+                    .doesNotHaveDuplicates();
+        }
+    }
+
+    /** Clustered rows, few probes: the lists must hold what is near, or recall falls. */
+    @Test
+    void aFewProbesFindNearlyAllNeighboursOfClusteredRows() {
+        Random random = new Random(5);
+        float[][] centers = vectors(random, 40, 24);
+        float[][] rows = new float[8000][];
+        for (int i = 0; i < rows.length; i++) {
+            rows[i] = near(random, centers[random.nextInt(centers.length)]);
+        }
+        try (IvfTable table = IvfTable.builder().nlist(64).build(orchestrator, rows)) {
+            int hits = 0;
+            for (int i = 0; i < 100; i++) {
+                float[] query = near(random, centers[random.nextInt(centers.length)]);
+                long[] exact = table.search(query, 10, 64).join().ids();
+                long[] found = table.search(query, 10, 8).join().ids();
+                hits += (int) Arrays.stream(found)
+                        .filter(id -> Arrays.stream(exact).anyMatch(other -> other == id))
+                        .count();
+            }
+            assertThat(hits).isGreaterThan(950);
+        }
+    }
+
+    /** Many queries at once share scans through the mailboxes; each must get its own answer. */
+    @Test
+    void queriesThatScanTogetherDoNotMix() {
+        Random random = new Random(6);
+        float[][] rows = vectors(random, 2000, 20);
+        float[][] queries = vectors(random, 200, 20);
+        try (Orchestrator roomy = Orchestrator.builder()
+                        .topology(TopologyReader.live().read())
+                        .ringCapacity(1 << 14)
+                        .build();
+                IvfTable table = IvfTable.builder().nlist(16).build(roomy, rows)) {
+            List<Neighbors> alone = new ArrayList<>();
+            for (int i = 0; i < queries.length; i++) {
+                alone.add(table.search(queries[i], 1 + i % 30, 1 + i % 16).join());
+            }
+            for (int round = 0; round < 20; round++) {
+                List<CompletableFuture<Neighbors>> together = new ArrayList<>();
+                try (ExecutorService callers = Executors.newFixedThreadPool(4)) {
+                    for (int i = 0; i < queries.length; i++) {
+                        int query = i;
+                        together.add(CompletableFuture.supplyAsync(
+                                        () -> table.search(queries[query], 1 + query % 30, 1 + query % 16), callers)
+                                .thenCompose(answer -> answer));
+                    }
+                }
+                assertThat(together.stream().map(CompletableFuture::join).toList())
+                        .isEqualTo(alone);
+            }
+        }
+    }
+
+    @Test
+    void afterCloseASearchFails() {
+        float[][] rows = vectors(new Random(11), 50, 4);
+        IvfTable table = IvfTable.builder().nlist(3).build(orchestrator, rows);
+        table.close();
+        refused("unregistered", () -> table.search(rows[0], 1));
+    }
+
+    @Test
+    void theCallerMayChangeItsQueryAfterTheCall() {
+        float[][] rows = vectors(new Random(12), 200, 6);
+        try (IvfTable table = IvfTable.builder().nlist(3).build(orchestrator, rows)) {
+            float[] query = rows[5].clone();
+            CompletableFuture<Neighbors> found = table.search(query, 1, 3);
+            Arrays.fill(query, 1e6f);
+            assertThat(found.join().ids()).containsExactly(5);
         }
     }
 
     @ParameterizedTest
     @EnumSource(Metric.class)
-    void clusteredDataIsFoundInFewLists(Metric metric) {
-        Random random = new Random(1);
-        float[][] centers = gaussian(40, 32, random);
-        float[][] rows = gaussian(4_000, 32, random);
-        for (int row = 0; row < rows.length; row++) {
-            for (int i = 0; i < 32; i++) {
-                rows[row][i] = 6 * centers[row % 40][i] + rows[row][i];
-            }
-        }
-        try (IvfTable table =
-                IvfTable.builder().metric(metric).nlist(40).nprobe(6).build(ORCHESTRATOR, rows)) {
-            int hits = 0;
-            for (int query = 0; query < 100; query++) {
-                long[] exact = exact(rows, rows[query], 10, metric).ids();
-                hits += (int) Arrays.stream(table.search(rows[query], 10).join().ids())
-                        .filter(id -> Arrays.stream(exact).anyMatch(e -> e == id))
-                        .count();
-            }
-            assertThat(hits).isGreaterThan(900);
+    void badSearchesAreRefusedAndNamed(Metric metric) {
+        float[][] rows = vectors(new Random(13), 30, 4);
+        try (IvfTable table = IvfTable.builder().metric(metric).nlist(3).build(orchestrator, rows)) {
+            refused("k must be between 1 and 10,000, got 0", () -> table.search(rows[0], 0));
+            refused("k must be between 1 and 10,000, got 10,001", () -> table.search(rows[0], 10_001));
+            refused("nprobe must be between 1 and 3, got 0", () -> table.search(rows[0], 1, 0));
+            refused("nprobe must be between 1 and 3, got 4", () -> table.search(rows[0], 1, 4));
+            refused("query must have 4 dimensions, got 3", () -> table.search(new float[3], 1));
+            refused(
+                    "query must be finite, got NaN in dimension 2",
+                    () -> table.search(new float[] {1, 2, Float.NaN, 4}, 1));
+            refused(
+                    "query must be finite, got -Infinity in dimension 0",
+                    () -> table.search(new float[] {Float.NEGATIVE_INFINITY, 2, 3, 4}, 1));
         }
     }
 
     @Test
-    void theSameSeedGivesTheSameListsAndAnotherSeedOthers() {
-        float[][] rows = gaussian(1_000, 16, new Random(2));
-        List<Neighbors> first = answers(rows, 7);
-        assertThat(answers(rows, 7)).isEqualTo(first);
-        assertThat(answers(rows, 8)).isNotEqualTo(first);
+    void badRowsAreRefusedAndNamed() {
+        float[][] rows = vectors(new Random(14), 5, 4);
+        refused("at least one vector, got none", () -> IvfTable.builder().build(orchestrator, new float[0][]));
+        refused(
+                "nlist must be at most the number of rows, 5, got 6",
+                () -> IvfTable.builder().nlist(6).build(orchestrator, rows));
+        refused(
+                "nlist must be between 1 and 131,072, got 0",
+                () -> IvfTable.builder().nlist(0));
+        refused(
+                "ids must differ, got 7 twice",
+                () -> IvfTable.builder().build(orchestrator, new long[] {7, 1, 2, 7, 3}, rows));
+        refused("got 2 ids for 5", () -> IvfTable.builder().build(orchestrator, new long[2], rows));
+        refused(
+                "dimension must be between 1 and 4,096, got 4,097",
+                () -> IvfTable.builder().build(orchestrator, new float[1][4097]));
+        refused(
+                "vector 1 must have 2 dimensions, got 3",
+                () -> IvfTable.builder().build(orchestrator, new float[][] {{1, 2}, {1, 2, 3}}));
+        refused(
+                "vector 0 must be finite, got Infinity in dimension 1",
+                () -> IvfTable.builder().build(orchestrator, new float[][] {{1, Float.POSITIVE_INFINITY}}));
+        refused(
+                "vector 0 must not be zero",
+                () -> IvfTable.builder().metric(Metric.COSINE).build(orchestrator, new float[1][2]));
     }
 
-    private static List<Neighbors> answers(float[][] rows, long seed) {
-        try (IvfTable table = IvfTable.builder().nlist(30).nprobe(1).seed(seed).build(ORCHESTRATOR, rows)) {
-            return Stream.of(rows)
-                    .limit(50)
-                    .map(row -> table.search(row, 20).join())
-                    .toList();
+    private static void refused(String message, org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
+        assertThatThrownBy(call).isInstanceOf(IllegalArgumentException.class).hasMessageContaining(message);
+    }
+
+    /** Distances must be right in double precision, and no row left out may be nearer than the last. */
+    private static void assertExact(Neighbors found, Metric metric, float[][] rows, float[] query, int k) {
+        double[] exact = Arrays.stream(rows)
+                .mapToDouble(row -> distance(metric, query, row))
+                .toArray();
+        double[] sorted = exact.clone();
+        Arrays.sort(sorted);
+        assertThat(found.ids()).hasSize(k).doesNotHaveDuplicates();
+        for (int i = 0; i < k; i++) {
+            Offset<Double> rounding = Offset.offset(1e-4 * (1 + Math.abs(sorted[i])));
+            assertThat((double) found.distances()[i]).isCloseTo(sorted[i], rounding);
+            assertThat(exact[(int) found.ids()[i]]).isCloseTo(sorted[i], rounding);
         }
     }
 
-    @Test
-    void scansReportWhatTheyTouch() {
-        float[][] rows = gaussian(500, 12, new Random(3));
-        try (IvfTable table = IvfTable.builder().name("touched").nlist(9).build(ORCHESTRATOR, rows)) {
-            table.search(rows[0], 1, 9).join();
-            OrchestratorStats.TableStats stats = ORCHESTRATOR.stats().tables().stream()
-                    .filter(each -> each.name().equals("touched"))
-                    .findFirst()
-                    .orElseThrow();
-            assertThat(stats.trafficBytes()).isEqualTo(500L * 12 * 4);
-            assertThat(stats.searches()).isEqualTo(9);
-        }
-    }
-
-    @Test
-    void aClosedTableRefusesSearchesAndLetsAcceptedOnesFinish() {
-        float[][] rows = gaussian(5_000, 32, new Random(4));
-        IvfTable table = IvfTable.builder().nlist(50).build(ORCHESTRATOR, rows);
-        List<CompletableFuture<Neighbors>> accepted = new ArrayList<>();
-        for (int query = 0; query < 20; query++) {
-            accepted.add(table.search(rows[query], 5, 40));
-        }
-        table.close();
-        for (int query = 0; query < 20; query++) {
-            assertThat(accepted.get(query).join().ids()[0]).isEqualTo(query);
-        }
-        assertThatThrownBy(() -> table.search(rows[0], 5)).hasMessageContaining("unregistered");
-        table.close();
-    }
-
-    @Test
-    void badInputIsNamed() {
-        float[][] rows = gaussian(10, 4, new Random(8));
-        assertThatThrownBy(() -> IvfTable.builder().nlist(11).build(ORCHESTRATOR, rows))
-                .hasMessageContaining("nlist must be at most the number of rows, 10, got 11");
-        assertThatThrownBy(() -> IvfTable.builder().nlist(0)).hasMessageContaining("nlist must be between 1");
-        assertThatThrownBy(() -> IvfTable.builder().build(ORCHESTRATOR, new float[0][]))
-                .hasMessageContaining("got none");
-        assertThatThrownBy(() -> IvfTable.builder().build(ORCHESTRATOR, new float[][] {{1}, {Float.POSITIVE_INFINITY}}))
-                .hasMessageContaining("vector 1 must be finite");
-        try (IvfTable table = IvfTable.builder().nlist(3).build(ORCHESTRATOR, rows)) {
-            assertThatThrownBy(() -> table.search(rows[0], 0)).hasMessageContaining("k must be between 1");
-            assertThatThrownBy(() -> table.search(rows[0], 1, 4))
-                    .hasMessageContaining("nprobe must be between 1 and 3");
-            assertThatThrownBy(() -> table.search(new float[5], 1)).hasMessageContaining("4 dimensions, got 5");
-        }
-    }
-
-    @Test
-    void aSearchWiderThanTheRingsIsRefusedWhole() {
-        float[][] rows = gaussian(300, 4, new Random(5));
-        try (Orchestrator small = Orchestrator.builder()
-                        .topology(twoDomains())
-                        .ringCapacity(8)
-                        .build();
-                IvfTable table = IvfTable.builder().nlist(100).build(small, rows)) {
-            assertThatThrownBy(() -> table.search(rows[0], 1, 100)).isInstanceOf(RejectedSearchException.class);
-            assertThat(table.search(rows[0], 1, 4).join().ids()).containsExactly(0);
-        }
-    }
-
-    private static float[][] integers(int rows, int dimension, Random random) {
-        float[][] values = new float[rows][dimension];
-        for (float[] row : values) {
-            for (int i = 0; i < dimension; i++) {
-                row[i] = random.nextInt(-4, 5);
-            }
-            row[0] = row[0] == 0 ? 1 : row[0];
-        }
-        return values;
-    }
-
-    private static float[][] gaussian(int rows, int dimension, Random random) {
-        float[][] values = new float[rows][dimension];
-        for (float[] row : values) {
-            for (int i = 0; i < dimension; i++) {
-                row[i] = (float) random.nextGaussian();
-            }
-        }
-        return values;
-    }
-
-    private static Neighbors exact(float[][] rows, float[] query, int k, Metric metric) {
-        long[] ids = LongStream.range(0, rows.length).toArray();
-        float[] distances = new float[rows.length];
-        for (int row = 0; row < rows.length; row++) {
-            distances[row] = distance(rows[row], query, metric);
-        }
-        return Neighbors.merge(List.of(Neighbors.sorted(ids, distances)), k);
-    }
-
-    private static float distance(float[] a, float[] b, Metric metric) {
+    private static double distance(Metric metric, float[] a, float[] b) {
         double squares = 0;
-        double dot = 0;
-        double aa = 0;
-        double bb = 0;
-        for (int i = 0; i < a.length; i++) {
-            squares += (a[i] - b[i]) * (double) (a[i] - b[i]);
-            dot += a[i] * (double) b[i];
-            aa += a[i] * (double) a[i];
-            bb += b[i] * (double) b[i];
+        double product = 0;
+        double normA = 0;
+        double normB = 0;
+        for (int d = 0; d < a.length; d++) {
+            squares += ((double) a[d] - b[d]) * ((double) a[d] - b[d]);
+            product += (double) a[d] * b[d];
+            normA += (double) a[d] * a[d];
+            normB += (double) b[d] * b[d];
         }
-        return (float)
-                switch (metric) {
-                    case SQUARED_L2 -> squares;
-                    case INNER_PRODUCT -> -dot;
-                    case COSINE -> 1 - dot / Math.sqrt(aa * bb);
-                };
+        return switch (metric) {
+            case SQUARED_L2 -> squares;
+            case INNER_PRODUCT -> -product;
+            case COSINE -> 1 - product / Math.sqrt(normA * normB);
+        };
+    }
+
+    private static float[] near(Random random, float[] center) {
+        float[] vector = center.clone();
+        for (int d = 0; d < vector.length; d++) {
+            vector[d] += (float) random.nextGaussian() / 4;
+        }
+        return vector;
+    }
+
+    private static float[][] vectors(Random random, int count, int dimension) {
+        float[][] vectors = new float[count][dimension];
+        for (float[] vector : vectors) {
+            for (int d = 0; d < dimension; d++) {
+                vector[d] = (float) random.nextGaussian();
+            }
+        }
+        return vectors;
     }
 }

@@ -1,159 +1,105 @@
 package io.github.roost.index.ivf.kernel;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.github.roost.core.Metric;
-import java.io.IOException;
-import java.io.InputStream;
-import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 
-/** The scan in C, for one instruction set. */
+/**
+ * The scan in C, for one instruction set. Its calls are plain, not critical: they take microseconds, against which the
+ * 4 ns that a critical call would save are nothing, and a plain call holds up no safepoint.
+ */
 final class NativeScan implements ScanKernel {
-    /** The library's numbers for instruction sets, fastest last. */
-    enum InstructionSet {
+    /** The instruction sets, in the order of the C enumeration. */
+    private enum Isa {
         PORTABLE,
-        NEON,
         AVX2,
-        AVX512
+        AVX512,
+        NEON
     }
 
-    /**
-     * Products of floats in one call at most: some 50 microseconds. The call is critical, which lets heap arrays through
-     * without copies, but holds up safepoints while it lasts.
-     */
-    private static final long MOST_PRODUCTS = 1_500_000;
+    private static final List<Isa> BEST_FIRST = List.of(Isa.AVX512, Isa.AVX2, Isa.NEON, Isa.PORTABLE);
 
-    private static final Optional<Library> LIBRARY = Library.load();
+    private final MethodHandle scan;
+    private final Isa isa;
 
-    private final Library library;
-    private final InstructionSet instructionSet;
-
-    private NativeScan(Library library, InstructionSet instructionSet) {
-        this.library = library;
-        this.instructionSet = instructionSet;
+    private NativeScan(MethodHandle scan, Isa isa) {
+        this.scan = scan;
+        this.isa = isa;
     }
 
-    /** The kernel for an instruction set; empty where this processor or the build lacks it. */
-    static Optional<ScanKernel> of(InstructionSet instructionSet) {
-        return LIBRARY.filter(library -> library.supports(instructionSet))
-                .map(library -> new NativeScan(library, instructionSet));
-    }
-
-    @Override
-    public void scan(
-            Metric metric,
-            float[] queries,
-            int dimension,
-            MemorySegment rows,
-            MemorySegment ids,
-            long count,
-            TopK top) {
-        ScanKernel.check(queries, dimension, rows, ids, count, top);
-        long rowsPerCall = Math.max(64, MOST_PRODUCTS / ((long) top.queries * dimension));
-        long rowBytes = (long) dimension * Float.BYTES;
-        for (long first = 0; first < count; first += rowsPerCall) {
-            long rowCount = Math.min(rowsPerCall, count - first);
-            library.scan(
-                    instructionSet,
-                    metric,
-                    queries,
-                    dimension,
-                    rows.asSlice(first * rowBytes, rowCount * rowBytes),
-                    ids.asSlice(first * Long.BYTES, rowCount * Long.BYTES),
-                    rowCount,
-                    top);
+    /** One kernel for each instruction set that this CPU has, the fastest first. */
+    @SuppressWarnings("restricted")
+    static List<ScanKernel> of(SymbolLookup library) throws Throwable {
+        Linker linker = Linker.nativeLinker();
+        MethodHandle supports = linker.downcallHandle(
+                library.findOrThrow("roost_ivf_supports"), FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+        MethodHandle scan = linker.downcallHandle(
+                library.findOrThrow("roost_ivf_scan"),
+                FunctionDescriptor.ofVoid(
+                        JAVA_INT,
+                        ADDRESS,
+                        ADDRESS,
+                        JAVA_LONG,
+                        JAVA_LONG,
+                        JAVA_INT,
+                        JAVA_FLOAT,
+                        ADDRESS,
+                        JAVA_INT,
+                        ADDRESS,
+                        ADDRESS,
+                        ADDRESS,
+                        ADDRESS,
+                        ADDRESS,
+                        JAVA_LONG));
+        List<ScanKernel> kernels = new ArrayList<>();
+        for (Isa isa : BEST_FIRST) {
+            if ((int) supports.invokeExact(isa.ordinal()) != 0) {
+                kernels.add(new NativeScan(scan, isa));
+            }
         }
+        return kernels;
     }
 
     @Override
     public String name() {
-        return instructionSet.name().toLowerCase(Locale.ROOT);
+        return isa.name().toLowerCase(Locale.ROOT);
     }
 
-    private record Library(MethodHandle supports, MethodHandle scan) {
-        static Optional<Library> load() {
-            String resource = "/native/" + System.getProperty("os.name") + "-" + System.getProperty("os.arch")
-                    + "/libroost_scan.so";
-            try (InputStream in = NativeScan.class.getResourceAsStream(resource)) {
-                return in == null ? Optional.empty() : Optional.of(bind(in));
-            } catch (IOException | IllegalArgumentException | IllegalCallerException e) {
-                System.getLogger(NativeScan.class.getName())
-                        .log(System.Logger.Level.WARNING, "the native scan cannot be loaded, scans run in Java", e);
-                return Optional.empty();
-            }
+    /** A run checks its own sizes, and a group allocates its own memory; only their strides can disagree. */
+    @Override
+    public void scan(RowRun run, QueryGroup group) {
+        if (run.stride() != group.stride) {
+            throw new IllegalArgumentException(
+                    "the queries' stride must be the rows' " + run.stride() + ", got " + group.stride);
         }
-
-        @SuppressWarnings("restricted")
-        private static Library bind(InputStream in) throws IOException {
-            // Temporary files of java.nio.file are readable by their owner alone.
-            Path file = Files.createTempFile("roost-scan", ".so");
-            SymbolLookup symbols;
-            try {
-                Files.copy(in, file, StandardCopyOption.REPLACE_EXISTING);
-                symbols = SymbolLookup.libraryLookup(file, Arena.global());
-            } finally {
-                Files.deleteIfExists(file);
-            }
-            Linker linker = Linker.nativeLinker();
-            return new Library(
-                    linker.downcallHandle(
-                            symbols.findOrThrow("roost_supports"), FunctionDescriptor.of(JAVA_INT, JAVA_INT)),
-                    linker.downcallHandle(
-                            symbols.findOrThrow("roost_scan"),
-                            FunctionDescriptor.ofVoid(
-                                    JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_LONG,
-                                    JAVA_INT, ADDRESS, ADDRESS, ADDRESS),
-                            Linker.Option.critical(true)));
-        }
-
-        boolean supports(InstructionSet instructionSet) {
-            try {
-                return (int) supports.invokeExact(instructionSet.ordinal()) != 0;
-            } catch (Throwable e) {
-                throw new AssertionError("a native call threw", e);
-            }
-        }
-
-        void scan(
-                InstructionSet instructionSet,
-                Metric metric,
-                float[] queries,
-                int dimension,
-                MemorySegment rows,
-                MemorySegment ids,
-                long count,
-                TopK top) {
-            try {
-                scan.invokeExact(
-                        instructionSet.ordinal(),
-                        metric.ordinal(),
-                        MemorySegment.ofArray(queries),
-                        top.queries,
-                        dimension,
-                        rows,
-                        ids,
-                        count,
-                        top.k,
-                        MemorySegment.ofArray(top.distances),
-                        MemorySegment.ofArray(top.ids),
-                        MemorySegment.ofArray(top.sizes));
-            } catch (RuntimeException e) {
-                throw e;
-            } catch (Throwable e) {
-                throw new AssertionError("a native call threw", e);
-            }
+        try {
+            scan.invokeExact(
+                    isa.ordinal(),
+                    run.vectors(),
+                    run.ids(),
+                    run.count(),
+                    (long) run.stride(),
+                    group.innerProduct ? 1 : 0,
+                    group.bias,
+                    group.queries,
+                    group.size(),
+                    group.capacities,
+                    group.sizes,
+                    group.bounds,
+                    group.heapDistances,
+                    group.heapIds,
+                    (long) group.heapStride);
+        } catch (Throwable failure) {
+            throw new IllegalStateException("native scan failed", failure);
         }
     }
 }

@@ -1,4 +1,4 @@
-/** The scan of one run of rows for a group of queries: in C through the foreign function interface, or in Java. */
+/** The scan of one run of rows for a group of queries: natively, or in Java where no native library can be loaded. */
 @NullMarked
 package io.github.roost.index.ivf.kernel;
 
