@@ -26,7 +26,7 @@ final class DemoTables {
     private static final int LEAST_MERGED_EF = 24;
 
     private static final int EF_PER_NEIGHBOUR = 4;
-    private static final int PROBED_SHARE = 6;
+    private static final int PROBED_SHARE = 5;
 
     private final List<HnswTable> sections = new ArrayList<>();
     private final MultiTableSearch merged;
