@@ -5,12 +5,14 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Registration;
 import io.github.roost.core.SearchContext;
+import io.github.roost.core.SearchFunction;
 import io.github.roost.core.Vectors;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * An inverted file (Sivic and Zisserman, 2003): rows in lists by their nearest centroid, of which a query probes the
@@ -71,8 +73,8 @@ public final class IvfTable implements AutoCloseable {
      * @param k how many rows, from 1 to 10,000; fewer are found where the probed lists hold fewer
      * @param nprobe how many lists, from 1 to {@link #nlist()}; all of them make the search exact
      * @return completes with the rows, nearest first, ties by ascending id; or with the failure of a scan, such as a
-     *     rejection by the orchestrator's overload policy or the table having been closed
-     * @throws IllegalArgumentException if an argument is out of its range
+     *     rejection by the orchestrator's overload policy, which fails all that wait for the rejected list
+     * @throws IllegalArgumentException if an argument is out of its range, or the table is closed
      */
     public CompletableFuture<Neighbors> search(float[] query, int k, int nprobe) {
         Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
@@ -83,6 +85,7 @@ public final class IvfTable implements AutoCloseable {
         int[] probed = quantizer.nearest(prepared, nprobe, coarse);
         IvfQuery pending = new IvfQuery(prepared, Math.min(k, size), probed.length);
         if (probed.length == 0) {
+            // Only where every distance to a centroid overflows to no number.
             pending.complete(Neighbors.EMPTY);
         }
         for (int list : probed) {
@@ -94,9 +97,15 @@ public final class IvfTable implements AutoCloseable {
     }
 
     private void queue(int list) {
+        AtomicBoolean taken = new AtomicBoolean();
         try {
-            orchestrator.submit(this::scan, list, registration.id(list)).whenComplete((done, failure) -> {
-                if (failure != null) {
+            SearchFunction<Integer, Boolean> task = (mail, context) -> {
+                taken.set(true);
+                return scan(mail, context);
+            };
+            orchestrator.submit(task, list, registration.id(list)).whenComplete((done, failure) -> {
+                // Later mail has a task of its own, so only a task that never ran leaves mail behind.
+                if (failure != null && !taken.get()) {
                     fail(mailboxes[list].takeAll(), failure);
                 }
             });

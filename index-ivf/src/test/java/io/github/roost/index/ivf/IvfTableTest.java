@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.RejectedSearchException;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import io.github.roost.topology.TopologyReader;
@@ -14,8 +15,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.AfterAll;
@@ -158,8 +161,38 @@ class IvfTableTest {
         }
     }
 
+    /** One place a ring: most lists are rejected, and with them the queries that wait there. None may hang. */
     @Test
-    void afterCloseASearchFails() {
+    void everyQueryCompletesWhereRingsAreFull() {
+        float[][] rows = vectors(new Random(15), 500, 12);
+        try (Orchestrator cramped = Orchestrator.builder()
+                        .topology(TopologyReader.live().read())
+                        .ringCapacity(1)
+                        .build();
+                IvfTable table = IvfTable.builder().nlist(10).build(cramped, rows)) {
+            Neighbors alone = exactly(rows);
+            List<CompletableFuture<Neighbors>> answers = new ArrayList<>();
+            for (int i = 0; i < 500; i++) {
+                answers.add(table.search(rows[3], 5, 10));
+            }
+            for (CompletableFuture<Neighbors> answer : answers) {
+                try {
+                    assertThat(answer.orTimeout(30, TimeUnit.SECONDS).join()).isEqualTo(alone);
+                } catch (CompletionException refused) {
+                    assertThat(refused).hasCauseInstanceOf(RejectedSearchException.class);
+                }
+            }
+        }
+    }
+
+    private static Neighbors exactly(float[][] rows) {
+        try (IvfTable table = IvfTable.builder().nlist(1).build(orchestrator, rows)) {
+            return table.search(rows[3], 5, 1).join();
+        }
+    }
+
+    @Test
+    void afterCloseASearchIsRefused() {
         float[][] rows = vectors(new Random(11), 50, 4);
         IvfTable table = IvfTable.builder().nlist(3).build(orchestrator, rows);
         table.close();
