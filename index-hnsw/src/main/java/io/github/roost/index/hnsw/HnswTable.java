@@ -19,7 +19,9 @@ import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.core.Vectors;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
@@ -36,12 +38,17 @@ import org.jspecify.annotations.Nullable;
  * <p>Every worker keeps a searcher of its own, so searches share nothing that is written. Thread-safe.
  */
 public final class HnswTable implements AutoCloseable {
+    /** Up to this many nodes for each unit of ef a table is searched exactly. */
+    private static final int EXACT_PER_EF = 4;
+
     private final Registration registration;
     private final Orchestrator orchestrator;
     private final Metric metric;
     private final int dimension;
     private final int m;
-    private final long[] ids;
+    /** What each node of the graph stands for. */
+    private final DistinctRows rows;
+
     private final ListRandomAccessVectorValues vectors;
     private final ImmutableGraphIndex graph;
     /** One a worker, made at its first search; each is touched by its worker's thread alone. */
@@ -53,7 +60,7 @@ public final class HnswTable implements AutoCloseable {
             Metric metric,
             int dimension,
             int m,
-            long[] ids,
+            DistinctRows rows,
             ListRandomAccessVectorValues vectors,
             ImmutableGraphIndex graph) {
         this.orchestrator = orchestrator;
@@ -61,7 +68,7 @@ public final class HnswTable implements AutoCloseable {
         this.metric = metric;
         this.dimension = dimension;
         this.m = m;
-        this.ids = ids;
+        this.rows = rows;
         this.vectors = vectors;
         this.graph = graph;
         this.searchers = new GraphSearcher[orchestrator.workers()];
@@ -136,12 +143,30 @@ public final class HnswTable implements AutoCloseable {
     private Neighbors search(float[] values, int k, int ef, SearchContext context) {
         Vectors.require("query", values, dimension, metric);
         VectorFloat<?> query = vector(Arrays.copyOf(values, vectors.dimension()));
-        SearchResult result = searcher(context.worker())
-                .search(DefaultSearchScoreProvider.exact(query, similarity(metric), vectors), k, ef, 0f, 0f, Bits.ALL);
-        long visited = result.getVisitedCount();
+        // A walk of this width would look at most nodes of a small graph anyway: looking at all of them is exact.
+        boolean small = vectors.size() <= EXACT_PER_EF * (long) ef;
+        int[] nodes;
+        long visited;
+        if (small) {
+            nodes = IntStream.range(0, vectors.size()).toArray();
+            visited = nodes.length;
+        } else {
+            SearchResult result = searcher(context.worker())
+                    .search(
+                            DefaultSearchScoreProvider.exact(query, similarity(metric), vectors),
+                            k,
+                            ef,
+                            0f,
+                            0f,
+                            Bits.ALL);
+            nodes = Arrays.stream(result.getNodes())
+                    .mapToInt(found -> found.node)
+                    .toArray();
+            visited = result.getVisitedCount();
+        }
         // The paper's estimate: N nodes, each a vector and a list of M neighbours.
         context.touched(visited, visited * (vectors.dimension() * (long) Float.BYTES + m * (long) Integer.BYTES));
-        return neighbors(query, result.getNodes());
+        return nearest(query, nodes, k);
     }
 
     private GraphSearcher searcher(int worker) {
@@ -156,15 +181,15 @@ public final class HnswTable implements AutoCloseable {
         return searcher;
     }
 
-    /** jvector's scores are similarities of its own scale: the distances are computed anew. */
-    private Neighbors neighbors(VectorFloat<?> query, SearchResult.NodeScore[] nodes) {
+    /** The k nearest of some nodes. jvector's scores are of a scale of its own: the distances are computed anew. */
+    private Neighbors nearest(VectorFloat<?> query, int[] nodes, int k) {
         long[] found = new long[nodes.length];
         float[] distances = new float[nodes.length];
         for (int i = 0; i < nodes.length; i++) {
-            found[i] = ids[nodes[i].node];
-            distances[i] = distance(query, vectors.getVector(nodes[i].node));
+            found[i] = nodes[i];
+            distances[i] = distance(query, vectors.getVector(nodes[i]));
         }
-        return Neighbors.sorted(found, distances);
+        return rows.expand(Neighbors.merge(List.of(Neighbors.sorted(found, distances)), k), k);
     }
 
     private float distance(VectorFloat<?> query, VectorFloat<?> row) {
@@ -187,7 +212,7 @@ public final class HnswTable implements AutoCloseable {
 
     /** Number of vectors. */
     public int size() {
-        return ids.length;
+        return rows.rows();
     }
 
     /** Dimension of the vectors. */
@@ -256,10 +281,11 @@ public final class HnswTable implements AutoCloseable {
         public HnswTable build(Orchestrator orchestrator, long[] ids, float[][] rows) {
             int dimension = Vectors.requireTable(rows, metric);
             Vectors.requireIds(ids, rows.length);
-            ListRandomAccessVectorValues vectors = graphRows(rows, metric);
+            DistinctRows distinct = DistinctRows.of(ids, rows);
+            ListRandomAccessVectorValues vectors = graphRows(distinct.vectors(rows), metric);
             ImmutableGraphIndex graph =
                     new GraphBuild(orchestrator, name, vectors, similarity(metric), m, efConstruction).run();
-            return new HnswTable(orchestrator, name, metric, dimension, m, ids.clone(), vectors, graph);
+            return new HnswTable(orchestrator, name, metric, dimension, m, distinct, vectors, graph);
         }
     }
 }

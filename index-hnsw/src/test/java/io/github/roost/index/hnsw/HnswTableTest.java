@@ -89,14 +89,18 @@ class HnswTableTest {
 
     @Test
     void equalVectorsAreAllFoundAndTiesAreById() {
-        float[][] rows = new float[40][4];
-        for (int row = 20; row < 40; row++) {
-            rows[row][0] = 1;
+        Random random = new Random(12);
+        float[][] rows = gaussian(3_000, 4, random);
+        for (int row = 0; row < rows.length; row++) {
+            rows[row] = rows[row % 600];
         }
         try (HnswTable table = HnswTable.builder().build(ORCHESTRATOR, rows)) {
-            Neighbors found = table.search(new float[4], 10, 60).join();
-            assertThat(found.distances()).containsOnly(0f);
-            assertThat(found.ids()).isSorted().doesNotHaveDuplicates();
+            for (int query = 0; query < 50; query++) {
+                assertThat(table.search(rows[query], 5, 60).join())
+                        .isEqualTo(new Neighbors(
+                                new long[] {query, query + 600, query + 1_200, query + 1_800, query + 2_400},
+                                new float[5]));
+            }
         }
     }
 
