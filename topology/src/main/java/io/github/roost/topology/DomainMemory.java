@@ -30,6 +30,9 @@ public final class DomainMemory {
             return MemoryResult.refused("the NUMA nodes of domain " + domain.id() + " are not known");
         }
         try (HwlocTopology live = HwlocTopology.live()) {
+            if (!live.isThisSystem()) {
+                return MemoryResult.refused("hwloc's environment variables put another machine in this one's place");
+            }
             int errno = live.bindMemory(segment, CpuSet.of(domain.numaNodes()));
             return result(errno, "to bind memory to NUMA nodes " + CpuSet.text(domain.numaNodes()));
         } catch (HwlocException | NativeUnavailableException unavailable) {

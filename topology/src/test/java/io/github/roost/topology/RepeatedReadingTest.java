@@ -11,7 +11,7 @@ import org.junit.jupiter.api.condition.OS;
 
 @EnabledOnOs(OS.LINUX)
 class RepeatedReadingTest {
-    /** One machine of the probe takes some 50 KB of native memory, so that 10,000 leaked ones would take 500 MB. */
+    /** One machine of the probe takes some 20 KB of native memory, so that 10,000 leaked ones would take 200 MB. */
     private static final long ALLOWED_GROWTH_KB = 16_384;
 
     @Test
