@@ -14,13 +14,11 @@ import java.util.Optional;
  * <p>Without a level that was asked for, it is L3 where there is any; else L2 where several cores share one; else NUMA,
  * where no node spans packages (one that does says only that nothing is known of the nodes); else the package.
  *
- * <p>A core goes to the smallest object of the level that holds it. A core that no object of the level holds goes by the
- * same rule to an object of the next level of that list, so that every usable core is in exactly one domain.
+ * <p>A core goes to the smallest object of the level that holds it. Cores that no object of the level holds form domains
+ * of their own by what they share otherwise: a cache, else a NUMA node, else a package. So every usable core is in exactly
+ * one domain, and none is left with strangers.
  */
 final class DomainGrouping {
-    private static final List<DomainLevel> COARSENING =
-            List.of(DomainLevel.L3, DomainLevel.L2, DomainLevel.NUMA, DomainLevel.PACKAGE);
-
     private final Machine machine;
     private final DomainLevel level;
 
@@ -34,10 +32,12 @@ final class DomainGrouping {
         if (has(machine, DomainLevel.L3)) {
             return DomainLevel.L3;
         }
-        if (objects(machine, DomainLevel.L2).stream().anyMatch(cache -> coresIn(machine, cache) > 1)) {
+        if (!sharedL2(machine).isEmpty()) {
             return DomainLevel.L2;
         }
-        return nodesStayWithinPackages(machine) ? DomainLevel.NUMA : DomainLevel.PACKAGE;
+        List<BitSet> nodes = objects(machine, DomainLevel.NUMA);
+        boolean known = !nodes.isEmpty() && nodesWithinPackages(machine).size() == nodes.size();
+        return known ? DomainLevel.NUMA : DomainLevel.PACKAGE;
     }
 
     /** Whether the machine has any object of a level. */
@@ -52,7 +52,7 @@ final class DomainGrouping {
 
     private List<CacheDomain> domains() {
         BitSet usable = CpuSet.of(machine.usablePus());
-        Map<BitSet, List<Machine.PhysicalCore>> coresOfPlace = new LinkedHashMap<>();
+        Map<Place, List<Machine.PhysicalCore>> coresOfPlace = new LinkedHashMap<>();
         for (Machine.PhysicalCore core : machine.cores()) {
             BitSet pus = CpuSet.of(core.pus());
             if (pus.intersects(usable)) {
@@ -80,36 +80,53 @@ final class DomainGrouping {
         return usableCores;
     }
 
-    /** The PUs of the object that makes the core's domain; those of the whole machine are the last resort. */
-    private BitSet placeOf(BitSet core) {
-        return COARSENING.subList(COARSENING.indexOf(level), COARSENING.size()).stream()
-                .map(candidate -> smallestHolding(core, candidate))
-                .flatMap(Optional::stream)
-                .findFirst()
-                .orElseGet(this::everything);
+    private Place placeOf(BitSet core) {
+        return smallestHolding(core, level, objects(machine, level))
+                .or(() -> otherwiseShared().stream()
+                        .map(other -> smallestHolding(core, other, sharedObjects(other)))
+                        .flatMap(Optional::stream)
+                        .findFirst())
+                .orElseGet(() -> new Place(DomainLevel.PACKAGE, everything()));
     }
 
-    private Optional<BitSet> smallestHolding(BitSet core, DomainLevel candidate) {
-        return objects(machine, candidate).stream()
+    private static Optional<Place> smallestHolding(BitSet core, DomainLevel level, List<BitSet> objects) {
+        return objects.stream()
                 .filter(object -> object.intersects(core))
-                .min(Comparator.comparingInt(BitSet::cardinality));
+                .min(Comparator.comparingInt(BitSet::cardinality))
+                .map(pus -> new Place(level, pus));
     }
 
-    private CacheDomain domain(int id, BitSet place, List<Core> cores) {
+    /** What cores outside every object of the level are grouped by. */
+    private List<DomainLevel> otherwiseShared() {
+        return switch (level) {
+            case L3 -> List.of(DomainLevel.L2, DomainLevel.NUMA, DomainLevel.PACKAGE);
+            case L2 -> List.of(DomainLevel.L3, DomainLevel.NUMA, DomainLevel.PACKAGE);
+            case NUMA -> List.of(DomainLevel.PACKAGE);
+            case PACKAGE -> List.of(DomainLevel.NUMA);
+        };
+    }
+
+    private List<BitSet> sharedObjects(DomainLevel other) {
+        return switch (other) {
+            case L2 -> sharedL2(machine);
+            case NUMA -> nodesWithinPackages(machine);
+            case L3, PACKAGE -> objects(machine, other);
+        };
+    }
+
+    private CacheDomain domain(int id, Place place, List<Core> cores) {
         BitSet pus = new BitSet();
         cores.forEach(core -> core.pus().forEach(pus::set));
         return new CacheDomain(id, cacheBytes(place), numaNodes(pus), packageId(pus), cores);
     }
 
-    /** The size of the outermost cache of just these PUs; where there is none, of the nearest that they all share. */
-    private long cacheBytes(BitSet place) {
-        List<Machine.Cache> shared = machine.caches().stream()
-                .filter(cache -> CpuSet.contains(CpuSet.of(cache.pus()), place))
-                .toList();
-        return shared.stream()
-                .filter(cache -> CpuSet.of(cache.pus()).equals(place))
-                .max(Comparator.comparingInt(Machine.Cache::level))
-                .or(() -> shared.stream().findFirst())
+    /** The size of the cache that the place is, or of the last cache that all of it shares. */
+    private long cacheBytes(Place place) {
+        return machine.caches().stream()
+                .filter(cache -> CpuSet.contains(CpuSet.of(cache.pus()), place.pus()))
+                .filter(cache -> place.level() != DomainLevel.L2 || cache.level() == 2)
+                .filter(cache -> place.level() != DomainLevel.L3 || cache.level() == 3)
+                .reduce((nearer, farther) -> farther)
                 .map(Machine.Cache::bytes)
                 .orElse(0L);
     }
@@ -159,16 +176,22 @@ final class DomainGrouping {
                 .toList();
     }
 
-    private static long coresIn(Machine machine, BitSet pus) {
-        return machine.cores().stream()
-                .filter(core -> CpuSet.of(core.pus()).intersects(pus))
-                .count();
+    private static List<BitSet> sharedL2(Machine machine) {
+        return objects(machine, DomainLevel.L2).stream()
+                .filter(cache -> machine.cores().stream()
+                                .filter(core -> CpuSet.of(core.pus()).intersects(cache))
+                                .count()
+                        > 1)
+                .toList();
     }
 
-    private static boolean nodesStayWithinPackages(Machine machine) {
+    private static List<BitSet> nodesWithinPackages(Machine machine) {
         List<BitSet> packages = objects(machine, DomainLevel.PACKAGE);
-        return has(machine, DomainLevel.NUMA)
-                && objects(machine, DomainLevel.NUMA).stream()
-                        .allMatch(node -> packages.stream().anyMatch(one -> CpuSet.contains(one, node)));
+        return objects(machine, DomainLevel.NUMA).stream()
+                .filter(node -> packages.stream().anyMatch(one -> CpuSet.contains(one, node)))
+                .toList();
     }
+
+    /** What makes a domain of the cores that it holds. */
+    private record Place(DomainLevel level, BitSet pus) {}
 }

@@ -28,14 +28,14 @@ final class MachineReading {
     /**
      * The whole machine.
      *
-     * @param mask the CPUs that may be used beside those that hwloc calls disallowed
+     * @param allowed the CPUs that may be used
      */
-    static Machine read(HwlocTopology hwloc, BitSet mask) {
-        return new MachineReading(hwloc).machine(mask);
+    static Machine read(HwlocTopology hwloc, BitSet allowed) {
+        return new MachineReading(hwloc).machine(allowed);
     }
 
-    private Machine machine(BitSet mask) {
-        BitSet usable = CpuSet.intersection(CpuSet.intersection(hwloc.allowedCpus(), mask), pus);
+    private Machine machine(BitSet allowed) {
+        BitSet usable = CpuSet.intersection(allowed, pus);
         BitSet offline = CpuSet.difference(hwloc.completeCpus(), pus);
         return new Machine(packages(), numaNodes(), caches(), cores(), CpuSet.list(usable), CpuSet.list(offline));
     }

@@ -90,9 +90,14 @@ public final class TopologyReader {
 
     private Topology topology(HwlocTopology hwloc) {
         boolean real = hwloc.isThisSystem();
-        Machine machine = MachineReading.read(hwloc, real ? processMask() : hwloc.allowedCpus());
+        BitSet allowed = real ? LinuxScheduler.open().processMask() : hwloc.allowedCpus();
+        Machine machine = MachineReading.read(hwloc, allowed);
+        if (real && machine.usablePus().size() < allowed.cardinality()) {
+            // A container without /sys, say: hwloc guesses then.
+            return flat("hwloc does not know all of the process's CPUs " + CpuSet.text(allowed));
+        }
         if (machine.usablePus().isEmpty()) {
-            throw new TopologyException(source.name() + ": it has no PU that this process may use");
+            throw new TopologyException(source.name() + ": it has no PU that may be used");
         }
         DomainLevel chosen = level == null ? DomainGrouping.automaticLevel(machine) : present(level, machine);
         boolean bindable = (real || onThisSystem) && canPin();
@@ -115,12 +120,12 @@ public final class TopologyReader {
         if (!(source instanceof Live)) {
             throw new TopologyException(source.name() + ": it cannot be read: " + remedy, reason);
         }
-        Warnings.once("no hwloc", "the machine's cache domains are unknown, all CPUs form one: " + remedy);
-        return FlatTopology.read();
+        return flat(remedy);
     }
 
-    private static BitSet processMask() {
-        return LinuxScheduler.open().processMask();
+    private static Topology flat(String reason) {
+        Warnings.once("flat", "the machine's cache domains are unknown, all CPUs form one: " + reason);
+        return FlatTopology.read();
     }
 
     private static boolean canPin() {

@@ -1,6 +1,7 @@
 package io.github.roost.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -42,5 +43,35 @@ class DomainGroupingTest {
         List<CacheDomain> domains = DomainGrouping.domains(Machines.narrowedTo(0, 4, 2, 3, 6, 7), DomainLevel.L3);
         assertThat(domains).extracting(CacheDomain::cacheBytes).containsExactly(32L << 20, 32L << 20);
         assertThat(domains).extracting(domain -> domain.cores().size()).containsExactly(1, 2);
+    }
+
+    @Test
+    void aDomainIsAsLargeAsTheCacheOfItsLevel() {
+        Machine machine = Machines.withCachesOfItsOwnForEachCore();
+        assertThat(sizes(machine, DomainLevel.L2)).containsExactly(1L << 20, 1L << 20);
+        assertThat(sizes(machine, DomainLevel.L3)).containsExactly(32L << 20);
+        assertThat(sizes(machine, DomainLevel.PACKAGE)).containsExactly(32L << 20);
+    }
+
+    @Test
+    void coresOutsideEveryL2StayTogetherUnderTheirL3() {
+        Machine machine = Machines.withCoresOutsideTheL2();
+        assertThat(DomainGrouping.domains(machine, DomainLevel.L2))
+                .extracting(CacheDomain::pus, CacheDomain::cacheBytes)
+                .containsExactly(tuple(List.of(0), 1L << 20), tuple(List.of(1, 2), 16L << 20));
+    }
+
+    @Test
+    void loneCoresOutsideEveryL3AreOneDomainAndNotOneEach() {
+        Machine machine = Machines.withLoneCoresOutsideTheL3();
+        assertThat(DomainGrouping.domains(machine, DomainLevel.L3))
+                .extracting(CacheDomain::pus)
+                .containsExactly(List.of(0, 1), List.of(2, 3));
+    }
+
+    private static List<Long> sizes(Machine machine, DomainLevel level) {
+        return DomainGrouping.domains(machine, level).stream()
+                .map(CacheDomain::cacheBytes)
+                .toList();
     }
 }

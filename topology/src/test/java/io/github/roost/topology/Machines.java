@@ -5,6 +5,7 @@ import io.github.roost.topology.Machine.CpuPackage;
 import io.github.roost.topology.Machine.NumaNode;
 import io.github.roost.topology.Machine.PhysicalCore;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** Awkward machines that hwloc's synthetic syntax cannot describe. */
 final class Machines {
@@ -50,5 +51,41 @@ final class Machines {
                         new PhysicalCore(-1, List.of(3, 7))),
                 List.of(pus),
                 List.of(8));
+    }
+
+    /** Two cores with an L1 and an L2 each, under one L3. */
+    static Machine withCachesOfItsOwnForEachCore() {
+        return ofSinglePuCores(
+                2,
+                new Cache(1, 32 << 10, List.of(0)),
+                new Cache(1, 32 << 10, List.of(1)),
+                new Cache(2, 1 << 20, List.of(0)),
+                new Cache(2, 1 << 20, List.of(1)),
+                new Cache(3, 32 << 20, List.of(0, 1)));
+    }
+
+    /** Three cores under one L3, of which one has an L2. */
+    static Machine withCoresOutsideTheL2() {
+        return ofSinglePuCores(3, new Cache(2, 1 << 20, List.of(0)), new Cache(3, 16 << 20, List.of(0, 1, 2)));
+    }
+
+    /** Two cores under an L3, and two with nothing but an L2 each. */
+    static Machine withLoneCoresOutsideTheL3() {
+        return ofSinglePuCores(
+                4,
+                new Cache(2, 1 << 20, List.of(2)),
+                new Cache(2, 1 << 20, List.of(3)),
+                new Cache(3, 16 << 20, List.of(0, 1)));
+    }
+
+    private static Machine ofSinglePuCores(int cores, Cache... caches) {
+        List<Integer> pus = IntStream.range(0, cores).boxed().toList();
+        return new Machine(
+                List.of(new CpuPackage(0, pus)),
+                List.of(new NumaNode(0, 0, pus)),
+                List.of(caches),
+                pus.stream().map(pu -> new PhysicalCore(-1, List.of(pu))).toList(),
+                pus,
+                List.of());
     }
 }

@@ -7,7 +7,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.StructLayout;
 import java.lang.foreign.SymbolLookup;
@@ -51,9 +50,8 @@ final class HwlocBindings {
 
     private static final int API_MAJOR = 2;
     private static final List<String> SONAMES = List.of("libhwloc.so.15", "libhwloc.so");
-    private static final Linker.Option ERRNO = Linker.Option.captureCallState("errno");
 
-    private static @Nullable HwlocBindings systemLibrary;
+    private static @Nullable HwlocBindings opened;
 
     final MethodHandle topologyInit;
     final MethodHandle topologySetFlags;
@@ -90,7 +88,7 @@ final class HwlocBindings {
         typeDepth = link(library, "hwloc_get_type_depth");
         countByDepth = link(library, "hwloc_get_nbobjs_by_depth");
         objectByDepth = link(library, "hwloc_get_obj_by_depth");
-        setAreaMembind = library.link("hwloc_set_area_membind", descriptor("hwloc_set_area_membind"), ERRNO);
+        setAreaMembind = library.link("hwloc_set_area_membind", descriptor("hwloc_set_area_membind"), Errno.CAPTURED);
         bitmapAlloc = link(library, "hwloc_bitmap_alloc");
         bitmapFree = link(library, "hwloc_bitmap_free");
         bitmapSet = link(library, "hwloc_bitmap_set");
@@ -106,14 +104,11 @@ final class HwlocBindings {
      * @throws NativeUnavailableException where there is none, or it is not hwloc 2.x
      */
     static synchronized HwlocBindings open() {
-        String named = System.getProperty(LIBRARY_PROPERTY);
-        if (named != null) {
-            return load(List.of(named));
+        if (opened == null) {
+            String named = System.getProperty(LIBRARY_PROPERTY);
+            opened = load(named == null ? SONAMES : List.of(named));
         }
-        if (systemLibrary == null) {
-            systemLibrary = load(SONAMES);
-        }
-        return systemLibrary;
+        return opened;
     }
 
     private static HwlocBindings load(List<String> names) {
@@ -121,10 +116,24 @@ final class HwlocBindings {
             NativeFunctions library = find(name);
             if (library != null) {
                 checkVersion(name, library);
-                return new HwlocBindings(library);
+                HwlocBindings bindings = new HwlocBindings(library);
+                bindings.keepPluginsLoaded();
+                return bindings;
             }
         }
         throw new NativeUnavailableException("hwloc 2.x is not installed (no " + names.getFirst() + ")");
+    }
+
+    /**
+     * Starts a topology that is never loaded nor ended. hwloc unloads its plugins with the last topology and loads them
+     * with the next, which costs 3 ms where a small machine takes 11 us.
+     */
+    private void keepPluginsLoaded() {
+        try {
+            int ignored = (int) topologyInit.invokeExact(Arena.global().allocate(ADDRESS));
+        } catch (Throwable thrown) {
+            throw NativeFunctions.unexpected(thrown);
+        }
     }
 
     @SuppressWarnings("restricted")

@@ -6,15 +6,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.lang.invoke.VarHandle;
 import java.util.BitSet;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,8 +18,6 @@ import org.jspecify.annotations.Nullable;
  * <p>The masks are the scheduler's own ({@code sched_getaffinity(2)}), and need no hwloc.
  */
 public final class LinuxScheduler {
-    private static final StructLayout CALL_STATE = Linker.Option.captureStateLayout();
-    private static final VarHandle ERRNO = CALL_STATE.varHandle(PathElement.groupElement("errno"));
     private static final int EINVAL = 22;
     /** A mask smaller than the kernel's is refused with EINVAL; no kernel has more CPUs than this. */
     private static final int FIRST_MASK_BYTES = 128;
@@ -38,10 +31,9 @@ public final class LinuxScheduler {
     private final MethodHandle getCpu;
 
     private LinuxScheduler(NativeFunctions c) {
-        Linker.Option errno = Linker.Option.captureCallState("errno");
         FunctionDescriptor affinity = FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS);
-        getAffinity = c.link("sched_getaffinity", affinity, errno);
-        setAffinity = c.link("sched_setaffinity", affinity, errno);
+        getAffinity = c.link("sched_getaffinity", affinity, Errno.CAPTURED);
+        setAffinity = c.link("sched_setaffinity", affinity, Errno.CAPTURED);
         getCpu = c.link("sched_getcpu", FunctionDescriptor.of(JAVA_INT));
     }
 
@@ -52,12 +44,7 @@ public final class LinuxScheduler {
      */
     public static synchronized LinuxScheduler open() {
         if (scheduler == null) {
-            String system = System.getProperty("os.name", "");
-            if (!system.toLowerCase(Locale.ROOT).startsWith("linux")) {
-                throw new NativeUnavailableException("threads cannot be pinned on " + system + ", only on Linux");
-            }
-            scheduler = new LinuxScheduler(
-                    new NativeFunctions("the C library", Linker.nativeLinker().defaultLookup()));
+            scheduler = new LinuxScheduler(NativeFunctions.ofLinux());
         }
         return scheduler;
     }
@@ -77,14 +64,14 @@ public final class LinuxScheduler {
 
     private BitSet mask(int thread) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(CALL_STATE);
+            MemorySegment state = Errno.allocate(arena);
             for (int bytes = FIRST_MASK_BYTES; bytes <= LAST_MASK_BYTES; bytes *= 2) {
                 MemorySegment mask = arena.allocate(bytes, Long.BYTES);
                 int result = (int) getAffinity.invokeExact(state, thread, (long) bytes, mask);
                 if (result >= 0) {
                     return BitSet.valueOf(mask.toArray(ValueLayout.JAVA_LONG));
                 }
-                int errno = (int) ERRNO.get(state, 0L);
+                int errno = Errno.of(state);
                 if (errno != EINVAL) {
                     throw new IllegalStateException("the kernel refused to read an affinity mask, errno " + errno);
                 }
@@ -103,10 +90,10 @@ public final class LinuxScheduler {
      */
     public int bindThread(BitSet cpus) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(CALL_STATE);
+            MemorySegment state = Errno.allocate(arena);
             MemorySegment mask = arena.allocateFrom(JAVA_LONG, cpus.toLongArray());
             int result = (int) setAffinity.invokeExact(state, 0, mask.byteSize(), mask);
-            return result >= 0 ? 0 : (int) ERRNO.get(state, 0L);
+            return result >= 0 ? 0 : Errno.of(state);
         } catch (Throwable thrown) {
             throw NativeFunctions.unexpected(thrown);
         }

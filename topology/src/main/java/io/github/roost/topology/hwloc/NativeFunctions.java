@@ -4,6 +4,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
+import java.util.Locale;
 
 /** Links the functions of one native library and says clearly which one is missing. */
 final class NativeFunctions {
@@ -15,6 +16,19 @@ final class NativeFunctions {
     NativeFunctions(String library, SymbolLookup symbols) {
         this.library = library;
         this.symbols = symbols;
+    }
+
+    /**
+     * The functions of Linux's C library.
+     *
+     * @throws NativeUnavailableException where this is not Linux
+     */
+    static NativeFunctions ofLinux() {
+        String system = System.getProperty("os.name", "");
+        if (!system.toLowerCase(Locale.ROOT).startsWith("linux")) {
+            throw new NativeUnavailableException("threads and memory are placed on Linux only, not on " + system);
+        }
+        return new NativeFunctions("the C library", LINKER.defaultLookup());
     }
 
     boolean has(String name) {

@@ -1,0 +1,149 @@
+package io.github.roost.topology;
+
+import java.io.IOException;
+import java.nio.channels.OverlappingFileLockException;
+import java.util.ArrayList;
+import java.util.List;
+import net.openhft.affinity.lockchecker.FileLockBasedLockChecker;
+import net.openhft.affinity.lockchecker.LockChecker;
+
+/**
+ * Cores that this process holds for itself, against other processes that ask the same way. Off unless it is used.
+ *
+ * <p>The means are the lock files of OpenHFT's affinity library, one for each CPU in the directory for temporary files:
+ * processes exclude each other that share this directory, programs that use that library included. The operating system
+ * drops a lock with the process that holds it, so what a killed process left behind is taken over. Nothing stops a
+ * process that does not ask.
+ *
+ * <p>Thread-safe.
+ */
+public final class CpuReservation implements AutoCloseable {
+    /** OpenHFT's library has no locks beyond; a core of which no PU has a lock is never free. */
+    private static final int LOCKABLE_CPUS = 256;
+
+    private static final int NO_SECOND_CPU = -1;
+    private static final long PID = ProcessHandle.current().pid();
+
+    private final Topology topology;
+    private final List<Integer> held;
+    private final boolean openHftPins;
+
+    private CpuReservation(Topology topology, List<Integer> held) {
+        this.topology = topology;
+        this.held = new ArrayList<>(held);
+        this.openHftPins = DomainCpuLayout.openHftPins();
+    }
+
+    /**
+     * Takes free cores in the topology's order, each with all of its usable PUs or not at all.
+     *
+     * @param topology a topology of this machine
+     * @param maxCores how many cores to take at most, 1 or more
+     * @throws IllegalArgumentException where {@code maxCores} is less than 1, or the topology is not of this machine
+     * @throws TopologyException where no core is free
+     */
+    public static CpuReservation of(Topology topology, int maxCores) {
+        if (maxCores < 1) {
+            throw new IllegalArgumentException("maxCores must be 1 or more, got " + maxCores);
+        }
+        if (!topology.bindable()) {
+            throw new IllegalArgumentException("only cores of this machine can be reserved, got " + topology.source());
+        }
+        List<Integer> held = new ArrayList<>();
+        List<Integer> usable = new ArrayList<>();
+        List<CacheDomain> domains = new ArrayList<>();
+        int cores = 0;
+        for (CacheDomain domain : topology.domains()) {
+            List<Core> taken = new ArrayList<>();
+            for (Core core : domain.cores()) {
+                if (cores < maxCores && take(core)) {
+                    taken.add(new Core(cores++, core.efficiency(), core.pus()));
+                    held.addAll(locksOf(core));
+                    usable.addAll(core.pus());
+                }
+            }
+            if (!taken.isEmpty()) {
+                domains.add(new CacheDomain(
+                        domains.size(), domain.cacheBytes(), domain.numaNodes(), domain.packageId(), taken));
+            }
+        }
+        if (domains.isEmpty()) {
+            throw new TopologyException("none of the " + topology.cores().count()
+                    + " cores is free, other processes have reserved them (lock files in "
+                    + System.getProperty("java.io.tmpdir") + ")");
+        }
+        return new CpuReservation(narrowed(topology, domains, usable), held);
+    }
+
+    private static Topology narrowed(Topology whole, List<CacheDomain> domains, List<Integer> usable) {
+        Machine machine = whole.machine();
+        return new Topology(
+                whole.source(),
+                whole.level(),
+                whole.bindable(),
+                domains,
+                new Machine(
+                        machine.packages(),
+                        machine.numaNodes(),
+                        machine.caches(),
+                        machine.cores(),
+                        usable.stream().sorted().toList(),
+                        machine.offlinePus()));
+    }
+
+    /** Takes the locks of all the core's PUs that have one, or none. */
+    private static boolean take(Core core) {
+        List<Integer> lockable = locksOf(core);
+        List<Integer> taken = new ArrayList<>();
+        for (int pu : lockable) {
+            if (!lock(pu)) {
+                taken.forEach(CpuReservation::unlock);
+                return false;
+            }
+            taken.add(pu);
+        }
+        return !taken.isEmpty();
+    }
+
+    private static List<Integer> locksOf(Core core) {
+        return core.pus().stream().filter(pu -> pu < LOCKABLE_CPUS).toList();
+    }
+
+    private static boolean lock(int pu) {
+        try {
+            return locks().isLockFree(pu) && locks().obtainLock(pu, NO_SECOND_CPU, "roost " + PID);
+        } catch (OverlappingFileLockException heldHere) {
+            return false;
+        } catch (IOException unwritable) {
+            throw new TopologyException("CPU " + pu + " cannot be reserved: " + unwritable.getMessage(), unwritable);
+        }
+    }
+
+    private static void unlock(int pu) {
+        locks().releaseLock(pu);
+    }
+
+    private static LockChecker locks() {
+        return FileLockBasedLockChecker.getInstance();
+    }
+
+    /** The topology narrowed to the cores that are held. */
+    public Topology topology() {
+        return topology;
+    }
+
+    /**
+     * Whether OpenHFT's own locks would pin threads in this process, or only reserve CPUs ({@code NullAffinity}). Roost
+     * pins by itself ({@link Pinner}) and does not need it.
+     */
+    public boolean openHftPins() {
+        return openHftPins;
+    }
+
+    /** Gives the cores back. */
+    @Override
+    public synchronized void close() {
+        held.forEach(CpuReservation::unlock);
+        held.clear();
+    }
+}

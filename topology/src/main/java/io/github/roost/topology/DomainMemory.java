@@ -1,0 +1,97 @@
+package io.github.roost.topology;
+
+import io.github.roost.topology.hwloc.HwlocException;
+import io.github.roost.topology.hwloc.HwlocTopology;
+import io.github.roost.topology.hwloc.LinuxMemory;
+import io.github.roost.topology.hwloc.NativeUnavailableException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Places off-heap memory: next to a cache domain, and on huge pages. Thread-safe.
+ *
+ * <p>Everything here is an optimisation, so a refusal is a result and never an exception: the memory stays usable.
+ */
+public final class DomainMemory {
+    private DomainMemory() {}
+
+    /**
+     * Binds a segment to the NUMA nodes of a domain; pages that are elsewhere already are migrated. The kernel binds
+     * whole pages, so those that the segment shares at its ends go along.
+     *
+     * @param segment native memory, of any size
+     * @param domain a domain of the live machine
+     */
+    public static MemoryResult bind(MemorySegment segment, CacheDomain domain) {
+        if (!segment.isNative()) {
+            return MemoryResult.refused("a segment on the heap cannot be bound to a NUMA node");
+        }
+        if (domain.numaNodes().isEmpty()) {
+            return MemoryResult.refused("the NUMA nodes of domain " + domain.id() + " are not known");
+        }
+        try (HwlocTopology live = HwlocTopology.live()) {
+            if (!live.isThisSystem()) {
+                return MemoryResult.refused("hwloc's environment variables put another machine in this one's place");
+            }
+            int errno = live.bindMemory(segment, CpuSet.of(domain.numaNodes()));
+            return result(errno, "to bind memory to NUMA nodes " + CpuSet.text(domain.numaNodes()));
+        } catch (HwlocException | NativeUnavailableException unavailable) {
+            return MemoryResult.refused(String.valueOf(unavailable.getMessage()));
+        }
+    }
+
+    /**
+     * Allocates zeroed memory that asks for huge pages before it is first touched, which is when the kernel gives them.
+     * ({@code Arena.allocate} touches the memory by zeroing it, so asking afterwards is too late.)
+     *
+     * @param bytes its size, 1 or more; the memory behind it is rounded up to whole huge pages, so this is for segments of
+     *     many megabytes
+     * @param arena frees the memory when it closes
+     * @throws IllegalArgumentException where {@code bytes} is less than 1
+     * @throws OutOfMemoryError where the kernel has no such amount of address space
+     */
+    public static HugeSegment allocate(long bytes, Arena arena) {
+        if (bytes < 1) {
+            throw new IllegalArgumentException("bytes must be 1 or more, got " + bytes);
+        }
+        LinuxMemory memory;
+        try {
+            memory = LinuxMemory.open();
+        } catch (NativeUnavailableException notHere) {
+            MemoryResult refused = MemoryResult.refused(String.valueOf(notHere.getMessage()));
+            return new HugeSegment(arena.allocate(bytes, Long.BYTES), refused);
+        }
+        MemorySegment segment = memory.map(bytes, arena);
+        return new HugeSegment(segment, result(memory.adviseHugePages(segment), "huge pages"));
+    }
+
+    /**
+     * Moves memory that is in use onto huge pages now, copying it ({@code MADV_COLLAPSE}, Linux 6.1 and newer).
+     *
+     * @param segment native memory; only the whole huge pages (2 MiB on x86) inside it move
+     */
+    public static MemoryResult collapse(MemorySegment segment) {
+        if (!segment.isNative()) {
+            return MemoryResult.refused("a segment on the heap cannot be moved onto huge pages");
+        }
+        try {
+            return result(LinuxMemory.open().collapse(segment), "to collapse memory into huge pages");
+        } catch (NativeUnavailableException notHere) {
+            return MemoryResult.refused(String.valueOf(notHere.getMessage()));
+        }
+    }
+
+    private static MemoryResult result(int errno, String what) {
+        return errno == 0
+                ? MemoryResult.accepted()
+                : MemoryResult.refused("the kernel refused " + what + ", errno " + errno);
+    }
+
+    /**
+     * An allocation.
+     *
+     * @param segment the memory, zeroed, of exactly the size asked for
+     * @param hugePages whether the kernel accepted the request for huge pages; it gives them as far as it has any
+     */
+    public record HugeSegment(MemorySegment segment, MemoryResult hugePages) {}
+}

@@ -1,0 +1,27 @@
+package io.github.roost.topology.hwloc;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.invoke.VarHandle;
+
+/** The C library's {@code errno} of a downcall, which means something only after a call that failed. */
+final class Errno {
+    /** To link a function with that leaves its {@code errno}: its handle then takes an {@link #allocate} first. */
+    static final Linker.Option CAPTURED = Linker.Option.captureCallState("errno");
+
+    private static final StructLayout LAYOUT = Linker.Option.captureStateLayout();
+    private static final VarHandle VALUE = LAYOUT.varHandle(PathElement.groupElement("errno"));
+
+    private Errno() {}
+
+    static MemorySegment allocate(Arena arena) {
+        return arena.allocate(LAYOUT);
+    }
+
+    static int of(MemorySegment state) {
+        return (int) VALUE.get(state, 0L);
+    }
+}

@@ -1,0 +1,147 @@
+package io.github.roost.topology;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+
+@EnabledOnOs(OS.LINUX)
+class DomainMemoryTest {
+    private static final long BYTES = 16L << 20;
+
+    private final CacheDomain domain = TopologyReader.live().read().domains().getFirst();
+
+    @Test
+    void aSegmentIsBoundToTheNodeOfItsDomainAndKeepsItsContent() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment segment = arena.allocate(BYTES);
+            segment.set(ValueLayout.JAVA_LONG, BYTES - 8, 42);
+            MemoryResult result = DomainMemory.bind(segment, domain);
+            assertThat(segment.get(ValueLayout.JAVA_LONG, BYTES - 8)).isEqualTo(42);
+            Assumptions.assumeTrue(result.done(), result.reason());
+            assertThat(numaMapsLine(segment))
+                    .contains("bind:" + domain.numaNodes().getFirst());
+        }
+    }
+
+    @Test
+    void aNodeThatDoesNotExistIsRefusedWithAReason() {
+        CacheDomain elsewhere = new CacheDomain(0, 0, List.of(63), 0, domain.cores());
+        try (Arena arena = Arena.ofConfined()) {
+            MemoryResult result = DomainMemory.bind(arena.allocate(BYTES), elsewhere);
+            assertThat(result.done()).isFalse();
+            assertThat(result.reason()).contains("NUMA nodes 63", "errno");
+        }
+    }
+
+    @Test
+    void memoryOfTheHeapIsRefused() {
+        MemorySegment heap = MemorySegment.ofArray(new long[8]);
+        assertThat(DomainMemory.bind(heap, domain).reason()).contains("heap");
+        assertThat(DomainMemory.collapse(heap).reason()).contains("heap");
+    }
+
+    @Test
+    void allocatedMemoryStandsOnHugePagesOnceItIsTouched() throws Exception {
+        try (Arena arena = Arena.ofConfined()) {
+            DomainMemory.HugeSegment huge = DomainMemory.allocate(BYTES + 1, arena);
+            assertThat(huge.segment().byteSize()).isEqualTo(BYTES + 1);
+            assertThat(huge.segment().get(ValueLayout.JAVA_BYTE, BYTES)).isZero();
+            Assumptions.assumeTrue(huge.hugePages().done(), huge.hugePages().reason());
+            assumeHugePages();
+            huge.segment().fill((byte) 1);
+            assertThat(hugeBytes(huge.segment())).isGreaterThanOrEqualTo(BYTES);
+        }
+    }
+
+    @Test
+    void memoryInUseIsCollapsedIntoHugePages() throws Exception {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment segment = arena.allocate(BYTES);
+            segment.fill((byte) 7);
+            MemoryResult result = DomainMemory.collapse(segment);
+            Assumptions.assumeTrue(result.done(), result.reason());
+            assertThat(hugeBytes(segment)).isGreaterThanOrEqualTo(BYTES - (4L << 20));
+            assertThat(segment.get(ValueLayout.JAVA_BYTE, BYTES / 2)).isEqualTo((byte) 7);
+        }
+    }
+
+    @Test
+    void aSegmentWithoutAWholeHugePageCannotBeCollapsed() {
+        try (Arena arena = Arena.ofConfined()) {
+            assertThat(DomainMemory.collapse(arena.allocate(4096)).done()).isFalse();
+        }
+    }
+
+    @Test
+    void closingTheArenaGivesTheMemoryBack() throws Exception {
+        long address;
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment segment = DomainMemory.allocate(BYTES, arena).segment();
+            address = segment.address();
+            assertThat(mapped(address)).isTrue();
+        }
+        assertThat(mapped(address)).isFalse();
+    }
+
+    @Test
+    void nothingCannotBeAllocated() {
+        assertThatThrownBy(() -> DomainMemory.allocate(0, Arena.global())).hasMessage("bytes must be 1 or more, got 0");
+    }
+
+    private static void assumeHugePages() throws Exception {
+        Path setting = Path.of("/sys/kernel/mm/transparent_hugepage/enabled");
+        Assumptions.assumeTrue(
+                Files.exists(setting) && !Files.readString(setting).contains("[never]"),
+                "the kernel gives no huge pages");
+    }
+
+    private static String numaMapsLine(MemorySegment segment) {
+        try {
+            return Files.readAllLines(Path.of("/proc/self/numa_maps")).stream()
+                    .filter(line -> Long.parseUnsignedLong(line.split(" ")[0], 16) <= segment.address() + BYTES / 2)
+                    .reduce("", (last, line) -> line);
+        } catch (IOException absent) {
+            return Assumptions.<String>abort("there is no /proc/self/numa_maps");
+        }
+    }
+
+    private static boolean mapped(long address) throws Exception {
+        return Files.readAllLines(Path.of("/proc/self/maps")).stream().anyMatch(line -> holds(line, address));
+    }
+
+    /** Bytes on huge pages in the mappings that overlap the segment. */
+    private static long hugeBytes(MemorySegment segment) throws Exception {
+        long bytes = 0;
+        boolean inside = false;
+        for (String line : Files.readAllLines(Path.of("/proc/self/smaps"))) {
+            if (line.matches("[0-9a-f]+-[0-9a-f]+ .*")) {
+                inside = overlaps(line, segment);
+            } else if (inside && line.startsWith("AnonHugePages:")) {
+                bytes += Long.parseLong(line.replaceAll("\\D", "")) << 10;
+            }
+        }
+        return bytes;
+    }
+
+    private static boolean holds(String mapping, long address) {
+        String[] range = mapping.substring(0, mapping.indexOf(' ')).split("-");
+        return Long.parseUnsignedLong(range[0], 16) <= address && address < Long.parseUnsignedLong(range[1], 16);
+    }
+
+    private static boolean overlaps(String mapping, MemorySegment segment) {
+        String[] range = mapping.substring(0, mapping.indexOf(' ')).split("-");
+        return Long.parseUnsignedLong(range[0], 16) < segment.address() + segment.byteSize()
+                && segment.address() < Long.parseUnsignedLong(range[1], 16);
+    }
+}
