@@ -1,0 +1,125 @@
+package io.github.roost.core.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.roost.core.IdleStrategy;
+import io.github.roost.core.Machines;
+import io.github.roost.core.Priority;
+import io.github.roost.core.Scheduling;
+import io.github.roost.core.dispatch.CrossDomainGate;
+import io.github.roost.core.dispatch.WorkerLayout;
+import io.github.roost.core.mapping.Mapping;
+import io.github.roost.core.monitor.TrafficMonitor;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 30, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class WorkerDeathTest {
+    private final List<Integer> replaced = new CopyOnWriteArrayList<>();
+    private final List<Integer> pinnedTo = new CopyOnWriteArrayList<>();
+    private final Epoch epoch = new Epoch(Mapping.of(1, new int[] {0}));
+
+    @Test
+    void aThreadThatDiesLosesNoTaskAndIsReplacedOnItsCore() throws Exception {
+        TrafficMonitor monitor = new TrafficMonitor(1);
+        monitor.ensureCapacity(1);
+        WorkerPool pool = new WorkerPool(
+                WorkerLayout.of(Machines.of(1, 1)),
+                Scheduling.V2,
+                core -> {
+                    pinnedTo.add(core.id());
+                    return Machines.unpinned().apply(core);
+                },
+                new CrossDomainGate(2, 0),
+                IdleStrategy.spinThenPark(10),
+                16,
+                monitor,
+                new PoolListener() {
+                    @Override
+                    public void crossSteal(int thief, int victim, int slot) {}
+
+                    @Override
+                    public void ran(int slot, int worker, long nanos) {}
+
+                    @Override
+                    public void workerReplaced(int worker) {
+                        replaced.add(worker);
+                    }
+                });
+        pool.start();
+        DeadlyTask deadly = new DeadlyTask();
+        SearchTask<Integer, Integer> behind =
+                new SearchTask<>((query, context) -> query + 1, 41, 0, epoch, 0, Task.NO_DEADLINE);
+        for (Task task : List.of(deadly, behind)) {
+            epoch.enter(0, 1);
+            assertThat(pool.reserve(0, Priority.INTERACTIVE)).isTrue();
+            pool.put(0, Priority.INTERACTIVE, task);
+        }
+        assertThat(deadly.failure.get()).isInstanceOf(DeadlyTask.Death.class);
+        assertThat(behind.get()).isEqualTo(42);
+        pool.terminate();
+        assertThat(pool.join(Duration.ofSeconds(10))).isTrue();
+        assertThat(epoch.inside()).isZero();
+        assertThat(replaced).containsExactly(0);
+        assertThat(pinnedTo).containsExactly(0, 0);
+        assertThat(pool.replacedWorkers()).isEqualTo(1);
+        assertThat(pool.totalsOf(0).failed()).isEqualTo(1);
+        assertThat(pool.totalsOf(0).completed()).isEqualTo(1);
+    }
+
+    /** Throws where tasks of the library catch everything. */
+    private final class DeadlyTask implements Task {
+        static final class Death extends Error {
+            private static final long serialVersionUID = 1;
+        }
+
+        private final AtomicBoolean claimed = new AtomicBoolean();
+        private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
+
+        @Override
+        public boolean claim() {
+            return claimed.compareAndSet(false, true);
+        }
+
+        @Override
+        public void run(TaskContext context) {
+            throw new Death();
+        }
+
+        @Override
+        public void fail(Throwable cause) {
+            failure.complete(cause);
+        }
+
+        @Override
+        public int slot() {
+            return 0;
+        }
+
+        @Override
+        public Epoch epoch() {
+            return epoch;
+        }
+
+        @Override
+        public long submittedNanos() {
+            return 0;
+        }
+
+        @Override
+        public long deadlineNanos() {
+            return NO_DEADLINE;
+        }
+
+        @Override
+        public boolean abandoned() {
+            return false;
+        }
+    }
+}
