@@ -10,5 +10,6 @@ module io.github.roost.core {
     exports io.github.roost.core;
     exports io.github.roost.core.dispatch;
     exports io.github.roost.core.mapping;
+    exports io.github.roost.core.metrics;
     exports io.github.roost.core.monitor;
 }

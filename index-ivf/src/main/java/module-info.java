@@ -1,7 +1,8 @@
 /** IVF tables whose searches run on Roost's workers. */
 module io.github.roost.index.ivf {
     requires transitive io.github.roost.core;
-    requires jvector;
+    requires static jdk.incubator.vector;
+    requires org.slf4j;
 
     exports io.github.roost.index.ivf;
 }

@@ -26,11 +26,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -236,6 +238,34 @@ public final class Orchestrator implements AutoCloseable {
                 epoch.exit(-1, parts.size());
             }
         }
+    }
+
+    /**
+     * The workers as a plain executor service, so that code which knows only those (Lucene's {@code IndexSearcher}, a
+     * {@code CompletableFuture} chain) runs at home with {@code mappingId}. Its tasks report no traffic. Each call gives a
+     * view of its own; shutting one down ends neither another nor the orchestrator.
+     */
+    public ExecutorService executor(MappingId mappingId) {
+        checkOwned(mappingId);
+        return new MappedExecutor(this, mappingId);
+    }
+
+    /**
+     * Does numbered pieces of work on all workers, as batch tasks beside what they serve, and returns when all are done:
+     * how indexes build themselves. A piece should take milliseconds at most, since searches wait for it.
+     *
+     * @param name what the work shows as in reports while it lasts
+     * @param pieces how many, at least 0
+     * @param piece does one, given its number from 0; called from several threads at once
+     * @throws RuntimeException what a piece threw; pieces not yet begun are then left out
+     */
+    public void runBatch(String name, int pieces, IntConsumer piece) {
+        new BatchRun(this, pieces, piece).run(name);
+    }
+
+    /** Whether the calling thread is one of the workers. */
+    boolean calledOnWorker() {
+        return pool.callingWorker() >= 0;
     }
 
     private void checkOwned(MappingId mappingId) {

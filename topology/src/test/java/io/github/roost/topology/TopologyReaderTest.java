@@ -124,4 +124,15 @@ class TopologyReaderTest {
                 .hasSize(pus);
         assertThat(topology.cores().map(Core::id)).doesNotHaveDuplicates();
     }
+
+    @Test
+    void aCacheOfOneCoreIsNotTakenForTheSmallerOneInside() {
+        Topology topology = TopologyReader.synthetic(
+                        "pack:1 l3:1(size=32MiB) l2:2(size=1MiB) l1:1(size=32KiB) core:1 pu:1")
+                .level(DomainLevel.L2)
+                .read();
+        assertThat(topology.domains())
+                .hasSize(2)
+                .allSatisfy(domain -> assertThat(domain.cacheBytes()).isEqualTo(1L << 20));
+    }
 }

@@ -42,16 +42,13 @@ final class DomainState {
         return parked.get();
     }
 
-    /** Notes whether the domain is backlogged at {@code now}; true when a backlog begins. */
-    boolean noteBacklog(boolean backlogged, long now) {
-        long since = backlogSince.get();
-        if (backlogged) {
-            return since == NOT_BACKLOGGED && backlogSince.compareAndSet(NOT_BACKLOGGED, now);
-        }
-        if (since != NOT_BACKLOGGED) {
-            backlogSince.compareAndSet(since, NOT_BACKLOGGED);
-        }
-        return false;
+    /** Notes that a backlog was seen at {@code now}; true when it begins. */
+    boolean beginBacklog(long now) {
+        return backlogSince.compareAndSet(NOT_BACKLOGGED, now);
+    }
+
+    void endBacklog() {
+        backlogSince.set(NOT_BACKLOGGED);
     }
 
     boolean hasBacklog() {

@@ -1,7 +1,7 @@
 package io.github.roost.core.pool;
 
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jctools.queues.MpmcArrayQueue;
+import org.jctools.queues.atomic.MpmcAtomicArrayQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class Ring {
     private final int capacity;
-    private final MpmcArrayQueue<Task> tasks;
+    private final MpmcAtomicArrayQueue<Task> tasks;
     private final AtomicInteger reserved = new PaddedInteger();
 
     Ring(int capacity) {
         this.capacity = capacity;
-        this.tasks = new MpmcArrayQueue<>(Math.max(2, capacity));
+        this.tasks = new MpmcAtomicArrayQueue<>(Math.max(2, capacity));
     }
 
     /** Reserves one place; false when the ring is full. */

@@ -62,6 +62,8 @@ final class Worker implements Runnable {
     private volatile @Nullable WorkerThread thread;
     /** Interactive tasks since the last batch task; the worker's own. */
     private int interactiveSinceBatch;
+    /** When the last task ended, 0 when the worker has looked around since; the worker's own. */
+    private long endOfLast;
     /** Whether this worker counts as idle in its domain; the worker's own. */
     private boolean countedIdle;
 
@@ -198,6 +200,7 @@ final class Worker implements Runnable {
     }
 
     private @Nullable Task waitForTask() {
+        endOfLast = 0;
         domainState.idleBegins();
         countedIdle = true;
         Task task = null;
@@ -313,8 +316,10 @@ final class Worker implements Runnable {
 
     private void runClaimed(Task task) {
         Task outer = current;
+        // A task that begins where another ended shares the reading of the clock with it.
+        long start = outer == null && endOfLast != 0 ? endOfLast : System.nanoTime();
         CURRENT.setRelease(this, task);
-        Run run = new Run(task, System.nanoTime());
+        Run run = new Run(task, start);
         try {
             Throwable failure = pool.failure();
             if (failure == null) {
@@ -391,6 +396,7 @@ final class Worker implements Runnable {
             }
             booked = true;
             long end = System.nanoTime();
+            endOfLast = end;
             counters.add(Counter.TIMED, 1);
             counters.add(Counter.WAIT_NANOS, Math.max(0, startNanos() - task().submittedNanos()));
             counters.add(Counter.RUN_NANOS, end - startNanos());

@@ -125,13 +125,15 @@ public final class WorkerPool {
                 }
             }
             case V2 -> {
-                if (!wakeOneOf(target.domain)
-                        && domains.length > 1
-                        && domains[target.domain].noteBacklog(isBacklogged(target.domain), System.nanoTime())) {
+                if (!wakeOneOf(target.domain) && domains.length > 1 && backlogBegins(target.domain)) {
                     wakeIdleDomain(target.domain);
                 }
             }
         }
+    }
+
+    private boolean backlogBegins(int domain) {
+        return !domains[domain].hasBacklog() && isBacklogged(domain) && domains[domain].beginBacklog(System.nanoTime());
     }
 
     private boolean wakeOneOf(int domain) {
@@ -160,8 +162,8 @@ public final class WorkerPool {
 
     /** A task was taken from a ring of this domain. */
     void taken(int domain) {
-        if (domains[domain].hasBacklog()) {
-            domains[domain].noteBacklog(isBacklogged(domain), System.nanoTime());
+        if (domains[domain].hasBacklog() && !isBacklogged(domain)) {
+            domains[domain].endBacklog();
         }
     }
 
@@ -180,8 +182,12 @@ public final class WorkerPool {
 
     boolean gateOpens(int thiefDomain, int victim) {
         int victimDomain = layout.domainOf(victim);
+        if (!isBacklogged(victimDomain)) {
+            domains[victimDomain].endBacklog();
+            return false;
+        }
         long now = System.nanoTime();
-        domains[victimDomain].noteBacklog(isBacklogged(victimDomain), now);
+        domains[victimDomain].beginBacklog(now);
         return gate.opens(
                 domains[thiefDomain].idle(), layout.workersIn(thiefDomain), domains[victimDomain].backlogNanos(now));
     }

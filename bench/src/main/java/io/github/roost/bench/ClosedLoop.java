@@ -1,0 +1,98 @@
+package io.github.roost.bench;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicReference;
+import org.HdrHistogram.ConcurrentHistogram;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Drives searches so that a fixed number is under way at any time: each that completes lets the next one start. One
+ * thread submits. Latency runs from before the submission to the completion.
+ *
+ * @param inFlight searches under way at a time, at least 1
+ */
+public record ClosedLoop(int inFlight) {
+    private static final int SIGNIFICANT_DIGITS = 3;
+
+    public ClosedLoop {
+        if (inFlight < 1) {
+            throw new IllegalArgumentException("in-flight must be at least 1, got " + inFlight);
+        }
+    }
+
+    /** Starts the search of one number. */
+    @FunctionalInterface
+    public interface Search<R> {
+        CompletableFuture<R> start(long number);
+    }
+
+    /** Takes the result of one number; called by whichever thread completes it. */
+    @FunctionalInterface
+    public interface Receiver<R> {
+        void accept(long number, R result);
+    }
+
+    /**
+     * What a run was like.
+     *
+     * @param searches how many completed
+     * @param elapsed from the first submission to the last completion
+     * @param latencies of each search
+     */
+    public record Run(long searches, Duration elapsed, Latencies latencies) {
+        /** Searches a second. */
+        public double perSecond() {
+            return searches / Math.max(1e-9, elapsed.toNanos() / 1e9);
+        }
+    }
+
+    /**
+     * Runs searches number 0, 1, ... until {@code count} are done or the time is up, and waits for those under way.
+     *
+     * @param count how many at most
+     * @param atMost no search starts later than this after the first
+     * @throws InterruptedException if interrupted; searches under way are left to themselves
+     * @throws SearchFailedException if a search fails; none starts after it
+     */
+    public <R> Run run(long count, Duration atMost, Search<R> search, Receiver<R> receiver)
+            throws InterruptedException {
+        Semaphore places = new Semaphore(inFlight);
+        AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+        Histogram nanos = new ConcurrentHistogram(SIGNIFICANT_DIGITS);
+        long began = System.nanoTime();
+        long started = 0;
+        while (started < count && failure.get() == null) {
+            places.acquire();
+            long submitted = System.nanoTime();
+            if (submitted - began >= atMost.toNanos() && started > 0) {
+                places.release();
+                break;
+            }
+            long number = started++;
+            search.start(number).whenComplete((result, thrown) -> {
+                nanos.recordValue(Math.max(0, System.nanoTime() - submitted));
+                try {
+                    if (thrown == null) {
+                        receiver.accept(number, result);
+                    } else {
+                        failure.compareAndSet(null, thrown);
+                    }
+                } catch (RuntimeException | Error e) {
+                    failure.compareAndSet(null, e);
+                } finally {
+                    places.release();
+                }
+            });
+        }
+        places.acquire(inFlight);
+        Duration elapsed = Duration.ofNanos(System.nanoTime() - began);
+        Throwable thrown = failure.get();
+        if (thrown != null) {
+            throw new SearchFailedException(thrown);
+        }
+        return new Run(started, elapsed, Latencies.ofNanos(nanos));
+    }
+}

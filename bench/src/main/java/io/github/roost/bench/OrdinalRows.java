@@ -1,0 +1,69 @@
+package io.github.roost.bench;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Set;
+
+/** Reads and writes ivecs files: for each query the ordinals of its neighbours in the base, nearest first. Stateless. */
+public final class OrdinalRows {
+    private OrdinalRows() {}
+
+    /**
+     * Reads the true neighbours of queries.
+     *
+     * @param file an ivecs file
+     * @param queries number of rows that it must have
+     * @param k number of neighbours that each row must have at least; the rest of a row is not returned
+     * @param base size of the base, above all ordinals
+     * @return {@code queries} rows of {@code k} different ordinals
+     * @throws VectorFileException if the file is not such a file
+     */
+    public static int[][] readTruth(Path file, int queries, int k, int base) throws IOException {
+        int[][] truth = new int[queries][];
+        RowFile.read(file, (rows, width) -> {
+            if (rows != queries) {
+                throw new VectorFileException(file, "must have one row a query, " + queries + ", got " + rows);
+            }
+            if (width < k) {
+                throw new VectorFileException(file, "must have at least k = " + k + " neighbours a row, got " + width);
+            }
+            return (row, values) -> truth[row] = distinctOrdinals(file, row, values, k, base);
+        });
+        return truth;
+    }
+
+    private static int[] distinctOrdinals(Path file, int row, ByteBuffer values, int k, int base)
+            throws VectorFileException {
+        int[] ordinals = new int[k];
+        values.asIntBuffer().get(ordinals);
+        Set<Integer> seen = HashSet.newHashSet(k);
+        for (int ordinal : ordinals) {
+            if (ordinal < 0 || ordinal >= base) {
+                throw new VectorFileException(
+                        file,
+                        "has ordinal " + ordinal + " in row " + row + ": it must be between 0 and " + (base - 1)
+                                + ", the base has " + base + " vectors");
+            }
+            if (!seen.add(ordinal)) {
+                throw new VectorFileException(file, "has ordinal " + ordinal + " twice in row " + row);
+            }
+        }
+        return ordinals;
+    }
+
+    /**
+     * Writes rows as an ivecs file, replacing it.
+     *
+     * @throws IllegalArgumentException if the rows differ in width or have none
+     */
+    public static void write(Path file, int[][] ordinals) throws IOException {
+        int width = RowFile.commonWidth(file, ordinals.length, row -> ordinals[row].length);
+        RowFile.write(file, ordinals.length, width, row -> {
+            ByteBuffer values = RowFile.values(width);
+            values.asIntBuffer().put(ordinals[row]);
+            return values;
+        });
+    }
+}

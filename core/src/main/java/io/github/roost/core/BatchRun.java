@@ -1,0 +1,94 @@
+package io.github.roost.core;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntConsumer;
+
+/**
+ * Numbered pieces of work done on all workers of an orchestrator: on each, one piece after the other, every one queued
+ * anew, so that what arrived meanwhile goes first. Used once.
+ */
+final class BatchRun {
+    private final Orchestrator orchestrator;
+    private final int pieces;
+    private final IntConsumer piece;
+    private final AtomicInteger next = new AtomicInteger();
+    private final AtomicInteger left;
+    private final CompletableFuture<Void> done = new CompletableFuture<>();
+
+    BatchRun(Orchestrator orchestrator, int pieces, IntConsumer piece) {
+        this.orchestrator = orchestrator;
+        this.pieces = pieces;
+        this.piece = piece;
+        this.left = new AtomicInteger(pieces);
+    }
+
+    void run(String name) {
+        if (pieces == 0) {
+            return;
+        }
+        try (Registration spread = orchestrator.register(name, orchestrator.workers())) {
+            for (int worker = 0; worker < spread.clusters(); worker++) {
+                queue(spread.id(worker));
+            }
+            if (orchestrator.calledOnWorker()) {
+                // Waiting here could be waiting for oneself.
+                runRest();
+            }
+            done.join();
+        }
+    }
+
+    private void queue(MappingId id) {
+        try {
+            orchestrator
+                    .submit(
+                            (run, context) -> {
+                                if (run.runNext()) {
+                                    run.queue(id);
+                                }
+                                return true;
+                            },
+                            this,
+                            id,
+                            SubmitOptions.BATCH)
+                    .whenComplete((result, failure) -> {
+                        if (failure != null) {
+                            done.completeExceptionally(failure);
+                        }
+                    });
+        } catch (RejectedSearchException e) {
+            // No room to queue behind others: the pieces are done here and now.
+            if (e.domain() < 0) {
+                done.completeExceptionally(e);
+            } else {
+                runRest();
+            }
+        }
+    }
+
+    private void runRest() {
+        boolean more = true;
+        while (more) {
+            more = runNext();
+        }
+    }
+
+    /** Does one piece; false when none is left to begin. */
+    private boolean runNext() {
+        int number = next.getAndIncrement();
+        if (number >= pieces || done.isDone()) {
+            return false;
+        }
+        try {
+            piece.accept(number);
+        } catch (Throwable failure) {
+            done.completeExceptionally(failure);
+            throw failure;
+        }
+        if (left.decrementAndGet() == 0) {
+            done.complete(null);
+        }
+        return true;
+    }
+}

@@ -1,0 +1,142 @@
+package io.github.roost.core.metrics;
+
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.OrchestratorStats;
+import io.github.roost.core.OrchestratorStats.DomainStats;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.FunctionTimer;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * Binds an orchestrator's figures to a registry. The number of series depends on the number of cache domains alone, not
+ * on tables: per-table figures are in {@link OrchestratorStats#tables()}. One scrape reads one snapshot. Thread-safe.
+ */
+public final class RoostMetrics implements MeterBinder {
+    private static final long SNAPSHOT_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
+    private final Orchestrator orchestrator;
+    /** Guarded by this. */
+    private OrchestratorStats snapshot;
+
+    private long snapshotNanos;
+
+    public RoostMetrics(Orchestrator orchestrator) {
+        this.orchestrator = orchestrator;
+        this.snapshot = orchestrator.stats();
+        this.snapshotNanos = System.nanoTime();
+    }
+
+    private synchronized OrchestratorStats stats() {
+        long now = System.nanoTime();
+        if (now - snapshotNanos > SNAPSHOT_NANOS) {
+            snapshot = orchestrator.stats();
+            snapshotNanos = now;
+        }
+        return snapshot;
+    }
+
+    @Override
+    public void bindTo(MeterRegistry registry) {
+        tasks(registry, "completed", OrchestratorStats.TaskCounts::completed);
+        tasks(registry, "failed", OrchestratorStats.TaskCounts::failed);
+        tasks(registry, "cancelled", OrchestratorStats.TaskCounts::cancelled);
+        tasks(registry, "expired", OrchestratorStats.TaskCounts::expired);
+        tasks(registry, "rejected", OrchestratorStats.TaskCounts::rejected);
+        steals(registry, "intra", OrchestratorStats.TaskCounts::intraSteals);
+        steals(registry, "cross", OrchestratorStats.TaskCounts::crossSteals);
+        for (int domain = 0; domain < stats().domains().size(); domain++) {
+            bindDomain(registry, domain);
+        }
+        gauge(registry, "roost.imbalance", "Largest domain traffic over the mean", OrchestratorStats::imbalance);
+        gauge(registry, "roost.mapping.epoch", "Epoch of the mapping in force", OrchestratorStats::epoch);
+        counter(registry, "roost.remaps", "Mappings published because traffic shifted", OrchestratorStats::remaps);
+        FunctionCounter.builder("roost.remap.moved", this, self -> self.stats().movedBytes())
+                .description("Traffic whose home remaps changed")
+                .baseUnit("bytes")
+                .register(registry);
+        counter(
+                registry,
+                "roost.workers.replaced",
+                "Worker threads that died and were replaced",
+                OrchestratorStats::replacedWorkers);
+        gauge(registry, "roost.workers", "Workers", stats -> stats.workers().size());
+        gauge(
+                registry,
+                "roost.workers.pinned",
+                "Workers that the kernel keeps on their core",
+                stats -> stats.workers().stream()
+                        .filter(worker -> worker.pin() != null && worker.pin().pinned())
+                        .count());
+    }
+
+    private void tasks(MeterRegistry registry, String outcome, ToDoubleFunction<OrchestratorStats.TaskCounts> count) {
+        FunctionCounter.builder(
+                        "roost.tasks",
+                        this,
+                        self -> count.applyAsDouble(self.stats().tasks()))
+                .description("Tasks by what became of them")
+                .tag("outcome", outcome)
+                .register(registry);
+    }
+
+    private void steals(MeterRegistry registry, String kind, ToDoubleFunction<OrchestratorStats.TaskCounts> count) {
+        FunctionCounter.builder(
+                        "roost.steals",
+                        this,
+                        self -> count.applyAsDouble(self.stats().tasks()))
+                .description("Tasks taken from another worker, of the same (intra) or another (cross) cache domain")
+                .tag("kind", kind)
+                .register(registry);
+    }
+
+    private void bindDomain(MeterRegistry registry, int domain) {
+        String tag = Integer.toString(domain);
+        Function<RoostMetrics, DomainStats> of = self -> self.stats().domains().get(domain);
+        Gauge.builder("roost.queue.depth", this, self -> of.apply(self).waiting())
+                .description("Tasks that wait")
+                .tag("domain", tag)
+                .register(registry);
+        FunctionCounter.builder("roost.traffic", this, self -> of.apply(self).trafficBytes())
+                .description("Bytes touched by searches at home in the domain")
+                .baseUnit("bytes")
+                .tag("domain", tag)
+                .register(registry);
+        FunctionTimer.builder(
+                        "roost.task.wait",
+                        this,
+                        self -> of.apply(self).timedTasks(),
+                        self -> of.apply(self).waitNanos(),
+                        TimeUnit.NANOSECONDS)
+                .description("Time from submission to start")
+                .tag("domain", tag)
+                .register(registry);
+        FunctionTimer.builder(
+                        "roost.task.run",
+                        this,
+                        self -> of.apply(self).timedTasks(),
+                        self -> of.apply(self).runNanos(),
+                        TimeUnit.NANOSECONDS)
+                .description("Time from start to end")
+                .tag("domain", tag)
+                .register(registry);
+    }
+
+    private void gauge(
+            MeterRegistry registry, String name, String description, ToDoubleFunction<OrchestratorStats> value) {
+        Gauge.builder(name, this, self -> value.applyAsDouble(self.stats()))
+                .description(description)
+                .register(registry);
+    }
+
+    private void counter(
+            MeterRegistry registry, String name, String description, ToDoubleFunction<OrchestratorStats> value) {
+        FunctionCounter.builder(name, this, self -> value.applyAsDouble(self.stats()))
+                .description(description)
+                .register(registry);
+    }
+}

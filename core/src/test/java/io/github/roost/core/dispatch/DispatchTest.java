@@ -1,0 +1,87 @@
+package io.github.roost.core.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.core.Machines;
+import io.github.roost.core.mapping.Mapping;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class DispatchTest {
+    private final WorkerLayout genoa = WorkerLayout.of(Machines.of(12, 8));
+    private final WorkerLayout twoSockets = WorkerLayout.of(Machines.packages(2, 2, 2));
+
+    @Test
+    void aTableKeepsToOneWorkerOfItsHomeWhileThatIsNotBehind() {
+        Mapping mapping = Mapping.of(12, new int[] {3, 3, 7});
+        Dispatcher dispatcher = new HomeDomainDispatcher(genoa);
+        Set<Integer> workers = new HashSet<>();
+        for (long ticket = 0; ticket < 100; ticket++) {
+            workers.add(dispatcher.worker(0, mapping, worker -> 0, ticket));
+        }
+        assertThat(workers).hasSize(1).allMatch(worker -> genoa.domainOf(worker) == 3);
+    }
+
+    @Test
+    void aBusyWorkerIsPassedOverForALessLoadedOneOfTheSameDomain() {
+        Mapping mapping = Mapping.of(12, new int[] {3});
+        Dispatcher dispatcher = new HomeDomainDispatcher(genoa);
+        int usual = dispatcher.worker(0, mapping, worker -> 0, 5);
+        for (long ticket = 0; ticket < 100; ticket++) {
+            int other = dispatcher.worker(0, mapping, worker -> worker == usual ? 9 : 1, ticket);
+            assertThat(other).isNotEqualTo(usual);
+            assertThat(genoa.domainOf(other)).isEqualTo(3);
+        }
+    }
+
+    @Test
+    void ofSeveralHomesALessLoadedOneIsTaken() {
+        Mapping mapping = Mapping.of(12, new int[] {0}).edit(1).homes(0, 2, 5).build();
+        Dispatcher dispatcher = new HomeDomainDispatcher(genoa);
+        for (long ticket = 0; ticket < 100; ticket++) {
+            int worker = dispatcher.worker(0, mapping, w -> genoa.domainOf(w) == 2 ? 4 : 0, ticket << 16 | ticket);
+            assertThat(genoa.domainOf(worker)).isEqualTo(5);
+        }
+    }
+
+    @Test
+    void roundRobinTakesEveryWorkerInTurn() {
+        Dispatcher dispatcher = new RoundRobinDispatcher(genoa);
+        assertThat(IntStream.range(0, 96).map(ticket -> dispatcher.worker(0, Mapping.empty(12), w -> 0, ticket)))
+                .containsExactlyElementsOf(IntStream.range(0, 96).boxed().toList());
+    }
+
+    @Test
+    void stealingGoesFromNearToFar() {
+        StealOrder order = StealOrder.nearestFirst(twoSockets, 2);
+        assertThat(order.ungated()).isEqualTo(1);
+        assertThat(order.ungated(0)).isEqualTo(3);
+        assertThat(order.gatedLevels()).isEqualTo(2);
+        assertThat(IntStream.range(0, order.gated(0)).map(i -> order.gated(0, i)))
+                .containsExactly(0, 1);
+        assertThat(IntStream.range(0, order.gated(1)).map(i -> order.gated(1, i)))
+                .containsExactly(4, 5, 6, 7);
+    }
+
+    @Test
+    void blindStealingKnowsNoDistanceAndNoStealingNobody() {
+        assertThat(StealOrder.anywhere(twoSockets, 2).ungated()).isEqualTo(7);
+        assertThat(StealOrder.none().ungated()).isZero();
+        assertThat(StealOrder.none().gatedLevels()).isZero();
+    }
+
+    @Test
+    void theGateOpensOnlyForAnIdleDomainAndASustainedBacklog() {
+        CrossDomainGate gate = new CrossDomainGate(2, 1_000);
+        assertThat(gate.backlogged(15, 8)).isFalse();
+        assertThat(gate.backlogged(16, 8)).isTrue();
+        assertThat(gate.opens(8, 8, 1_000)).isTrue();
+        assertThat(gate.opens(7, 8, 1_000)).isFalse();
+        assertThat(gate.opens(8, 8, 999)).isFalse();
+        assertThat(gate.opens(8, 8, -1)).isFalse();
+        assertThatThrownBy(() -> new CrossDomainGate(0, 0)).hasMessageContaining("at least 1, got 0");
+    }
+}

@@ -1,0 +1,12 @@
+package io.github.roost.examples.cli;
+
+import picocli.CommandLine.Option;
+
+/** The option that every command has. */
+final class HelpOption {
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Show this help.")
+    private boolean help;
+}

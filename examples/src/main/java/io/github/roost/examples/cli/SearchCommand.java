@@ -1,0 +1,38 @@
+package io.github.roost.examples.cli;
+
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code roost search}: the parent of {@code hnsw} and {@code ivf}. */
+@Command(
+        name = "search",
+        description =
+                "Builds an index of an fvecs file and answers the queries of another; squared Euclidean distance.",
+        synopsisSubcommandLabel = "hnsw|ivf",
+        subcommands = {SearchHnswCommand.class, SearchIvfCommand.class})
+final class SearchCommand implements Callable<Integer> {
+    private final Streams streams;
+
+    @Mixin
+    private final HelpOption help = new HelpOption();
+
+    @Spec
+    private @SuppressWarnings("NullAway.Init") CommandSpec spec;
+
+    SearchCommand(Streams streams) {
+        this.streams = streams;
+    }
+
+    Streams streams() {
+        return streams;
+    }
+
+    @Override
+    public Integer call() {
+        throw new ParameterException(spec.commandLine(), "no index given, say search hnsw or search ivf");
+    }
+}

@@ -1,0 +1,5 @@
+/** The command line: one class a subcommand. */
+@NullMarked
+package io.github.roost.examples.cli;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,150 @@
+package io.github.roost.examples.demo;
+
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.OrchestratorStats;
+import io.github.roost.core.Registration;
+import io.github.roost.core.mapping.Mapping;
+import io.github.roost.examples.cli.Streams;
+import io.github.roost.examples.demo.DebianPackages.Package;
+import io.github.roost.examples.demo.DebianPackages.Query;
+import io.github.roost.examples.demo.DemoReport.Answer;
+import io.github.roost.examples.demo.DemoReport.Domain;
+import io.github.roost.examples.demo.DemoReport.Hit;
+import io.github.roost.examples.demo.DemoReport.Homes;
+import io.github.roost.examples.demo.DemoReport.Machine;
+import io.github.roost.examples.demo.DemoReport.Placement;
+import io.github.roost.examples.demo.DemoReport.Steals;
+import io.github.roost.examples.demo.DemoReport.Workload;
+import io.github.roost.index.hnsw.HnswTable;
+import io.github.roost.topology.Topology;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+
+/** The steps of the demo on a running orchestrator, each shown as soon as it is done. */
+final class DemoSteps {
+    private static final int PHRASES = 12;
+    private static final int HITS_SHOWN = 3;
+
+    private final Orchestrator orchestrator;
+    private final DebianPackages data;
+    private final DemoSettings settings;
+    private final Streams streams;
+    private final DemoText text;
+
+    DemoSteps(Orchestrator orchestrator, DebianPackages data, DemoSettings settings, Streams streams) {
+        this.orchestrator = orchestrator;
+        this.data = data;
+        this.settings = settings;
+        this.streams = streams;
+        this.text = new DemoText(settings.json() ? new PrintStream(OutputStream.nullOutputStream()) : streams.out());
+    }
+
+    DemoText text() {
+        return text;
+    }
+
+    DemoReport run(double loadSeconds, Duration window) throws InterruptedException {
+        Machine machine = machine();
+        text.machine(machine);
+        DemoTables tables = DemoTables.build(orchestrator, data, loadSeconds, streams);
+        text.build(tables.build());
+        List<Answer> answers = answers(tables);
+        text.answers(answers);
+        DemoTruth truth = truth();
+        OrchestratorStats statsBefore = orchestrator.stats();
+        Homes before = homes(tables);
+        Workload workload = new DemoWorkload(orchestrator, data, tables, truth, settings.k())
+                .run(Duration.ofSeconds(settings.seconds()), streams);
+        text.workload(workload);
+        OrchestratorStats stats = orchestrator.stats();
+        Placement placement =
+                new Placement(window.toMillis(), stats.remaps() - statsBefore.remaps(), before, homes(tables));
+        text.placement(placement, machine.domains().size());
+        Steals steals = steals(statsBefore.tasks(), stats.tasks());
+        text.steals(steals);
+        return new DemoReport(machine, tables.build(), answers, workload, placement, steals, false);
+    }
+
+    private Machine machine() {
+        Topology topology = orchestrator.topology();
+        List<Domain> domains = topology.domains().stream()
+                .map(domain -> new Domain(
+                        domain.id(),
+                        domain.cacheBytes(),
+                        domain.packageId(),
+                        domain.numaNodes(),
+                        domain.cores().size()))
+                .toList();
+        return new Machine(
+                topology.source(), topology.level().name(), topology.bindable(), domains, RollCall.of(orchestrator));
+    }
+
+    private DemoTruth truth() {
+        try (Progress progress = new Progress(streams, "exact search, to measure recall against", 1)) {
+            DemoTruth truth = DemoTruth.of(data, settings.k());
+            progress.steps(1);
+            return truth;
+        }
+    }
+
+    private List<Answer> answers(DemoTables tables) {
+        List<Answer> answers = new ArrayList<>();
+        for (int i = 0; i < PHRASES; i++) {
+            Query phrase = data.phrases().get(i * data.phrases().size() / PHRASES);
+            answers.add(new Answer(
+                    phrase.text(),
+                    hits(tables.searchSections(phrase.vector(), settings.k()).join()),
+                    hits(tables.searchAll(phrase.vector(), settings.k()).join())));
+        }
+        return answers;
+    }
+
+    private List<Hit> hits(Neighbors found) {
+        return IntStream.range(0, Math.min(HITS_SHOWN, found.size()))
+                .mapToObj(i -> {
+                    Package hit = data.packages().get((int) found.ids()[i]);
+                    return new Hit(hit.name(), hit.section(), hit.synopsis(), found.distances()[i]);
+                })
+                .toList();
+    }
+
+    private Homes homes(DemoTables tables) {
+        Mapping mapping = orchestrator.mapping();
+        Map<String, List<Integer>> homes = new TreeMap<>();
+        for (HnswTable table : tables.sections()) {
+            homes.put(
+                    table.name(),
+                    Arrays.stream(mapping.homes(table.mappingId().slot()))
+                            .boxed()
+                            .toList());
+        }
+        return new Homes(mapping.epoch(), homes, ivfListsPerDomain(tables, mapping));
+    }
+
+    private static List<Integer> ivfListsPerDomain(DemoTables tables, Mapping mapping) {
+        Integer[] lists = new Integer[mapping.domains()];
+        Arrays.fill(lists, 0);
+        Registration all = tables.all().registration();
+        for (int list = 0; list < all.clusters(); list++) {
+            for (int home : mapping.homes(all.id(list).slot())) {
+                lists[home]++;
+            }
+        }
+        return List.of(lists);
+    }
+
+    private static Steals steals(OrchestratorStats.TaskCounts before, OrchestratorStats.TaskCounts after) {
+        return new Steals(
+                after.completed() - before.completed(),
+                after.intraSteals() - before.intraSteals(),
+                after.crossSteals() - before.crossSteals());
+    }
+}

@@ -1,0 +1,98 @@
+package io.github.roost.examples.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.roost.core.mapping.HotColdPairing;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class MapCommandTest {
+    @Test
+    void theHottestGoToTheLeastLoadedDomainAndOutputIsInInputOrder() {
+        // By hand: 9 -> 0, 7 -> 1, 5 -> 1 (12), 4 -> 0 (13), 1 -> 1 (13), 1 -> 0 by the smaller id first.
+        CommandRun run = CommandRun.withInput("10 1\n20 9\n30 7\n40 5\n50 4\n60 1\n", "map", "--domains", 2);
+
+        assertThat(run.err()).isEmpty();
+        assertThat(run.status()).isZero();
+        assertThat(run.out()).isEqualTo("10 1\n20 0\n30 1\n40 1\n50 0\n60 0\n");
+    }
+
+    @Test
+    void equalTrafficGoesBySmallerIdWhateverTheInputOrder() {
+        CommandRun run = CommandRun.withInput("10 5\n9 5\n100 5\n", "map", "--domains", 3);
+
+        assertThat(run.out()).isEqualTo("10 1\n9 0\n100 2\n");
+    }
+
+    @Test
+    void blanksTabsBlankLinesAndCarriageReturnsSeparate() {
+        CommandRun run = CommandRun.withInput("\n  1\t3 \r\n\r\n2   0\r\n3 007", "map", "--domains", 2);
+
+        assertThat(run.out()).isEqualTo("1 1\n2 1\n3 0\n");
+    }
+
+    @Test
+    void noTrafficAtAllGoesToDomainZero() {
+        assertThat(CommandRun.withInput("1 0\n2 0\n3 0\n", "map", "--domains", 2)
+                        .out())
+                .isEqualTo("1 0\n2 0\n3 0\n");
+    }
+
+    @Test
+    void moreDomainsThanItemsAreFine() {
+        assertThat(CommandRun.withInput("7 1\n", "map", "--domains", Integer.MAX_VALUE)
+                        .out())
+                .isEqualTo("7 0\n");
+    }
+
+    @Test
+    void shuffledInputGivesEveryIdTheDomainThatTheAlgorithmGivesIt() {
+        Random random = new Random(7);
+        long[] traffic = random.longs(20_000, 0, 1_000).toArray();
+        List<Integer> order =
+                new ArrayList<>(IntStream.range(0, traffic.length).boxed().toList());
+        Collections.shuffle(order, random);
+        String input = order.stream().map(id -> id + " " + traffic[id]).collect(Collectors.joining("\n"));
+        int[] domains = HotColdPairing.assign(traffic, 12);
+
+        assertThat(CommandRun.withInput(input, "map", "--domains", 12).out().lines())
+                .containsExactlyElementsOf(
+                        order.stream().map(id -> id + " " + domains[id]).toList());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "1 2;3 | line 2 must be \"id traffic\", got no traffic after id 3",
+                "1 2 3 | line 1 must be \"id traffic\", got \"3\" after it",
+                "1 -2 | line 1 must have a non-negative integer as traffic, got \"-2\"",
+                "1 2.5 | line 1 must have a non-negative integer as traffic, got \"2.5\"",
+                "1 1e3 | line 1 must have a non-negative integer as traffic, got \"1e3\"",
+                "a 2 | line 1 must have a non-negative integer as id, got \"a\"",
+                "1 2;;1 3 | line 3 has id 1 again, after line 1",
+                "7 2;07 3 | line 2 has id 7 again, after line 1",
+                "1 9223372036854775808 | line 1 must have a traffic of at most 9223372036854775807",
+                "1 9223372036854775807;2 1 | line 2 brings the sum of all traffic above",
+                "1 ٣ | line 1 must have a non-negative integer as traffic",
+                "' ' | must hold at least one line",
+            })
+    void aWrongLineIsNamedAndNothingIsPrinted(String input, String fault) {
+        CommandRun run = CommandRun.withInput(input.replace(';', '\n'), "map", "--domains", 2);
+
+        assertThat(run.status()).isEqualTo(1);
+        assertThat(run.out()).isEmpty();
+        assertThat(run.err().lines())
+                .singleElement()
+                .asString()
+                .startsWith("roost: standard input")
+                .contains(fault);
+    }
+}

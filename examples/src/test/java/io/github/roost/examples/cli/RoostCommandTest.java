@@ -1,0 +1,87 @@
+package io.github.roost.examples.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RoostCommandTest {
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "--help",
+                "-h",
+                "demo --help",
+                "topology --help",
+                "map --help",
+                "search --help",
+                "search hnsw --help",
+                "search ivf --help"
+            })
+    void helpIsShownOnStandardOutput(String line) {
+        CommandRun run = CommandRun.of((Object[]) line.split(" "));
+
+        assertThat(run.status()).isZero();
+        assertThat(run.out()).startsWith("Usage: roost");
+        assertThat(run.err()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "nonsense",
+                "--nonsense",
+                "search",
+                "search flat",
+                "search hnsw",
+                "map",
+                "map --domains",
+                "map --domains two",
+                "map --domains 2 --domains 3",
+                "map --domains 2 extra",
+                "topology --level L9",
+                "topology --xml a --synthetic b",
+                "topology --json=maybe",
+                "demo --seconds 1.5",
+                "demo --k",
+                "search ivf --base b --query q --k 99999999999"
+            })
+    void wrongArgumentsAreOneLineAndStatusTwo(String line) {
+        CommandRun run = CommandRun.of((Object[]) (line.isEmpty() ? new String[0] : line.split(" ")));
+
+        assertThat(run.status()).isEqualTo(2);
+        assertThat(run.out()).isEmpty();
+        assertThat(run.err().lines()).singleElement().asString().startsWith("roost: ");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "demo --seconds 0",
+                "demo --seconds 3601",
+                "demo --k 0",
+                "demo --k 101",
+                "demo --tables 0",
+                "demo --tables -1",
+                "demo --topology nonsense",
+                "map --domains 0",
+                "map --domains -3",
+                "topology --synthetic nonsense",
+                "topology --xml /nowhere/machine.xml"
+            })
+    void valuesOutOfRangeAreOneLineAndStatusOne(String line) {
+        CommandRun run = CommandRun.of((Object[]) line.split(" "));
+
+        assertThat(run.status()).isEqualTo(1);
+        assertThat(run.out()).isEmpty();
+        assertThat(run.err().lines()).singleElement().asString().startsWith("roost: ");
+    }
+
+    @Test
+    void aMessageNamesTheValueAndTheExpectation() {
+        assertThat(CommandRun.of("demo", "--k", "0").err().strip())
+                .isEqualTo("roost: --k must be between 1 and 100, got 0");
+    }
+}

@@ -1,0 +1,46 @@
+/* AVX-512: one register a vector, tiles of 4 queries x 4 rows. */
+#include <immintrin.h>
+
+#include "scan.h"
+
+typedef __m512 vec;
+
+static inline vec vec_zero(void) { return _mm512_setzero_ps(); }
+static inline vec vec_load(const float *at) { return _mm512_loadu_ps(at); }
+static inline vec vec_sub(vec a, vec b) { return _mm512_sub_ps(a, b); }
+static inline vec vec_fma(vec a, vec b, vec sum) { return _mm512_fmadd_ps(a, b, sum); }
+
+/* [a, b] halved: each keeps 8 lanes. */
+static inline vec halve(vec a, vec b) {
+    return _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xEE));
+}
+
+/* Two vectors of two halves: each of the four keeps 4 lanes, a block of its own. */
+static inline vec quarter(vec a, vec b) {
+    return _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x88), _mm512_shuffle_f32x4(a, b, 0xDD));
+}
+
+static inline vec eighth(vec a, vec b) {
+    return _mm512_add_ps(_mm512_shuffle_ps(a, b, 0x44), _mm512_shuffle_ps(a, b, 0xEE));
+}
+
+static inline vec single(vec a, vec b) {
+    return _mm512_add_ps(_mm512_shuffle_ps(a, b, 0x88), _mm512_shuffle_ps(a, b, 0xDD));
+}
+
+/* Folding several vectors together costs 3 instructions a vector, folding each alone 7. */
+static inline __attribute__((always_inline)) void fold(const vec *sums, const int count, float *out) {
+    vec column[4];
+    const int groups = count / 4;
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; j++) {
+        vec first = halve(sums[j], sums[groups > 1 ? 4 + j : j]);
+        vec second = groups > 2 ? halve(sums[8 + j], sums[12 + j]) : first;
+        column[j] = quarter(first, second);
+    }
+    _mm512_store_ps(out, single(eighth(column[0], column[1]), eighth(column[2], column[3])));
+}
+
+#define TILE_QUERIES 4
+#define SCAN scan_avx512
+#include "scan_body.h"

@@ -1,0 +1,45 @@
+/* Plain C99. Fused multiply-add keeps it bit-equal to the others; where the CPU has none, it is slow. */
+#include <math.h>
+
+#include "scan.h"
+
+typedef struct {
+    float lane[LANES];
+} vec;
+
+static inline vec vec_zero(void) {
+    vec result = {{0}};
+    return result;
+}
+
+static inline vec vec_load(const float *at) {
+    vec result;
+    for (int i = 0; i < LANES; i++) result.lane[i] = at[i];
+    return result;
+}
+
+static inline vec vec_sub(vec a, vec b) {
+    vec result;
+    for (int i = 0; i < LANES; i++) result.lane[i] = a.lane[i] - b.lane[i];
+    return result;
+}
+
+static inline vec vec_fma(vec a, vec b, vec sum) {
+    vec result;
+    for (int i = 0; i < LANES; i++) result.lane[i] = fmaf(a.lane[i], b.lane[i], sum.lane[i]);
+    return result;
+}
+
+static inline void fold(const vec *sums, const int count, float *out) {
+    for (int i = 0; i < count; i++) {
+        vec sum = sums[i];
+        for (int half = LANES / 2; half > 0; half /= 2) {
+            for (int j = 0; j < half; j++) sum.lane[j] += sum.lane[j + half];
+        }
+        out[i] = sum.lane[0];
+    }
+}
+
+#define TILE_QUERIES 1
+#define SCAN scan_portable
+#include "scan_body.h"

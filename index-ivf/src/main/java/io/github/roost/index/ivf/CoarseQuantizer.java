@@ -1,0 +1,74 @@
+package io.github.roost.index.ivf;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Neighbors;
+import io.github.roost.index.ivf.kernel.QueryGroup;
+import io.github.roost.index.ivf.kernel.RowRun;
+import io.github.roost.index.ivf.kernel.ScanKernel;
+import io.github.roost.index.ivf.kernel.TopHeap;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** Finds the lists that are nearest to a vector, by scanning the centroids with the kernel. Thread-safe. */
+final class CoarseQuantizer {
+    private static final ThreadLocal<QueryGroup> GROUP = ThreadLocal.withInitial(QueryGroup::new);
+
+    private final ScanKernel kernel;
+    private final int dimension;
+    private final RowRun centroids;
+
+    CoarseQuantizer(ScanKernel kernel, float[][] centroids) {
+        this.kernel = kernel;
+        this.dimension = centroids[0].length;
+        int stride = RowRun.strideOf(dimension);
+        Arena arena = Arena.ofAuto();
+        MemorySegment vectors = arena.allocate((long) centroids.length * stride * Float.BYTES, 64);
+        MemorySegment ids = arena.allocate((long) centroids.length * Long.BYTES, 64);
+        for (int i = 0; i < centroids.length; i++) {
+            MemorySegment.copy(
+                    centroids[i], 0, vectors, ValueLayout.JAVA_FLOAT, (long) i * stride * Float.BYTES, dimension);
+            ids.setAtIndex(ValueLayout.JAVA_LONG, i, i);
+        }
+        this.centroids = new RowRun(vectors, ids, centroids.length, stride);
+    }
+
+    /** The {@code count} nearest lists of one query, nearest first. */
+    int[] nearest(float[] query, int count, Metric metric) {
+        TopHeap heap = new TopHeap(count);
+        QueryGroup group = GROUP.get();
+        group.begin(metric, dimension, count);
+        group.add(query, heap, Float.POSITIVE_INFINITY);
+        kernel.scan(centroids, group);
+        group.finish();
+        Neighbors nearest = NearestFirst.of(heap.copyOfIds(), heap.copyOfDistances(), count);
+        int[] lists = new int[nearest.size()];
+        for (int i = 0; i < lists.length; i++) {
+            lists[i] = (int) nearest.ids()[i];
+        }
+        return lists;
+    }
+
+    /** Writes the nearest list, by squared L2, of rows {@code from} to {@code to} exclusive to {@code lists}. */
+    void assign(RowSource rows, int from, int to, int[] lists) {
+        QueryGroup group = GROUP.get();
+        TopHeap[] heaps = new TopHeap[QueryGroup.MAX_QUERIES];
+        for (int i = 0; i < heaps.length; i++) {
+            heaps[i] = new TopHeap(1);
+        }
+        for (int first = from; first < to; first += heaps.length) {
+            int count = Math.min(heaps.length, to - first);
+            group.begin(Metric.SQUARED_L2, dimension, 1);
+            for (int i = 0; i < count; i++) {
+                heaps[i].clear();
+                group.add(rows.row(first + i), heaps[i], Float.POSITIVE_INFINITY);
+            }
+            kernel.scan(centroids, group);
+            group.finish();
+            for (int i = 0; i < count; i++) {
+                // A row so far out that all its distances overflow is near nothing; list 0 takes it.
+                lists[first + i] = heaps[i].size() == 0 ? 0 : (int) heaps[i].rootId();
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package io.github.roost.index.ivf;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.SearchContext;
+import io.github.roost.index.ivf.kernel.QueryGroup;
+import io.github.roost.index.ivf.kernel.RowRun;
+import io.github.roost.index.ivf.kernel.ScanKernel;
+import io.github.roost.index.ivf.kernel.TopHeap;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Reads one list for the queries that wait for it. Thread-safe. */
+final class ListScanner {
+    private static final ThreadLocal<QueryGroup> GROUP = ThreadLocal.withInitial(QueryGroup::new);
+
+    private final ScanKernel kernel;
+    private final Metric metric;
+    private final int dimension;
+
+    ListScanner(ScanKernel kernel, Metric metric, int dimension) {
+        this.kernel = kernel;
+        this.metric = metric;
+        this.dimension = dimension;
+    }
+
+    /** What scans: the kernel's name. */
+    String kernel() {
+        return kernel.name();
+    }
+
+    /** Scans in groups as large as the kernel takes. Queries nobody waits for any more are left out. */
+    void scan(RowRun run, List<IvfQuery> waiting, SearchContext context) {
+        List<IvfQuery> wanted = new ArrayList<>(waiting.size());
+        int capacity = 1;
+        for (IvfQuery query : waiting) {
+            if (!query.isDone()) {
+                wanted.add(query);
+                capacity = Math.max(capacity, query.k());
+            }
+        }
+        int limit = QueryGroup.limit(capacity);
+        for (int from = 0; from < wanted.size(); from += limit) {
+            scanGroup(run, wanted.subList(from, Math.min(wanted.size(), from + limit)), capacity);
+            // The group's queries share one pass, so the list's rows are read once for all of them.
+            context.touched(run.count(), run.count() * dimension * Float.BYTES);
+        }
+    }
+
+    private void scanGroup(RowRun run, List<IvfQuery> queries, int capacity) {
+        QueryGroup group = GROUP.get();
+        group.begin(metric, dimension, capacity);
+        TopHeap[] heaps = new TopHeap[queries.size()];
+        for (int i = 0; i < heaps.length; i++) {
+            IvfQuery query = queries.get(i);
+            heaps[i] = query.borrow();
+            group.add(query.vector(), heaps[i], query.bound());
+        }
+        kernel.scan(run, group);
+        group.finish();
+        for (int i = 0; i < heaps.length; i++) {
+            queries.get(i).giveBack(heaps[i]);
+        }
+    }
+}

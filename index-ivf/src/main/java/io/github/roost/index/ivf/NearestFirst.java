@@ -1,0 +1,46 @@
+package io.github.roost.index.ivf;
+
+import io.github.roost.core.Neighbors;
+import java.util.Arrays;
+
+/** Puts found rows in the order of {@link Neighbors}: by distance, ties by ascending id. */
+final class NearestFirst {
+    private NearestFirst() {}
+
+    /** The first {@code limit} of the rows. */
+    static Neighbors of(long[] ids, float[] distances, int limit) {
+        long[] keys = new long[ids.length];
+        for (int i = 0; i < keys.length; i++) {
+            keys[i] = ((long) sortable(distances[i]) << 32) | i;
+        }
+        Arrays.sort(keys);
+        long[] sortedIds = new long[keys.length];
+        float[] sortedDistances = new float[keys.length];
+        for (int i = 0; i < keys.length; i++) {
+            sortedIds[i] = ids[(int) keys[i]];
+            sortedDistances[i] = distances[(int) keys[i]];
+        }
+        sortTies(sortedIds, sortedDistances);
+        int count = Math.min(limit, keys.length);
+        return new Neighbors(Arrays.copyOf(sortedIds, count), Arrays.copyOf(sortedDistances, count));
+    }
+
+    private static void sortTies(long[] ids, float[] distances) {
+        for (int from = 0; from < ids.length; ) {
+            int to = from + 1;
+            while (to < ids.length && distances[to] == distances[from]) {
+                to++;
+            }
+            if (to - from > 1) {
+                Arrays.sort(ids, from, to);
+            }
+            from = to;
+        }
+    }
+
+    /** Bits whose signed order is the floats' order; both zeros become one, as they are equal distances. */
+    private static int sortable(float distance) {
+        int bits = Float.floatToIntBits(distance + 0f);
+        return bits < 0 ? bits ^ Integer.MAX_VALUE : bits;
+    }
+}

@@ -1,0 +1,105 @@
+package io.github.roost.index.ivf.kernel;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * The scan in C, for one instruction set. Its calls are plain, not critical: they take microseconds, against which the
+ * 4 ns that a critical call would save are nothing, and a plain call holds up no safepoint.
+ */
+final class NativeScan implements ScanKernel {
+    /** The instruction sets, in the order of the C enumeration. */
+    private enum Isa {
+        PORTABLE,
+        AVX2,
+        AVX512,
+        NEON
+    }
+
+    private static final List<Isa> BEST_FIRST = List.of(Isa.AVX512, Isa.AVX2, Isa.NEON, Isa.PORTABLE);
+
+    private final MethodHandle scan;
+    private final Isa isa;
+
+    private NativeScan(MethodHandle scan, Isa isa) {
+        this.scan = scan;
+        this.isa = isa;
+    }
+
+    /** One kernel for each instruction set that this CPU has, the fastest first. */
+    @SuppressWarnings("restricted")
+    static List<ScanKernel> of(SymbolLookup library) throws Throwable {
+        Linker linker = Linker.nativeLinker();
+        MethodHandle supports = linker.downcallHandle(
+                library.findOrThrow("roost_ivf_supports"), FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+        MethodHandle scan = linker.downcallHandle(
+                library.findOrThrow("roost_ivf_scan"),
+                FunctionDescriptor.ofVoid(
+                        JAVA_INT,
+                        ADDRESS,
+                        ADDRESS,
+                        JAVA_LONG,
+                        JAVA_LONG,
+                        JAVA_INT,
+                        JAVA_FLOAT,
+                        ADDRESS,
+                        JAVA_INT,
+                        ADDRESS,
+                        ADDRESS,
+                        ADDRESS,
+                        ADDRESS,
+                        ADDRESS,
+                        JAVA_LONG));
+        List<ScanKernel> kernels = new ArrayList<>();
+        for (Isa isa : BEST_FIRST) {
+            if ((int) supports.invokeExact(isa.ordinal()) != 0) {
+                kernels.add(new NativeScan(scan, isa));
+            }
+        }
+        return kernels;
+    }
+
+    @Override
+    public String name() {
+        return isa.name().toLowerCase(Locale.ROOT);
+    }
+
+    /** A run checks its own sizes, and a group allocates its own memory; only their strides can disagree. */
+    @Override
+    public void scan(RowRun run, QueryGroup group) {
+        if (run.stride() != group.stride) {
+            throw new IllegalArgumentException(
+                    "the queries' stride must be the rows' " + run.stride() + ", got " + group.stride);
+        }
+        try {
+            scan.invokeExact(
+                    isa.ordinal(),
+                    run.vectors(),
+                    run.ids(),
+                    run.count(),
+                    (long) run.stride(),
+                    group.innerProduct ? 1 : 0,
+                    group.bias,
+                    group.queries,
+                    group.size(),
+                    group.capacities,
+                    group.sizes,
+                    group.bounds,
+                    group.heapDistances,
+                    group.heapIds,
+                    (long) group.heapStride);
+        } catch (Throwable failure) {
+            throw new IllegalStateException("native scan failed", failure);
+        }
+    }
+}

@@ -1,0 +1,314 @@
+package io.github.roost.index.ivf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.RejectedSearchException;
+import io.github.roost.index.ivf.kernel.ScanKernel;
+import io.github.roost.index.ivf.kernel.ScanKernels;
+import io.github.roost.topology.TopologyReader;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.assertj.core.data.Offset;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class IvfTableTest {
+    @SuppressWarnings("NullAway.Init")
+    private static Orchestrator orchestrator;
+
+    @BeforeAll
+    static void start() {
+        orchestrator =
+                Orchestrator.builder().topology(TopologyReader.live().read()).build();
+    }
+
+    @AfterAll
+    static void stop() {
+        orchestrator.close();
+    }
+
+    @AfterEach
+    void preferTheFastestKernel() {
+        System.clearProperty(ScanKernels.PROPERTY);
+    }
+
+    static List<String> kernels() {
+        return ScanKernels.available().stream().map(ScanKernel::name).toList();
+    }
+
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void withAllListsProbedTheAnswerIsExact(String kernel) {
+        System.setProperty(ScanKernels.PROPERTY, kernel);
+        Random random = new Random(1);
+        for (int dimension : new int[] {1, 2, 3, 15, 16, 17, 31, 33, 64, 100, 127, 128, 200, 300}) {
+            for (Metric metric : Metric.values()) {
+                float[][] rows = vectors(random, 300, dimension);
+                try (IvfTable table = IvfTable.builder().metric(metric).nlist(7).build(orchestrator, rows)) {
+                    for (float[] query : vectors(random, 5, dimension)) {
+                        Neighbors found = table.search(query, 10, 7).join();
+                        assertExact(found, metric, rows, query, 10);
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void everyKernelGivesTheSameNeighbours() {
+        float[][] rows = vectors(new Random(2), 500, 37);
+        float[][] queries = vectors(new Random(3), 20, 37);
+        List<List<Neighbors>> answers = new ArrayList<>();
+        for (String kernel : kernels()) {
+            System.setProperty(ScanKernels.PROPERTY, kernel);
+            try (IvfTable table = IvfTable.builder().nlist(9).build(orchestrator, rows)) {
+                answers.add(Arrays.stream(queries)
+                        .map(query -> table.search(query, 15, 3).join())
+                        .toList());
+            }
+        }
+        assertThat(answers).allMatch(answers.getFirst()::equals);
+    }
+
+    @Test
+    void equalRowsComeByAscendingId() {
+        float[][] rows = new float[100][4];
+        long[] ids = IntStream.range(0, 100).mapToLong(i -> 1000 - 10L * i).toArray();
+        try (IvfTable table = IvfTable.builder().nlist(5).build(orchestrator, ids, rows)) {
+            assertThat(table.search(new float[] {1, 2, 3, 4}, 4, 5).join().ids())
+                    .containsExactly(10, 20, 30, 40);
+        }
+    }
+
+    @Test
+    void aKBeyondTheRowsFindsAllOfThem() {
+        float[][] rows = vectors(new Random(4), 20, 8);
+        try (IvfTable table = IvfTable.builder().nlist(4).build(orchestrator, rows)) {
+            assertThat(table.search(rows[0], 10_000, 4).join().ids())
+                    .hasSize(20)
+                    .doesNotHaveDuplicates();
+        }
+    }
+
+    /** Clustered rows, few probes: the lists must hold what is near, or recall falls. */
+    @Test
+    void aFewProbesFindNearlyAllNeighboursOfClusteredRows() {
+        Random random = new Random(5);
+        float[][] centers = vectors(random, 40, 24);
+        float[][] rows = new float[8000][];
+        for (int i = 0; i < rows.length; i++) {
+            rows[i] = near(random, centers[random.nextInt(centers.length)]);
+        }
+        try (IvfTable table = IvfTable.builder().nlist(64).build(orchestrator, rows)) {
+            int hits = 0;
+            for (int i = 0; i < 100; i++) {
+                float[] query = near(random, centers[random.nextInt(centers.length)]);
+                long[] exact = table.search(query, 10, 64).join().ids();
+                long[] found = table.search(query, 10, 8).join().ids();
+                hits += (int) Arrays.stream(found)
+                        .filter(id -> Arrays.stream(exact).anyMatch(other -> other == id))
+                        .count();
+            }
+            assertThat(hits).isGreaterThan(950);
+        }
+    }
+
+    /** Many queries at once share scans through the mailboxes; each must get its own answer. */
+    @Test
+    void queriesThatScanTogetherDoNotMix() {
+        Random random = new Random(6);
+        float[][] rows = vectors(random, 2000, 20);
+        float[][] queries = vectors(random, 200, 20);
+        try (Orchestrator roomy = Orchestrator.builder()
+                        .topology(TopologyReader.live().read())
+                        .ringCapacity(1 << 14)
+                        .build();
+                IvfTable table = IvfTable.builder().nlist(16).build(roomy, rows)) {
+            List<Neighbors> alone = new ArrayList<>();
+            for (int i = 0; i < queries.length; i++) {
+                alone.add(table.search(queries[i], 1 + i % 30, 1 + i % 16).join());
+            }
+            for (int round = 0; round < 20; round++) {
+                List<CompletableFuture<Neighbors>> together = new ArrayList<>();
+                try (ExecutorService callers = Executors.newFixedThreadPool(4)) {
+                    for (int i = 0; i < queries.length; i++) {
+                        int query = i;
+                        together.add(CompletableFuture.supplyAsync(
+                                        () -> table.search(queries[query], 1 + query % 30, 1 + query % 16), callers)
+                                .thenCompose(answer -> answer));
+                    }
+                }
+                assertThat(together.stream().map(CompletableFuture::join).toList())
+                        .isEqualTo(alone);
+            }
+        }
+    }
+
+    /** One place a ring: most lists are rejected, and with them the queries that wait there. None may hang. */
+    @Test
+    void everyQueryCompletesWhereRingsAreFull() {
+        float[][] rows = vectors(new Random(15), 500, 12);
+        try (Orchestrator cramped = Orchestrator.builder()
+                        .topology(TopologyReader.live().read())
+                        .ringCapacity(1)
+                        .build();
+                IvfTable table = IvfTable.builder().nlist(10).build(cramped, rows)) {
+            Neighbors alone = exactly(rows);
+            List<CompletableFuture<Neighbors>> answers = new ArrayList<>();
+            for (int i = 0; i < 500; i++) {
+                answers.add(table.search(rows[3], 5, 10));
+            }
+            for (CompletableFuture<Neighbors> answer : answers) {
+                try {
+                    assertThat(answer.orTimeout(30, TimeUnit.SECONDS).join()).isEqualTo(alone);
+                } catch (CompletionException refused) {
+                    assertThat(refused).hasCauseInstanceOf(RejectedSearchException.class);
+                }
+            }
+        }
+    }
+
+    private static Neighbors exactly(float[][] rows) {
+        try (IvfTable table = IvfTable.builder().nlist(1).build(orchestrator, rows)) {
+            return table.search(rows[3], 5, 1).join();
+        }
+    }
+
+    @Test
+    void afterCloseASearchIsRefused() {
+        float[][] rows = vectors(new Random(11), 50, 4);
+        IvfTable table = IvfTable.builder().nlist(3).build(orchestrator, rows);
+        table.close();
+        refused("unregistered", () -> table.search(rows[0], 1));
+    }
+
+    @Test
+    void theCallerMayChangeItsQueryAfterTheCall() {
+        float[][] rows = vectors(new Random(12), 200, 6);
+        try (IvfTable table = IvfTable.builder().nlist(3).build(orchestrator, rows)) {
+            float[] query = rows[5].clone();
+            CompletableFuture<Neighbors> found = table.search(query, 1, 3);
+            Arrays.fill(query, 1e6f);
+            assertThat(found.join().ids()).containsExactly(5);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Metric.class)
+    void badSearchesAreRefusedAndNamed(Metric metric) {
+        float[][] rows = vectors(new Random(13), 30, 4);
+        try (IvfTable table = IvfTable.builder().metric(metric).nlist(3).build(orchestrator, rows)) {
+            refused("k must be between 1 and 10,000, got 0", () -> table.search(rows[0], 0));
+            refused("k must be between 1 and 10,000, got 10,001", () -> table.search(rows[0], 10_001));
+            refused("nprobe must be between 1 and 3, got 0", () -> table.search(rows[0], 1, 0));
+            refused("nprobe must be between 1 and 3, got 4", () -> table.search(rows[0], 1, 4));
+            refused("query must have 4 dimensions, got 3", () -> table.search(new float[3], 1));
+            refused(
+                    "query must be finite, got NaN in dimension 2",
+                    () -> table.search(new float[] {1, 2, Float.NaN, 4}, 1));
+            refused(
+                    "query must be finite, got -Infinity in dimension 0",
+                    () -> table.search(new float[] {Float.NEGATIVE_INFINITY, 2, 3, 4}, 1));
+        }
+    }
+
+    @Test
+    void badRowsAreRefusedAndNamed() {
+        float[][] rows = vectors(new Random(14), 5, 4);
+        refused("at least one vector, got none", () -> IvfTable.builder().build(orchestrator, new float[0][]));
+        refused(
+                "nlist must be at most the number of rows, 5, got 6",
+                () -> IvfTable.builder().nlist(6).build(orchestrator, rows));
+        refused(
+                "nlist must be between 1 and 131,072, got 0",
+                () -> IvfTable.builder().nlist(0));
+        refused(
+                "ids must differ, got 7 twice",
+                () -> IvfTable.builder().build(orchestrator, new long[] {7, 1, 2, 7, 3}, rows));
+        refused("got 2 ids for 5", () -> IvfTable.builder().build(orchestrator, new long[2], rows));
+        refused(
+                "dimension must be between 1 and 4,096, got 4,097",
+                () -> IvfTable.builder().build(orchestrator, new float[1][4097]));
+        refused(
+                "vector 1 must have 2 dimensions, got 3",
+                () -> IvfTable.builder().build(orchestrator, new float[][] {{1, 2}, {1, 2, 3}}));
+        refused(
+                "vector 0 must be finite, got Infinity in dimension 1",
+                () -> IvfTable.builder().build(orchestrator, new float[][] {{1, Float.POSITIVE_INFINITY}}));
+        refused(
+                "vector 0 must not be zero",
+                () -> IvfTable.builder().metric(Metric.COSINE).build(orchestrator, new float[1][2]));
+    }
+
+    private static void refused(String message, org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
+        assertThatThrownBy(call).isInstanceOf(IllegalArgumentException.class).hasMessageContaining(message);
+    }
+
+    /** Distances must be right in double precision, and no row left out may be nearer than the last. */
+    private static void assertExact(Neighbors found, Metric metric, float[][] rows, float[] query, int k) {
+        double[] exact = Arrays.stream(rows)
+                .mapToDouble(row -> distance(metric, query, row))
+                .toArray();
+        double[] sorted = exact.clone();
+        Arrays.sort(sorted);
+        assertThat(found.ids()).hasSize(k).doesNotHaveDuplicates();
+        for (int i = 0; i < k; i++) {
+            Offset<Double> rounding = Offset.offset(1e-4 * (1 + Math.abs(sorted[i])));
+            assertThat((double) found.distances()[i]).isCloseTo(sorted[i], rounding);
+            assertThat(exact[(int) found.ids()[i]]).isCloseTo(sorted[i], rounding);
+        }
+    }
+
+    private static double distance(Metric metric, float[] a, float[] b) {
+        double squares = 0;
+        double product = 0;
+        double normA = 0;
+        double normB = 0;
+        for (int d = 0; d < a.length; d++) {
+            squares += ((double) a[d] - b[d]) * ((double) a[d] - b[d]);
+            product += (double) a[d] * b[d];
+            normA += (double) a[d] * a[d];
+            normB += (double) b[d] * b[d];
+        }
+        return switch (metric) {
+            case SQUARED_L2 -> squares;
+            case INNER_PRODUCT -> -product;
+            case COSINE -> 1 - product / Math.sqrt(normA * normB);
+        };
+    }
+
+    private static float[] near(Random random, float[] center) {
+        float[] vector = center.clone();
+        for (int d = 0; d < vector.length; d++) {
+            vector[d] += (float) random.nextGaussian() / 4;
+        }
+        return vector;
+    }
+
+    private static float[][] vectors(Random random, int count, int dimension) {
+        float[][] vectors = new float[count][dimension];
+        for (float[] vector : vectors) {
+            for (int d = 0; d < dimension; d++) {
+                vector[d] = (float) random.nextGaussian();
+            }
+        }
+        return vectors;
+    }
+}

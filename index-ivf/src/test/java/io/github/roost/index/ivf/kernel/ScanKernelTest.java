@@ -1,0 +1,238 @@
+package io.github.roost.index.ivf.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.core.Metric;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every kernel that this machine can run, against a scan written as plainly as can be. */
+class ScanKernelTest {
+    private record Row(long id, float distance) {}
+
+    static List<ScanKernel> kernels() {
+        return ScanKernels.available();
+    }
+
+    @Test
+    void javaIsAlwaysThere() {
+        assertThat(kernels()).extracting(ScanKernel::name).endsWith("java").doesNotHaveDuplicates();
+    }
+
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void findsTheSameBitsAsThePlainScanInEveryDimension(ScanKernel kernel) {
+        Random random = new Random(7);
+        for (int dimension = 1; dimension <= 300; dimension += dimension < 40 ? 1 : 13) {
+            for (Metric metric : Metric.values()) {
+                float[][] rows = vectors(random, 1 + random.nextInt(70), dimension);
+                float[][] queries = vectors(random, 1 + random.nextInt(9), dimension);
+                int k = 1 + random.nextInt(20);
+                List<TopHeap> found = scan(kernel, metric, rows, queries, k);
+                for (int q = 0; q < queries.length; q++) {
+                    assertThat(sorted(found.get(q)))
+                            .as("%s, %s, dimension %d, %d rows, k %d", kernel.name(), metric, dimension, rows.length, k)
+                            .isEqualTo(plainly(metric, rows, queries[q], k));
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void takesTheLargestDimension(ScanKernel kernel) {
+        Random random = new Random(8);
+        float[][] rows = vectors(random, 9, 4096);
+        float[][] queries = vectors(random, 5, 4096);
+        List<TopHeap> found = scan(kernel, Metric.SQUARED_L2, rows, queries, 4);
+        for (int q = 0; q < queries.length; q++) {
+            assertThat(sorted(found.get(q))).isEqualTo(plainly(Metric.SQUARED_L2, rows, queries[q], 4));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void amongEqualDistancesTheSmallestIdsStay(ScanKernel kernel) {
+        float[][] rows = new float[50][3];
+        float[][] queries = {{1, 2, 3}};
+        long[] ids = new long[50];
+        for (int i = 0; i < ids.length; i++) {
+            ids[i] = (i * 37L) % 50;
+        }
+        TopHeap heap = scan(kernel, Metric.SQUARED_L2, rows, ids, queries, 5).getFirst();
+        assertThat(sorted(heap)).extracting(Row::id).containsExactly(0L, 1L, 2L, 3L, 4L);
+    }
+
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void aRowWithoutANumberNeverGetsIn(ScanKernel kernel) {
+        float[][] rows = {{Float.NaN, 0}, {1, 1}, {Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY}};
+        for (Metric metric : Metric.values()) {
+            TopHeap heap = scan(kernel, metric, rows, new float[][] {{1, 1}}, 3).getFirst();
+            assertThat(sorted(heap)).extracting(Row::distance).doesNotContain(Float.NaN);
+            assertThat(sorted(heap)).extracting(Row::id).contains(1L).doesNotContain(0L);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void rowsBeyondTheBoundStayOutAndThoseOnItGetIn(ScanKernel kernel) {
+        float[][] rows = {{1}, {2}, {3}};
+        QueryGroup group = new QueryGroup();
+        TopHeap heap = new TopHeap(3);
+        group.begin(Metric.SQUARED_L2, 1, 3);
+        group.add(new float[] {0}, heap, 4f);
+        kernel.scan(run(rows, ordinals(3)), group);
+        group.finish();
+        assertThat(sorted(heap)).containsExactly(new Row(0, 1), new Row(1, 4));
+    }
+
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void aHeapGoesOnWhereItsLastScanEnded(ScanKernel kernel) {
+        Random random = new Random(9);
+        float[][] rows = vectors(random, 40, 10);
+        float[] query = vectors(random, 1, 10)[0];
+        RowRun run = run(rows, ordinals(40));
+        QueryGroup group = new QueryGroup();
+        TopHeap heap = new TopHeap(6);
+        for (RowRun part : List.of(run.slice(0, 17), run.slice(17, 17), run.slice(17, 40))) {
+            group.begin(Metric.INNER_PRODUCT, 10, 6);
+            group.add(query, heap, Float.POSITIVE_INFINITY);
+            kernel.scan(part, group);
+            group.finish();
+        }
+        assertThat(sorted(heap)).isEqualTo(plainly(Metric.INNER_PRODUCT, rows, query, 6));
+    }
+
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void stridesThatDisagreeAreRefused(ScanKernel kernel) {
+        QueryGroup group = new QueryGroup();
+        group.begin(Metric.SQUARED_L2, 17, 1);
+        group.add(new float[17], new TopHeap(1), Float.POSITIVE_INFINITY);
+        assertThatThrownBy(() -> kernel.scan(run(new float[1][16], ordinals(1)), group))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("16, got 32");
+    }
+
+    @Test
+    void aRunLargerThanItsMemoryIsRefused() {
+        MemorySegment short1 = Arena.ofAuto().allocate(16 * Float.BYTES);
+        assertThatThrownBy(() -> new RowRun(short1, short1, 2, 16))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("32 floats");
+        assertThatThrownBy(() -> new RowRun(short1, short1, 1, 15))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("multiple of 16");
+    }
+
+    @Test
+    void aGroupTakesNoMoreThanItsLimit() {
+        QueryGroup group = new QueryGroup();
+        group.begin(Metric.SQUARED_L2, 3, 10_000);
+        for (int i = 0; i < QueryGroup.limit(10_000); i++) {
+            group.add(new float[3], new TopHeap(10_000), Float.POSITIVE_INFINITY);
+        }
+        assertThatThrownBy(() -> group.add(new float[3], new TopHeap(1), Float.POSITIVE_INFINITY))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    private static List<TopHeap> scan(ScanKernel kernel, Metric metric, float[][] rows, float[][] queries, int k) {
+        return scan(kernel, metric, rows, ordinals(rows.length), queries, k);
+    }
+
+    private static List<TopHeap> scan(
+            ScanKernel kernel, Metric metric, float[][] rows, long[] ids, float[][] queries, int k) {
+        QueryGroup group = new QueryGroup();
+        group.begin(metric, queries[0].length, k);
+        List<TopHeap> heaps = new ArrayList<>();
+        for (float[] query : queries) {
+            heaps.add(new TopHeap(k));
+            group.add(query, heaps.getLast(), Float.POSITIVE_INFINITY);
+        }
+        kernel.scan(run(rows, ids), group);
+        group.finish();
+        return heaps;
+    }
+
+    private static RowRun run(float[][] rows, long[] ids) {
+        int stride = RowRun.strideOf(rows[0].length);
+        MemorySegment vectors = Arena.ofAuto().allocate((long) rows.length * stride * Float.BYTES, 64);
+        for (int i = 0; i < rows.length; i++) {
+            MemorySegment.copy(
+                    rows[i], 0, vectors, ValueLayout.JAVA_FLOAT, (long) i * stride * Float.BYTES, rows[i].length);
+        }
+        MemorySegment idSegment = Arena.ofAuto().allocate((long) ids.length * Long.BYTES, 8);
+        MemorySegment.copy(ids, 0, idSegment, ValueLayout.JAVA_LONG, 0, ids.length);
+        return new RowRun(vectors, idSegment, rows.length, stride);
+    }
+
+    private static long[] ordinals(int count) {
+        long[] ids = new long[count];
+        for (int i = 0; i < count; i++) {
+            ids[i] = i;
+        }
+        return ids;
+    }
+
+    private static List<Row> sorted(TopHeap heap) {
+        long[] ids = heap.copyOfIds();
+        float[] distances = heap.copyOfDistances();
+        List<Row> rows = new ArrayList<>();
+        for (int i = 0; i < ids.length; i++) {
+            rows.add(new Row(ids[i], distances[i]));
+        }
+        rows.sort(Comparator.comparing(Row::distance).thenComparing(Row::id));
+        return rows;
+    }
+
+    private static List<Row> plainly(Metric metric, float[][] rows, float[] query, int k) {
+        List<Row> all = new ArrayList<>();
+        for (int i = 0; i < rows.length; i++) {
+            float[] lanes = new float[16];
+            double exact = 0;
+            for (int d = 0; d < query.length; d++) {
+                float difference = query[d] - rows[i][d];
+                float left = metric == Metric.SQUARED_L2 ? difference : query[d];
+                float right = metric == Metric.SQUARED_L2 ? difference : rows[i][d];
+                lanes[d % 16] = Math.fma(left, right, lanes[d % 16]);
+                exact += (double) left * right;
+            }
+            for (int half = 8; half > 0; half /= 2) {
+                for (int lane = 0; lane < half; lane++) {
+                    lanes[lane] += lanes[lane + half];
+                }
+            }
+            assertThat((double) lanes[0]).isCloseTo(exact, org.assertj.core.data.Offset.offset(1e-2));
+            all.add(new Row(
+                    i,
+                    switch (metric) {
+                        case SQUARED_L2 -> lanes[0];
+                        case INNER_PRODUCT -> 0 - lanes[0];
+                        case COSINE -> 1 - lanes[0];
+                    }));
+        }
+        all.sort(Comparator.comparing(Row::distance).thenComparing(Row::id));
+        return all.subList(0, Math.min(k, all.size()));
+    }
+
+    private static float[][] vectors(Random random, int count, int dimension) {
+        float[][] vectors = new float[count][dimension];
+        for (float[] vector : vectors) {
+            for (int d = 0; d < dimension; d++) {
+                vector[d] = (float) random.nextGaussian();
+            }
+        }
+        return vectors;
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.github.roost.index.ivf;
+
+import org.jspecify.annotations.NullMarked;
