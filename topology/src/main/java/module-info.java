@@ -1,6 +1,6 @@
 /** Reads a machine's cache domains and pins threads to its cores. */
 module io.github.roost.topology {
-    requires affinity;
+    requires transitive affinity;
     requires org.slf4j;
     requires static transitive org.jspecify;
 

@@ -28,9 +28,10 @@ public final class CpuReservation implements AutoCloseable {
     private final List<Integer> held;
     private final boolean openHftPins;
 
-    private CpuReservation(Topology topology, List<Integer> held) {
+    private CpuReservation(Topology topology, List<Core> taken) {
         this.topology = topology;
-        this.held = new ArrayList<>(held);
+        this.held = new ArrayList<>();
+        taken.forEach(core -> held.addAll(locksOf(core)));
         this.openHftPins = DomainCpuLayout.openHftPins();
     }
 
@@ -49,60 +50,67 @@ public final class CpuReservation implements AutoCloseable {
         if (!topology.bindable()) {
             throw new IllegalArgumentException("only cores of this machine can be reserved, got " + topology.source());
         }
-        List<Integer> held = new ArrayList<>();
-        List<Integer> usable = new ArrayList<>();
-        List<CacheDomain> domains = new ArrayList<>();
-        int cores = 0;
-        for (CacheDomain domain : topology.domains()) {
-            List<Core> taken = new ArrayList<>();
-            for (Core core : domain.cores()) {
-                if (cores < maxCores && take(core)) {
-                    taken.add(new Core(cores++, core.efficiency(), core.pus()));
-                    held.addAll(locksOf(core));
-                    usable.addAll(core.pus());
+        List<Core> taken = new ArrayList<>();
+        try {
+            for (Core core : topology.cores().toList()) {
+                if (taken.size() < maxCores && take(core)) {
+                    taken.add(core);
                 }
             }
-            if (!taken.isEmpty()) {
-                domains.add(new CacheDomain(
-                        domains.size(), domain.cacheBytes(), domain.numaNodes(), domain.packageId(), taken));
-            }
+        } catch (TopologyException unwritable) {
+            taken.forEach(core -> locksOf(core).forEach(CpuReservation::unlock));
+            throw unwritable;
         }
-        if (domains.isEmpty()) {
+        if (taken.isEmpty()) {
             throw new TopologyException("none of the " + topology.cores().count()
                     + " cores is free, other processes have reserved them (lock files in "
                     + System.getProperty("java.io.tmpdir") + ")");
         }
-        return new CpuReservation(narrowed(topology, domains, usable), held);
+        return new CpuReservation(narrowed(topology, taken), taken);
     }
 
-    private static Topology narrowed(Topology whole, List<CacheDomain> domains, List<Integer> usable) {
-        Machine machine = whole.machine();
+    private static Topology narrowed(Topology whole, List<Core> taken) {
+        List<CacheDomain> domains = new ArrayList<>();
+        int firstCore = 0;
+        for (CacheDomain domain : whole.domains()) {
+            List<Core> cores = new ArrayList<>();
+            for (Core core : domain.cores()) {
+                if (taken.contains(core)) {
+                    cores.add(new Core(firstCore + cores.size(), core.efficiency(), core.pus()));
+                }
+            }
+            if (!cores.isEmpty()) {
+                domains.add(new CacheDomain(
+                        domains.size(), domain.cacheBytes(), domain.numaNodes(), domain.packageId(), cores));
+                firstCore += cores.size();
+            }
+        }
         return new Topology(
-                whole.source(),
-                whole.level(),
-                whole.bindable(),
-                domains,
-                new Machine(
-                        machine.packages(),
-                        machine.numaNodes(),
-                        machine.caches(),
-                        machine.cores(),
-                        usable.stream().sorted().toList(),
-                        machine.offlinePus()));
+                whole.source(), whole.level(), whole.bindable(), domains, machineOf(whole.machine(), taken));
+    }
+
+    private static Machine machineOf(Machine machine, List<Core> taken) {
+        return new Machine(
+                machine.packages(),
+                machine.numaNodes(),
+                machine.caches(),
+                machine.cores(),
+                taken.stream().flatMap(core -> core.pus().stream()).sorted().toList(),
+                machine.offlinePus());
     }
 
     /** Takes the locks of all the core's PUs that have one, or none. */
     private static boolean take(Core core) {
-        List<Integer> lockable = locksOf(core);
         List<Integer> taken = new ArrayList<>();
-        for (int pu : lockable) {
-            if (!lock(pu)) {
+        boolean all = false;
+        try {
+            all = locksOf(core).stream().allMatch(pu -> lock(pu) && taken.add(pu));
+        } finally {
+            if (!all) {
                 taken.forEach(CpuReservation::unlock);
-                return false;
             }
-            taken.add(pu);
         }
-        return !taken.isEmpty();
+        return all && !taken.isEmpty();
     }
 
     private static List<Integer> locksOf(Core core) {
