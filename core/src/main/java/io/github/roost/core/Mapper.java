@@ -8,6 +8,7 @@ import io.github.roost.core.monitor.Traffic;
 import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.monitor.TrafficWindows;
 import io.github.roost.core.pool.Epoch;
+import io.github.roost.core.pool.Epochs;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -15,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,12 +26,11 @@ import org.slf4j.LoggerFactory;
  * publishes it where that pays.
  *
  * <p>Everything that changes the mapping happens under the lock of this object; readers take none: they read
- * {@link #current}, which is written with one volatile store once the epoch and its mapping are complete.
+ * the current epoch, which is written with one volatile store once the epoch and its mapping are complete.
  */
 final class Mapper {
     private static final Logger LOG = LoggerFactory.getLogger(Mapper.class);
     private static final int MOST_SLOTS = 131_072;
-    private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
 
     private final int domains;
     private final TrafficMonitor monitor;
@@ -41,16 +40,13 @@ final class Mapper {
     private final boolean adapts;
     private final TrafficWindows windows;
     private final Thread thread;
-    /** Epochs that have not retired, so that they can be waited for and counted. */
-    private final ConcurrentSkipListMap<Long, Epoch> living = new ConcurrentSkipListMap<>();
+    private final Epochs epochs;
     /** Registered tables by first slot; guarded by this. */
     private final TreeMap<Integer, Registration> tables = new TreeMap<>();
     /** Free ranges of slots below {@link #slotCount}, first slot to length; guarded by this. */
     private final TreeMap<Integer, Integer> free = new TreeMap<>();
     /** Slots ever handed out; guarded by this. */
     private int slotCount;
-    /** The epoch that tasks are dispatched under. Written under the lock. */
-    private volatile Epoch current;
 
     private volatile boolean stopped;
     private volatile long remaps;
@@ -71,8 +67,7 @@ final class Mapper {
         this.shortWindowNanos = shortWindow.toNanos();
         this.adapts = adapts;
         this.windows = new TrafficWindows(shortPerLong);
-        this.current = new Epoch(Mapping.empty(domains));
-        living.put(0L, current);
+        this.epochs = new Epochs(Mapping.empty(domains));
         this.thread = Thread.ofPlatform()
                 .daemon()
                 .name("roost-mapper")
@@ -87,10 +82,6 @@ final class Mapper {
     void stop() {
         stopped = true;
         LockSupport.unpark(thread);
-    }
-
-    Epoch epoch() {
-        return current;
     }
 
     private void endWindowsInTime() {
@@ -120,7 +111,7 @@ final class Mapper {
     }
 
     private boolean remapIfItPays(Traffic window) {
-        Mapping now = current.mapping();
+        Mapping now = epochs.current().mapping();
         Traffic traffic = window.plus(Traffic.none(now.slots()));
         RemapEvent event = new RemapEvent();
         event.begin();
@@ -133,10 +124,11 @@ final class Mapper {
             return false;
         }
         long moved = DomainLoads.movedBytes(now, proposed, traffic.bytes());
-        publish(proposed);
+        epochs.publish(proposed);
         remaps++;
         movedBytes += moved;
-        event.describe(current.mapping().epoch(), moved, imbalance(now, traffic), imbalance(proposed, traffic));
+        event.describe(
+                epochs.current().mapping().epoch(), moved, imbalance(now, traffic), imbalance(proposed, traffic));
         event.commit();
         return true;
     }
@@ -145,35 +137,12 @@ final class Mapper {
         return DomainLoads.imbalance(DomainLoads.of(mapping, traffic.bytes()));
     }
 
-    /** Makes a mapping the current one under the next epoch. Caller holds the lock. */
-    private Epoch publish(Mapping mapping) {
-        Epoch before = current;
-        long number = before.mapping().epoch() + 1;
-        Epoch next = new Epoch(mapping.withEpoch(number));
-        living.put(number, next);
-        current = next;
-        Map.Entry<Long, Epoch> older = living.lowerEntry(before.mapping().epoch());
-        before.retired().thenRun(() -> living.remove(before.mapping().epoch()));
-        before.supersede(older == null ? DONE : older.getValue().retired());
-        return before;
-    }
-
     synchronized CompletableFuture<Void> advanceEpoch() {
-        return publish(current.mapping()).retired().copy();
+        return epochs.publish(epochs.current().mapping()).retired().copy();
     }
 
-    CompletableFuture<Void> retired(long epoch) {
-        if (epoch < 0 || epoch > current.mapping().epoch()) {
-            throw new IllegalArgumentException(
-                    "epoch must be between 0 and " + current.mapping().epoch() + ", got " + epoch);
-        }
-        Epoch waited = living.get(epoch);
-        return waited == null ? DONE.copy() : waited.retired().copy();
-    }
-
-    /** Tasks that were dispatched and have not finished. */
-    long unfinished() {
-        return living.values().stream().mapToLong(Epoch::inside).sum();
+    Epochs epochs() {
+        return epochs;
     }
 
     synchronized Registration register(Orchestrator owner, String name, int clusters) {
@@ -190,7 +159,7 @@ final class Mapper {
         Registration registration = new Registration(owner, name, first, clusters);
         tables.put(first, registration);
         monitor.ensureCapacity(slotCount);
-        publish(withHomesFor(first, clusters));
+        epochs.publish(withHomesFor(first, clusters));
         return registration;
     }
 
@@ -213,7 +182,7 @@ final class Mapper {
 
     /** The current mapping with homes for new ids: the domains with the least traffic, then with the fewest ids. */
     private Mapping withHomesFor(int first, int clusters) {
-        Mapping now = current.mapping();
+        Mapping now = epochs.current().mapping();
         double[] loads = DomainLoads.of(
                 now, windows.longWindow().plus(Traffic.none(now.slots())).bytes());
         int[] ids = new int[domains];
@@ -262,7 +231,7 @@ final class Mapper {
                 return;
             }
             registration.markClosed();
-            last = publish(current.mapping());
+            last = epochs.publish(epochs.current().mapping());
         }
         last.retired().thenRun(() -> recycle(registration));
     }
@@ -305,7 +274,7 @@ final class Mapper {
     }
 
     synchronized double longWindowImbalance() {
-        Mapping now = current.mapping();
+        Mapping now = epochs.current().mapping();
         return imbalance(now, windows.longWindow().plus(Traffic.none(now.slots())));
     }
 

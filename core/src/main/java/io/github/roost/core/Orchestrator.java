@@ -292,10 +292,10 @@ public final class Orchestrator implements AutoCloseable {
      */
     private Epoch enterEpoch(MappingId mappingId, int tasks) {
         while (true) {
-            Epoch epoch = mapper.epoch();
+            Epoch epoch = mapper.epochs().current();
             int domain = epoch.mapping().home(mappingId.slot(), 0);
             epoch.enter(domain, tasks);
-            if (epoch != mapper.epoch()) {
+            if (epoch != mapper.epochs().current()) {
                 epoch.exit(domain, tasks);
                 continue;
             }
@@ -434,7 +434,7 @@ public final class Orchestrator implements AutoCloseable {
 
     /** The mapping in force. */
     public Mapping mapping() {
-        return mapper.epoch().mapping();
+        return mapper.epochs().current().mapping();
     }
 
     /**
@@ -444,7 +444,7 @@ public final class Orchestrator implements AutoCloseable {
      * @throws IllegalArgumentException if no such epoch has been published
      */
     public CompletionStage<Void> retired(long epoch) {
-        return mapper.retired(epoch);
+        return mapper.epochs().retired(epoch);
     }
 
     /**
@@ -505,7 +505,7 @@ public final class Orchestrator implements AutoCloseable {
     private boolean awaitEmpty(long nanos) {
         long end = System.nanoTime() + nanos;
         boolean interrupted = false;
-        while (mapper.unfinished() > 0) {
+        while (mapper.epochs().unfinished() > 0) {
             if (System.nanoTime() - end >= 0) {
                 break;
             }
@@ -515,7 +515,7 @@ public final class Orchestrator implements AutoCloseable {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-        return mapper.unfinished() == 0;
+        return mapper.epochs().unfinished() == 0;
     }
 
     /** Collects the options of an orchestrator. Not thread-safe. */

@@ -124,7 +124,7 @@ public record OrchestratorStats(
             CallerTotals callers,
             long rejected) {
         Traffic totals = mapper.totals();
-        Mapping mapping = mapper.epoch().mapping();
+        Mapping mapping = mapper.epochs().current().mapping();
         List<WorkerTotals> counts = new ArrayList<>();
         List<WorkerStats> workers = new ArrayList<>();
         for (int worker = 0; worker < layout.workers(); worker++) {

@@ -3,18 +3,19 @@ package io.github.roost.core.pool;
 import io.github.roost.core.mapping.Mapping;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLongArray;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A published mapping and the count of tasks dispatched under it that have not finished.
  *
  * <p>Entries and exits are counted apart, one pair of counters a domain, each pair on cache lines of its own. All
- * counters only grow. {@link #drained} reads every exit before any entry: if the sums are equal then, at the moment
+ * counters only grow. {@link #inside} reads every exit before any entry: if the sums are equal then, at the moment
  * between the two passes, the number of exits was at least what was read and the number of entries at most what was
  * read, and exits never exceed entries, so both were equal and nobody was inside.
  *
  * <p>A dispatcher enters and then checks that the epoch is still the current one; if not, it leaves and tries the next.
- * So after {@link #supersede} only such passers-by enter, and since every exit after it checks {@link #drained}, the
- * last one to leave completes {@link #retired}. An epoch retires after all before it have.
+ * So after {@link #supersede} only such passers-by enter, and since every exit after it checks {@link #inside}, the last
+ * one to leave finds the epoch drained.
  */
 public final class Epoch {
     /** Longs from one counter to the next: two cache lines, since processors fetch lines in pairs. */
@@ -23,10 +24,11 @@ public final class Epoch {
     private final Mapping mapping;
     private final AtomicLongArray entries;
     private final AtomicLongArray exits;
-    private final CompletableFuture<Void> drained = new CompletableFuture<>();
     private final CompletableFuture<Void> retired = new CompletableFuture<>();
-    /** Written once, by the thread that publishes the next epoch. */
-    private volatile boolean superseded;
+    /** Written once, by the thread that publishes the next epoch: what to do when this one is drained. */
+    private volatile @Nullable Runnable whenDrained;
+    /** Set once by whoever finds it so. */
+    private volatile boolean drained;
 
     public Epoch(Mapping mapping) {
         this.mapping = mapping;
@@ -46,18 +48,31 @@ public final class Epoch {
     /** Counts {@code tasks} tasks out, on the counter of any domain. */
     public void exit(int domain, int tasks) {
         exits.getAndAdd((domain + 1) * STRIDE, tasks);
-        if (superseded && inside() == 0) {
-            drained.complete(null);
+        noteDrained();
+    }
+
+    /** Called once, after the next epoch has been published; {@code then} may run more than once, on any thread. */
+    void supersede(Runnable then) {
+        whenDrained = then;
+        noteDrained();
+    }
+
+    private void noteDrained() {
+        Runnable then = whenDrained;
+        if (then != null && !drained && inside() == 0) {
+            drained = true;
+            then.run();
         }
     }
 
-    /** Called once, after the next epoch has been published; {@code previous} is the one before this. */
-    public void supersede(CompletableFuture<Void> previousRetired) {
-        superseded = true;
-        if (inside() == 0) {
-            drained.complete(null);
-        }
-        drained.thenCombine(previousRetired, (a, b) -> b).thenRun(() -> retired.complete(null));
+    /** Whether it is superseded and its last task has finished. */
+    boolean isDrained() {
+        return drained;
+    }
+
+    /** Called once it and all epochs before it are drained. */
+    void retire() {
+        retired.complete(null);
     }
 
     /** Completes once the epoch is superseded and its last task, and the last of all epochs before, has finished. */

@@ -1,11 +1,11 @@
 package io.github.roost.core.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.mapping.Mapping;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -13,45 +13,54 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class EpochTest {
-    private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
-
-    private volatile Epoch current = epoch();
-
-    private static Epoch epoch() {
-        return new Epoch(Mapping.of(2, new int[] {0, 1}));
-    }
+class EpochsTest {
+    private final Mapping mapping = Mapping.of(2, new int[] {0, 1});
+    private final Epochs epochs = new Epochs(mapping);
 
     @Test
     void anEmptyEpochRetiresAsSoonAsItIsSuperseded() {
-        Epoch epoch = epoch();
+        Epoch epoch = epochs.current();
         assertThat(epoch.retired()).isNotDone();
-        epoch.supersede(DONE);
+        epochs.publish(mapping);
         assertThat(epoch.retired()).isDone();
+        assertThat(epochs.current().mapping().epoch()).isEqualTo(1);
     }
 
     @Test
     void theLastTaskOutRetiresTheEpochWhateverDomainItRanOn() {
-        Epoch epoch = epoch();
+        Epoch epoch = epochs.current();
         epoch.enter(0, 3);
-        epoch.supersede(DONE);
+        epochs.publish(mapping);
         epoch.exit(1, 1);
         epoch.exit(-1, 1);
         assertThat(epoch.retired()).isNotDone();
+        assertThat(epochs.unfinished()).isEqualTo(1);
         epoch.exit(0, 1);
         assertThat(epoch.retired()).isDone();
+        assertThat(epochs.unfinished()).isZero();
     }
 
     @Test
-    void anEpochRetiresAfterAllBeforeIt() {
-        Epoch first = epoch();
-        Epoch second = epoch();
-        first.enter(0, 1);
-        first.supersede(DONE);
-        second.supersede(first.retired());
-        assertThat(second.retired()).isNotDone();
-        first.exit(0, 1);
-        assertThat(second.retired()).isDone();
+    void oneSlowTaskHoldsBackAnyNumberOfLaterEpochsAndThenLetsThemAllGo() {
+        Epoch slow = epochs.current();
+        slow.enter(0, 1);
+        List<Epoch> later = new ArrayList<>();
+        for (int i = 0; i < 100_000; i++) {
+            epochs.publish(mapping);
+            later.add(epochs.current());
+        }
+        assertThat(later).noneMatch(epoch -> epoch.retired().isDone());
+        slow.exit(0, 1);
+        assertThat(later.removeLast().retired()).isNotDone();
+        assertThat(later).allMatch(epoch -> epoch.retired().isDone());
+    }
+
+    @Test
+    void onlyEpochsThatExistCanBeWaitedFor() {
+        epochs.publish(mapping);
+        assertThat(epochs.retired(0)).isDone();
+        assertThat(epochs.retired(1)).isNotDone();
+        assertThatThrownBy(() -> epochs.retired(2)).hasMessageContaining("between 0 and 1, got 2");
     }
 
     @Test
@@ -63,9 +72,9 @@ class EpochTest {
             int domain = thread % 2;
             dispatchers.add(Thread.ofPlatform().start(() -> {
                 while (!stop.get()) {
-                    Epoch epoch = current;
+                    Epoch epoch = epochs.current();
                     epoch.enter(domain, 1);
-                    if (epoch == current) {
+                    if (epoch == epochs.current()) {
                         // Entered and still current: from here to the exit it must not retire.
                         Thread.onSpinWait();
                         if (epoch.retired().isDone()) {
@@ -78,10 +87,7 @@ class EpochTest {
         }
         List<Epoch> superseded = new ArrayList<>();
         for (int round = 0; round < 20_000; round++) {
-            Epoch before = current;
-            current = epoch();
-            before.supersede(superseded.isEmpty() ? DONE : superseded.getLast().retired());
-            superseded.add(before);
+            superseded.add(epochs.publish(mapping));
         }
         stop.set(true);
         for (Thread dispatcher : dispatchers) {
