@@ -17,7 +17,6 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -284,10 +283,5 @@ final class Mapper {
 
     long movedBytes() {
         return movedBytes;
-    }
-
-    @Nullable
-    Thread thread() {
-        return thread;
     }
 }

@@ -245,11 +245,6 @@ public final class WorkerPool {
         return workers[worker].isRunning();
     }
 
-    /** One of a worker's counts. */
-    long count(int worker, Counter counter) {
-        return workers[worker].counters.get(counter);
-    }
-
     /** What a worker has counted since it started. */
     public WorkerTotals totalsOf(int worker) {
         WorkerCounters counters = workers[worker].counters;
