@@ -1,7 +1,6 @@
 package io.github.roost.core;
 
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
 
@@ -23,19 +22,30 @@ public record Neighbors(long[] ids, float[] distances) {
 
     /** Neighbours given in any order, sorted by distance, then id. */
     public static Neighbors sorted(long[] ids, float[] distances) {
-        long[] sortedIds = new long[ids.length];
-        Integer[] order = new Integer[ids.length];
-        for (int i = 0; i < order.length; i++) {
-            order[i] = i;
+        // Distance and position in one long: sorting primitives allocates little and boxes nothing.
+        long[] keys = new long[ids.length];
+        for (int i = 0; i < keys.length; i++) {
+            keys[i] = (long) ordered(distances[i]) << Integer.SIZE | i;
         }
-        Arrays.sort(
-                order, Comparator.<Integer>comparingDouble(i -> distances[i]).thenComparingLong(i -> ids[i]));
+        Arrays.sort(keys);
+        long[] sortedIds = new long[ids.length];
         float[] sortedDistances = new float[ids.length];
-        for (int i = 0; i < order.length; i++) {
-            sortedIds[i] = ids[order[i]];
-            sortedDistances[i] = distances[order[i]];
+        int tiesFrom = 0;
+        for (int i = 0; i < keys.length; i++) {
+            sortedIds[i] = ids[(int) keys[i]];
+            sortedDistances[i] = distances[(int) keys[i]];
+            if (i + 1 == keys.length || keys[i] >> Integer.SIZE != keys[i + 1] >> Integer.SIZE) {
+                Arrays.sort(sortedIds, tiesFrom, i + 1);
+                tiesFrom = i + 1;
+            }
         }
         return new Neighbors(sortedIds, sortedDistances);
+    }
+
+    /** An int that is in the order of the float; both zeros are one. */
+    private static int ordered(float value) {
+        int bits = Float.floatToIntBits(value + 0f);
+        return bits ^ (bits >> 31 & 0x7fffffff);
     }
 
     /**

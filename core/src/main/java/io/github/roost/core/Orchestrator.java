@@ -13,6 +13,7 @@ import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.pool.CallerContext;
 import io.github.roost.core.pool.Epoch;
 import io.github.roost.core.pool.FanOut;
+import io.github.roost.core.pool.RoostFuture;
 import io.github.roost.core.pool.SearchTask;
 import io.github.roost.core.pool.Task;
 import io.github.roost.core.pool.TaskContext;
@@ -248,6 +249,14 @@ public final class Orchestrator implements AutoCloseable {
     public ExecutorService executor(MappingId mappingId) {
         checkOwned(mappingId);
         return new MappedExecutor(this, mappingId);
+    }
+
+    /**
+     * A future for results that an index completes itself. Unlike a plain one it may be waited for inside a search: the
+     * worker runs what is queued until it is done, instead of blocking what it waits for.
+     */
+    public <T> CompletableFuture<T> newFuture() {
+        return new RoostFuture<>();
     }
 
     /**

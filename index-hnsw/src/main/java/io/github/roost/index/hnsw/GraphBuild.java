@@ -14,7 +14,7 @@ final class GraphBuild {
     private static final float NEIGHBOR_OVERFLOW = 1.2f;
     private static final float ALPHA = 1.2f;
     /** Rows inserted before a worker may turn to something else. */
-    private static final int RUN = 32;
+    private static final int RUN = 4;
 
     private final Orchestrator orchestrator;
     private final String name;

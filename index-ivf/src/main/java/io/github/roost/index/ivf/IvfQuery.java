@@ -7,13 +7,14 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * One query on its way through the lists it probes, and the future of its answer.
+ * One query on its way through the lists it probes.
  *
  * <p>A scan borrows a heap of the query and gives it back, so there are as many heaps as scans of it ever ran at once,
  * and what earlier lists have found keeps later ones from looking at rows that cannot get in. The scan that counts the
  * last list off merges the heaps and completes the future.
  */
-final class IvfQuery extends CompletableFuture<Neighbors> {
+final class IvfQuery {
+    private final CompletableFuture<Neighbors> answer;
     private final float[] vector;
     private final int k;
     /** The fields below are guarded by {@code heaps}. */
@@ -23,10 +24,16 @@ final class IvfQuery extends CompletableFuture<Neighbors> {
     private float bound = Float.POSITIVE_INFINITY;
     private int remaining;
 
-    IvfQuery(float[] vector, int k, int lists) {
+    /** @param answer completed by the scan that finishes last; a query whose answer is done already is not scanned for */
+    IvfQuery(float[] vector, int k, int lists, CompletableFuture<Neighbors> answer) {
+        this.answer = answer;
         this.vector = vector;
         this.k = k;
         this.remaining = lists;
+    }
+
+    CompletableFuture<Neighbors> answer() {
+        return answer;
     }
 
     float[] vector() {
@@ -63,8 +70,8 @@ final class IvfQuery extends CompletableFuture<Neighbors> {
             bound = Math.min(bound, heap.bound());
             last = --remaining == 0;
         }
-        if (last && !isDone()) {
-            complete(merged());
+        if (last && !answer.isDone()) {
+            answer.complete(merged());
         }
     }
 

@@ -21,8 +21,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * <p>A query posts itself to the mailbox of each list it probes; a list with mail is queued once, on a worker of its
  * home domain, and scanned once for all queries that wait for it. Whoever finishes a query's last list merges its answer.
  *
- * <p>Immutable and thread-safe. Searches return at once; do not block on their futures on a worker of the orchestrator,
- * whose task may be the one that would complete them.
+ * <p>Immutable and thread-safe. Searches return at once, and may be waited for also inside another search.
  */
 public final class IvfTable implements AutoCloseable {
     private final Orchestrator orchestrator;
@@ -83,17 +82,17 @@ public final class IvfTable implements AutoCloseable {
         float[] prepared = preparation.prepareQuery(query);
         Metric coarse = preparation.metric() == Metric.INNER_PRODUCT ? Metric.INNER_PRODUCT : Metric.SQUARED_L2;
         int[] probed = quantizer.nearest(prepared, nprobe, coarse);
-        IvfQuery pending = new IvfQuery(prepared, Math.min(k, size), probed.length);
+        IvfQuery pending = new IvfQuery(prepared, Math.min(k, size), probed.length, orchestrator.newFuture());
         if (probed.length == 0) {
             // Only where every distance to a centroid overflows to no number.
-            pending.complete(Neighbors.EMPTY);
+            pending.answer().complete(Neighbors.EMPTY);
         }
         for (int list : probed) {
             if (mailboxes[list].post(pending)) {
                 queue(list);
             }
         }
-        return pending;
+        return pending.answer();
     }
 
     private void queue(int list) {
@@ -127,7 +126,7 @@ public final class IvfTable implements AutoCloseable {
 
     private static void fail(List<IvfQuery> waiting, Throwable failure) {
         for (IvfQuery query : waiting) {
-            query.completeExceptionally(failure);
+            query.answer().completeExceptionally(failure);
         }
     }
 

@@ -33,7 +33,7 @@ final class ListScanner {
         List<IvfQuery> wanted = new ArrayList<>(waiting.size());
         int capacity = 1;
         for (IvfQuery query : waiting) {
-            if (!query.isDone()) {
+            if (!query.answer().isDone()) {
                 wanted.add(query);
                 capacity = Math.max(capacity, query.k());
             }

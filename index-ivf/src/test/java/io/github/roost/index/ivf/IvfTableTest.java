@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.Registration;
 import io.github.roost.core.RejectedSearchException;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
+import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -310,5 +312,23 @@ class IvfTableTest {
             }
         }
         return vectors;
+    }
+
+    @Test
+    void aSearchMayWaitForAnotherInsideAWorkerEvenIfThereIsOnlyOne() {
+        Topology oneCore = TopologyReader.synthetic("pack:1 core:1 pu:1").read();
+        float[][] rows = vectors(new Random(9), 400, 8);
+        try (Orchestrator single = Orchestrator.builder().topology(oneCore).build();
+                IvfTable table = IvfTable.builder().nlist(20).build(single, rows);
+                Registration other = single.register("other")) {
+            long nearest = single.submit(
+                            (query, context) ->
+                                    table.search(query, 1, 20).join().ids()[0],
+                            rows[123],
+                            other.id())
+                    .orTimeout(30, TimeUnit.SECONDS)
+                    .join();
+            assertThat(nearest).isEqualTo(123);
+        }
     }
 }

@@ -6,6 +6,7 @@ import io.github.roost.core.Metric;
 import io.github.roost.core.SearchContext;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -47,19 +48,19 @@ class ListScannerTest {
 
     @Test
     void aGroupReadsTheListOnce() {
-        IvfQuery first = new IvfQuery(new float[8], 2, 1);
-        IvfQuery second = new IvfQuery(new float[8], 3, 1);
+        IvfQuery first = new IvfQuery(new float[8], 2, 1, new CompletableFuture<>());
+        IvfQuery second = new IvfQuery(new float[8], 3, 1, new CompletableFuture<>());
         scanner.scan(lists.list(0), List.of(first, second), context);
-        assertThat(first.join().size()).isEqualTo(2);
-        assertThat(second.join().size()).isEqualTo(3);
+        assertThat(first.answer().join().size()).isEqualTo(2);
+        assertThat(second.answer().join().size()).isEqualTo(3);
         assertThat(context.nodes).isEqualTo(3);
         assertThat(context.bytes).isEqualTo(3 * 8 * Float.BYTES);
     }
 
     @Test
     void aCancelledQueryIsNotScannedFor() {
-        IvfQuery cancelled = new IvfQuery(new float[8], 1, 1);
-        cancelled.cancel(false);
+        IvfQuery cancelled = new IvfQuery(new float[8], 1, 1, new CompletableFuture<>());
+        cancelled.answer().cancel(false);
         scanner.scan(lists.list(0), List.of(cancelled), context);
         assertThat(context.bytes).isZero();
     }
@@ -67,10 +68,10 @@ class ListScannerTest {
     @Test
     void moreQueriesThanAGroupTakesAreAllAnswered() {
         List<IvfQuery> queries = IntStream.range(0, 150)
-                .mapToObj(i -> new IvfQuery(new float[8], 1, 1))
+                .mapToObj(i -> new IvfQuery(new float[8], 1, 1, new CompletableFuture<>()))
                 .toList();
         scanner.scan(lists.list(0), queries, context);
-        assertThat(queries).allMatch(query -> query.join().size() == 1);
+        assertThat(queries).allMatch(query -> query.answer().join().size() == 1);
         assertThat(context.nodes).isEqualTo(3 * 3);
     }
 }
