@@ -6,10 +6,6 @@ import io.github.jbellis.jvector.graph.ListRandomAccessVectorValues;
 import io.github.jbellis.jvector.graph.SearchResult;
 import io.github.jbellis.jvector.graph.similarity.DefaultSearchScoreProvider;
 import io.github.jbellis.jvector.util.Bits;
-import io.github.jbellis.jvector.vector.VectorSimilarityFunction;
-import io.github.jbellis.jvector.vector.VectorUtil;
-import io.github.jbellis.jvector.vector.VectorizationProvider;
-import io.github.jbellis.jvector.vector.types.VectorFloat;
 import io.github.roost.core.MappingId;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
@@ -49,7 +45,7 @@ public final class HnswTable implements AutoCloseable {
     /** What each node of the graph stands for. */
     private final DistinctRows rows;
 
-    private final ListRandomAccessVectorValues vectors;
+    private final GraphSpace space;
     private final ImmutableGraphIndex graph;
     /** One a worker, made at its first search; each is touched by its worker's thread alone. */
     private final @Nullable GraphSearcher[] searchers;
@@ -61,7 +57,7 @@ public final class HnswTable implements AutoCloseable {
             int dimension,
             int m,
             DistinctRows rows,
-            ListRandomAccessVectorValues vectors,
+            GraphSpace space,
             ImmutableGraphIndex graph) {
         this.orchestrator = orchestrator;
         this.registration = orchestrator.register(name);
@@ -69,7 +65,7 @@ public final class HnswTable implements AutoCloseable {
         this.dimension = dimension;
         this.m = m;
         this.rows = rows;
-        this.vectors = vectors;
+        this.space = space;
         this.graph = graph;
         this.searchers = new GraphSearcher[orchestrator.workers()];
     }
@@ -77,49 +73,6 @@ public final class HnswTable implements AutoCloseable {
     /** A builder with every option at its default. */
     public static Builder builder() {
         return new Builder();
-    }
-
-    static VectorSimilarityFunction similarity(Metric metric) {
-        return switch (metric) {
-            case SQUARED_L2, INNER_PRODUCT -> VectorSimilarityFunction.EUCLIDEAN;
-            case COSINE -> VectorSimilarityFunction.COSINE;
-        };
-    }
-
-    private static VectorFloat<?> vector(float[] values) {
-        return VectorizationProvider.getInstance().getVectorTypeSupport().createFloatVector(values);
-    }
-
-    /**
-     * The rows as the graph sees them. Largest inner product becomes smallest L2 distance by one more dimension that
-     * brings all rows to one norm and is zero in queries (Bachrach et al., RecSys 2014): inner product itself is no
-     * distance, and graphs built on it lose most of their neighbours.
-     */
-    private static ListRandomAccessVectorValues graphRows(float[][] rows, Metric metric) {
-        int dimension = rows[0].length;
-        if (metric != Metric.INNER_PRODUCT) {
-            return new ListRandomAccessVectorValues(
-                    Arrays.stream(rows).<VectorFloat<?>>map(HnswTable::vector).toList(), dimension);
-        }
-        double longest =
-                Arrays.stream(rows).mapToDouble(HnswTable::squaredNorm).max().orElse(0);
-        return new ListRandomAccessVectorValues(
-                Arrays.stream(rows)
-                        .<VectorFloat<?>>map(row -> {
-                            float[] longer = Arrays.copyOf(row, dimension + 1);
-                            longer[dimension] = (float) Math.sqrt(longest - squaredNorm(row));
-                            return vector(longer);
-                        })
-                        .toList(),
-                dimension + 1);
-    }
-
-    private static double squaredNorm(float[] row) {
-        double sum = 0;
-        for (float value : row) {
-            sum += (double) value * value;
-        }
-        return sum;
     }
 
     /**
@@ -142,7 +95,8 @@ public final class HnswTable implements AutoCloseable {
 
     private Neighbors search(float[] values, int k, int ef, SearchContext context) {
         Vectors.require("query", values, dimension, metric);
-        VectorFloat<?> query = vector(Arrays.copyOf(values, vectors.dimension()));
+        GraphSpace.Query query = space.query(values);
+        ListRandomAccessVectorValues vectors = space.rows();
         // A walk of this width would look at most nodes of a small graph anyway: looking at all of them is exact.
         boolean small = vectors.size() <= EXACT_PER_EF * (long) ef;
         int[] nodes;
@@ -153,7 +107,7 @@ public final class HnswTable implements AutoCloseable {
         } else {
             SearchResult result = searcher(context.worker())
                     .search(
-                            DefaultSearchScoreProvider.exact(query, similarity(metric), vectors),
+                            DefaultSearchScoreProvider.exact(query.vector(), space.similarity(), vectors),
                             k,
                             ef,
                             0f,
@@ -182,22 +136,14 @@ public final class HnswTable implements AutoCloseable {
     }
 
     /** The k nearest of some nodes. jvector's scores are of a scale of its own: the distances are computed anew. */
-    private Neighbors nearest(VectorFloat<?> query, int[] nodes, int k) {
+    private Neighbors nearest(GraphSpace.Query query, int[] nodes, int k) {
         long[] found = new long[nodes.length];
         float[] distances = new float[nodes.length];
         for (int i = 0; i < nodes.length; i++) {
             found[i] = nodes[i];
-            distances[i] = distance(query, vectors.getVector(nodes[i]));
+            distances[i] = space.distance(query, nodes[i]);
         }
-        return rows.expand(Neighbors.merge(List.of(Neighbors.sorted(found, distances)), k), k);
-    }
-
-    private float distance(VectorFloat<?> query, VectorFloat<?> row) {
-        return switch (metric) {
-            case SQUARED_L2 -> VectorUtil.squareL2Distance(query, row);
-            case INNER_PRODUCT -> -VectorUtil.dotProduct(query, row);
-            case COSINE -> 1 - VectorUtil.cosine(query, row);
-        };
+        return space.toCaller(query, rows.expand(Neighbors.merge(List.of(Neighbors.sorted(found, distances)), k), k));
     }
 
     /** The table's name. */
@@ -282,10 +228,10 @@ public final class HnswTable implements AutoCloseable {
             int dimension = Vectors.requireTable(rows, metric);
             Vectors.requireIds(ids, rows.length);
             DistinctRows distinct = DistinctRows.of(ids, rows);
-            ListRandomAccessVectorValues vectors = graphRows(distinct.vectors(rows), metric);
+            GraphSpace space = GraphSpace.of(distinct.vectors(rows), metric);
             ImmutableGraphIndex graph =
-                    new GraphBuild(orchestrator, name, vectors, similarity(metric), m, efConstruction).run();
-            return new HnswTable(orchestrator, name, metric, dimension, m, distinct, vectors, graph);
+                    new GraphBuild(orchestrator, name, space.rows(), space.similarity(), m, efConstruction).run();
+            return new HnswTable(orchestrator, name, metric, dimension, m, distinct, space, graph);
         }
     }
 }

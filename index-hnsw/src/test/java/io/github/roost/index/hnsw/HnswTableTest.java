@@ -3,6 +3,7 @@ package io.github.roost.index.hnsw;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
+import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
@@ -16,6 +17,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -62,6 +64,52 @@ class HnswTableTest {
             assertThat(recall(table, rows, gaussian(50, 24, random), 10, 200, metric))
                     .isGreaterThan(.95);
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "SQUARED_L2, 1e-12",
+        "SQUARED_L2, 1e-5",
+        "SQUARED_L2, 1e12",
+        "INNER_PRODUCT, 1e-5",
+        "INNER_PRODUCT, 1e12",
+        "COSINE, 1e-25",
+        "COSINE, 1e-12",
+        "COSINE, 1e12",
+        "COSINE, 1e25"
+    })
+    void theUnitOfTheDataMakesNoDifference(Metric metric, float unit) {
+        Random random = new Random(21);
+        float[][] rows = inUnits(unit, gaussian(2_000, 24, random));
+        float[][] queries = inUnits(unit, gaussian(50, 24, random));
+        try (HnswTable table = HnswTable.builder().metric(metric).build(ORCHESTRATOR, rows)) {
+            assertThat(recall(table, rows, queries, 10, 200, metric)).isGreaterThan(.95);
+            Neighbors found = table.search(queries[0], 1, 200).join();
+            float truth = distance(rows[(int) found.ids()[0]], queries[0], metric);
+            assertThat(found.distances()[0]).isCloseTo(truth, withinPercentage(.01));
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1e-20, 1", "1, 1e15", "1, 1e18", "1e-30, 1e15"})
+    void aQueryFarFromAllRowsGetsItsDistance(float rowUnit, float queryUnit) {
+        float[][] rows = inUnits(rowUnit, gaussian(500, 8, new Random(22)));
+        float[] query = inUnits(queryUnit, gaussian(1, 8, new Random(23)))[0];
+        try (HnswTable table = HnswTable.builder().build(ORCHESTRATOR, rows)) {
+            Neighbors found = table.search(query, 3, 50).join();
+            assertThat(found.size()).isEqualTo(3);
+            assertThat(found.distances()[0])
+                    .isCloseTo(distance(rows[0], query, Metric.SQUARED_L2), withinPercentage(.01));
+        }
+    }
+
+    private static float[][] inUnits(float unit, float[][] rows) {
+        for (float[] row : rows) {
+            for (int i = 0; i < row.length; i++) {
+                row[i] *= unit;
+            }
+        }
+        return rows;
     }
 
     @Test
@@ -201,13 +249,17 @@ class HnswTableTest {
             assertThat(found.size()).isEqualTo(k);
             for (int i = 0; i < k; i++) {
                 assertThat(found.distances()[i])
-                        .isCloseTo(distance(rows[(int) found.ids()[i]], query, metric), within(1e-2f));
+                        .isCloseTo(distance(rows[(int) found.ids()[i]], query, metric), tolerance(found, i));
             }
             hits += (int) Arrays.stream(found.ids())
                     .filter(id -> Arrays.stream(truth.ids()).anyMatch(t -> t == id))
                     .count();
         }
         return hits / (double) (k * queries.length);
+    }
+
+    private static Offset<Float> tolerance(Neighbors found, int i) {
+        return within(1e-2f + 1e-4f * Math.abs(found.distances()[i]));
     }
 
     private static Neighbors exact(float[][] rows, float[] query, int k, Metric metric) {
@@ -226,7 +278,7 @@ class HnswTableTest {
         double aa = 0;
         double bb = 0;
         for (int i = 0; i < a.length; i++) {
-            squares += (a[i] - b[i]) * (double) (a[i] - b[i]);
+            squares += (a[i] - (double) b[i]) * (a[i] - (double) b[i]);
             dot += a[i] * (double) b[i];
             aa += a[i] * (double) a[i];
             bb += b[i] * (double) b[i];
