@@ -69,7 +69,8 @@ public final class RoostCommand implements Callable<Integer> {
                 .addSubcommand(new DemoCommand(streams))
                 .addSubcommand(new TopologyCommand(streams))
                 .addSubcommand(new MapCommand(streams))
-                .addSubcommand(new SearchCommand(streams));
+                .addSubcommand(new SearchCommand(streams))
+                .addSubcommand(new CommandLine(new BenchCommand()).addSubcommand(new LocalityCommand(streams)));
         return command.setOut(new PrintWriter(streams.out(), true, StandardCharsets.UTF_8))
                 .setErr(new PrintWriter(streams.err(), true, StandardCharsets.UTF_8))
                 .setColorScheme(CommandLine.Help.defaultColorScheme(CommandLine.Help.Ansi.OFF))

@@ -28,7 +28,7 @@ final class TopologyCommand implements Callable<Integer> {
 
     @Option(
             names = "--level",
-            paramLabel = "L3|L2|NUMA",
+            paramLabel = "L3|L2|NUMA|PACKAGE",
             description = "What a cache domain is; default the last-level cache.")
     private @Nullable DomainLevel level;
 

@@ -1,0 +1,26 @@
+package io.github.roost.examples.cli;
+
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code roost bench}: measurements that answer one question each. */
+@Command(
+        name = "bench",
+        description = "Measurements that answer one question each.",
+        synopsisSubcommandLabel = "COMMAND")
+final class BenchCommand implements Callable<Integer> {
+    @Spec
+    private @SuppressWarnings("NullAway.Init") CommandSpec spec;
+
+    @Mixin
+    private final HelpOption help = new HelpOption();
+
+    @Override
+    public Integer call() {
+        throw new ParameterException(spec.commandLine(), "no benchmark given, see roost bench --help");
+    }
+}

@@ -1,0 +1,96 @@
+package io.github.roost.examples.cli;
+
+import io.github.roost.bench.locality.LocalityBench;
+import io.github.roost.core.Scheduling;
+import io.github.roost.topology.DomainLevel;
+import io.github.roost.topology.TopologyReader;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code roost bench locality}: what a table's home is worth in searches a second. */
+@Command(
+        name = "locality",
+        description = "Searches a second of V0, V1 and V2, where one table fits a domain's cache and two do not.")
+final class LocalityCommand implements Callable<Integer> {
+    private final Streams streams;
+
+    @Mixin
+    private final HelpOption help = new HelpOption();
+
+    @Option(
+            names = "--level",
+            paramLabel = "L3|L2|NUMA|PACKAGE",
+            description = "What a cache domain is; default L2, which makes two domains of two cores.")
+    private DomainLevel level = DomainLevel.L2;
+
+    @Option(names = "--table-kib", paramLabel = "N", description = "Size of each table; default 750.")
+    private int tableKib = 750;
+
+    @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all three; default 10.")
+    private int rounds = 10;
+
+    @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each in a round; default 500.")
+    private int sliceMillis = 500;
+
+    LocalityCommand(Streams streams) {
+        this.streams = streams;
+    }
+
+    @Override
+    public Integer call() {
+        require("--table-kib", tableKib, 1_000_000);
+        require("--rounds", rounds, 10_000);
+        require("--slice-millis", sliceMillis, 60_000);
+        Map<Scheduling, List<Double>> results = measure();
+        streams.out().println("               searches/s              ratio to V0 of the same round");
+        streams.out().println("         min   median      max            min  median    max");
+        results.forEach((scheduling, rates) -> streams.out()
+                .println("%-4s %s         %s"
+                        .formatted(
+                                scheduling,
+                                spread(rates, "%8.0f"),
+                                spread(ratios(rates, results.getOrDefault(Scheduling.V0, rates)), "%6.2f"))));
+        return 0;
+    }
+
+    private static void require(String option, int value, int most) {
+        if (value < 1 || value > most) {
+            throw new CommandFailure(option + " must be between 1 and " + most + ", got " + value);
+        }
+    }
+
+    private Map<Scheduling, List<Double>> measure() {
+        try {
+            return new LocalityBench(
+                            TopologyReader.live().level(level).read(), tableKib << 10, Duration.ofMillis(sliceMillis))
+                    .run(rounds);
+        } catch (IllegalArgumentException e) {
+            throw new CommandFailure(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static List<Double> ratios(List<Double> rates, List<Double> baseline) {
+        return IntStream.range(0, rates.size())
+                .mapToObj(round -> rates.get(round) / baseline.get(round))
+                .toList();
+    }
+
+    private static String spread(List<Double> values, String format) {
+        double[] sorted =
+                values.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+        double middle = (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2;
+        return String.join(
+                " ",
+                Arrays.stream(new double[] {sorted[0], middle, sorted[sorted.length - 1]})
+                        .mapToObj(value -> String.format(Locale.ROOT, format, value))
+                        .toList());
+    }
+}
