@@ -1,7 +1,6 @@
 /** Places searches on the cache domain that holds their data: submission, dispatch, stealing, adaptation. */
 module io.github.roost.core {
     requires transitive io.github.roost.topology;
-    requires org.jctools.core;
     requires org.slf4j;
     requires static transitive org.jspecify;
     requires static micrometer.core;

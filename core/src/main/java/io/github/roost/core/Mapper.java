@@ -53,6 +53,7 @@ final class Mapper {
 
     Mapper(
             int domains,
+            int workers,
             TrafficMonitor monitor,
             MappingPolicy policy,
             RemapTrigger trigger,
@@ -66,7 +67,7 @@ final class Mapper {
         this.shortWindowNanos = shortWindow.toNanos();
         this.adapts = adapts;
         this.windows = new TrafficWindows(shortPerLong);
-        this.epochs = new Epochs(Mapping.empty(domains));
+        this.epochs = new Epochs(Mapping.empty(domains), workers);
         this.thread = Thread.ofPlatform()
                 .daemon()
                 .name("roost-mapper")

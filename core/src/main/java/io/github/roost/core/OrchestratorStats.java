@@ -87,17 +87,19 @@ public record OrchestratorStats(
      * @param waiting tasks in its workers' rings
      * @param trafficBytes bytes touched by searches of the mapping ids at home here, since the start
      * @param mappingIds ids at home here, an id of several homes counted at each
-     * @param timedTasks tasks that the next two sums are over
-     * @param waitNanos time tasks waited before they ran here, summed, in nanoseconds
-     * @param runNanos time they ran, summed, in nanoseconds
+     * @param timedWaits tasks that the next sum is over: those with a deadline, and about one in eight of the others
+     * @param waitNanos time those tasks waited before they ran here, summed, in nanoseconds
+     * @param timedRuns tasks that the next sum is over
+     * @param runNanos time those tasks ran, summed, in nanoseconds
      */
     public record DomainStats(
             int domain,
             int waiting,
             long trafficBytes,
             int mappingIds,
-            long timedTasks,
+            long timedWaits,
             long waitNanos,
+            long timedRuns,
             long runNanos) {}
 
     /**
@@ -179,17 +181,19 @@ public record OrchestratorStats(
         }
         List<DomainStats> domains = new ArrayList<>();
         for (int domain = 0; domain < layout.domains(); domain++) {
-            long timed = 0;
+            long waits = 0;
             long wait = 0;
+            long runs = 0;
             long run = 0;
             for (int i = 0; i < layout.workersIn(domain); i++) {
                 WorkerTotals count = counts.get(layout.workerIn(domain, i));
-                timed += count.timed();
+                waits += count.waitsTimed();
                 wait += count.waitNanos();
+                runs += count.runsTimed();
                 run += count.runNanos();
             }
             domains.add(new DomainStats(
-                    domain, pool.waitingIn(domain), Math.round(loads[domain]), ids[domain], timed, wait, run));
+                    domain, pool.waitingIn(domain), Math.round(loads[domain]), ids[domain], waits, wait, runs, run));
         }
         return domains;
     }

@@ -23,9 +23,13 @@ public final class HomeDomainDispatcher implements Dispatcher {
         if (workers == 1) {
             return preferred;
         }
-        int step = 1 + (int) Long.remainderUnsigned(ticket, workers - 1);
+        int loadOfPreferred = load.load(preferred);
+        if (loadOfPreferred == 0) {
+            return preferred;
+        }
+        int step = 1 + ((int) ticket & Integer.MAX_VALUE) % (workers - 1);
         int other = layout.workerIn(domain, (usual + step) % workers);
-        return load.load(preferred) <= load.load(other) ? preferred : other;
+        return loadOfPreferred <= load.load(other) ? preferred : other;
     }
 
     private int lessLoadedHome(int slot, Mapping mapping, LoadView load, long ticket) {

@@ -109,16 +109,16 @@ public final class RoostMetrics implements MeterBinder {
         FunctionTimer.builder(
                         "roost.task.wait",
                         this,
-                        self -> of.apply(self).timedTasks(),
+                        self -> of.apply(self).timedWaits(),
                         self -> of.apply(self).waitNanos(),
                         TimeUnit.NANOSECONDS)
-                .description("Time from submission to start")
+                .description("Time from submission to start, of tasks with a deadline and of a sample of the others")
                 .tag("domain", tag)
                 .register(registry);
         FunctionTimer.builder(
                         "roost.task.run",
                         this,
-                        self -> of.apply(self).timedTasks(),
+                        self -> of.apply(self).timedRuns(),
                         self -> of.apply(self).runNanos(),
                         TimeUnit.NANOSECONDS)
                 .description("Time from start to end")

@@ -43,9 +43,16 @@ public final class TrafficMonitor {
     /** Adds one search of {@code slot} that ran on a worker of {@code domain} and touched {@code bytes} bytes. */
     public void add(int domain, int slot, long bytes) {
         AtomicLongArray chunk = chunks[domain][slot >>> CHUNK_BITS];
-        int index = 2 * (slot & (CHUNK_SLOTS - 1));
+        int index = indexInChunk(slot);
         chunk.getAndAdd(index, bytes);
         chunk.getAndAdd(index + 1, 1);
+    }
+
+    /** Consecutive slots, which different workers count at once, lie on cache lines of their own. */
+    private static int indexInChunk(int slot) {
+        int inChunk = slot & (CHUNK_SLOTS - 1);
+        int half = CHUNK_BITS / 2;
+        return 2 * (((inChunk << half) | (inChunk >>> half)) & (CHUNK_SLOTS - 1));
     }
 
     /** The totals of slots 0 to {@code slots} exclusive. */
@@ -55,7 +62,7 @@ public final class TrafficMonitor {
         for (AtomicLongArray[] row : chunks) {
             for (int slot = 0; slot < slots; slot++) {
                 AtomicLongArray chunk = row[slot >>> CHUNK_BITS];
-                int index = 2 * (slot & (CHUNK_SLOTS - 1));
+                int index = indexInChunk(slot);
                 bytes[slot] += chunk.getOpaque(index);
                 searches[slot] += chunk.getOpaque(index + 1);
             }
@@ -68,7 +75,7 @@ public final class TrafficMonitor {
         for (AtomicLongArray[] row : chunks) {
             for (int slot = from; slot < to; slot++) {
                 AtomicLongArray chunk = row[slot >>> CHUNK_BITS];
-                int index = 2 * (slot & (CHUNK_SLOTS - 1));
+                int index = indexInChunk(slot);
                 chunk.set(index, 0);
                 chunk.set(index + 1, 0);
             }

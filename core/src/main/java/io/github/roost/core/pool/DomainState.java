@@ -1,63 +1,70 @@
 package io.github.roost.core.pool;
 
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 
 /** What the workers of one cache domain share about themselves. Thread-safe. */
 final class DomainState {
     private static final long NOT_BACKLOGGED = Long.MIN_VALUE;
+    /** Longs from one field to the next: two cache lines, since processors fetch lines in pairs. */
+    private static final int STRIDE = 16;
 
     /** Workers that found nothing to run; each worker counts itself in and out. */
-    private final AtomicInteger idle = new AtomicInteger();
+    private static final int IDLE = STRIDE;
     /** Of those, the ones that sleep or are about to. */
-    private final AtomicInteger parked = new AtomicInteger();
+    private static final int PARKED = 2 * STRIDE;
     /**
      * When the present backlog began. Set by whoever first sees a backlog, reset by whoever first sees none. The two can
      * cross and leave it wrong until the next look; that delays or hastens a cross steal and loses nothing, since the
      * domain's own workers drain its rings regardless.
      */
-    private final AtomicLong backlogSince = new AtomicLong(NOT_BACKLOGGED);
+    private static final int BACKLOG_SINCE = 3 * STRIDE;
+
+    private final AtomicLongArray fields = new AtomicLongArray(4 * STRIDE);
+
+    DomainState() {
+        fields.set(BACKLOG_SINCE, NOT_BACKLOGGED);
+    }
 
     void idleBegins() {
-        idle.getAndIncrement();
+        fields.getAndIncrement(IDLE);
     }
 
     void idleEnds() {
-        idle.getAndDecrement();
+        fields.getAndDecrement(IDLE);
     }
 
     int idle() {
-        return idle.get();
+        return (int) fields.get(IDLE);
     }
 
     void parkBegins() {
-        parked.getAndIncrement();
+        fields.getAndIncrement(PARKED);
     }
 
     void parkEnds() {
-        parked.getAndDecrement();
+        fields.getAndDecrement(PARKED);
     }
 
     int parked() {
-        return parked.get();
+        return (int) fields.get(PARKED);
     }
 
     /** Notes that a backlog was seen at {@code now}; true when it begins. */
     boolean beginBacklog(long now) {
-        return backlogSince.compareAndSet(NOT_BACKLOGGED, now);
+        return fields.compareAndSet(BACKLOG_SINCE, NOT_BACKLOGGED, now);
     }
 
     void endBacklog() {
-        backlogSince.set(NOT_BACKLOGGED);
+        fields.set(BACKLOG_SINCE, NOT_BACKLOGGED);
     }
 
     boolean hasBacklog() {
-        return backlogSince.get() != NOT_BACKLOGGED;
+        return fields.get(BACKLOG_SINCE) != NOT_BACKLOGGED;
     }
 
     /** How long the backlog has lasted at {@code now}, or -1 when there is none. */
     long backlogNanos(long now) {
-        long since = backlogSince.get();
+        long since = fields.get(BACKLOG_SINCE);
         return since == NOT_BACKLOGGED ? -1 : Math.max(0, now - since);
     }
 }

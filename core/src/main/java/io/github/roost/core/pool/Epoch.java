@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A published mapping and the count of tasks dispatched under it that have not finished.
  *
- * <p>Entries and exits are counted apart, one pair of counters a domain, each pair on cache lines of its own. All
- * counters only grow. {@link #inside} reads every exit before any entry: if the sums are equal then, at the moment
+ * <p>Entries and exits are counted apart, each in several lanes on cache lines of their own, so that threads that use
+ * different lanes do not slow each other. All counters only grow. {@link #inside} reads every exit before any entry: if the sums are equal then, at the moment
  * between the two passes, the number of exits was at least what was read and the number of entries at most what was
  * read, and exits never exceed entries, so both were equal and nobody was inside.
  *
@@ -22,6 +22,7 @@ public final class Epoch {
     private static final int STRIDE = 16;
 
     private final Mapping mapping;
+    private final int lanes;
     private final AtomicLongArray entries;
     private final AtomicLongArray exits;
     private final CompletableFuture<Void> retired = new CompletableFuture<>();
@@ -30,25 +31,35 @@ public final class Epoch {
     /** Set once by whoever finds it so. */
     private volatile boolean drained;
 
-    public Epoch(Mapping mapping) {
+    /** @param lanes how many threads may count without sharing a cache line, a power of two */
+    Epoch(Mapping mapping, int lanes) {
         this.mapping = mapping;
-        this.entries = new AtomicLongArray((mapping.domains() + 1) * STRIDE);
-        this.exits = new AtomicLongArray((mapping.domains() + 1) * STRIDE);
+        this.lanes = lanes;
+        this.entries = new AtomicLongArray((lanes + 1) * STRIDE);
+        this.exits = new AtomicLongArray((lanes + 1) * STRIDE);
     }
 
     public Mapping mapping() {
         return mapping;
     }
 
-    /** Counts {@code tasks} tasks in, on the counter of {@code domain}. */
-    public void enter(int domain, int tasks) {
-        entries.getAndAdd((domain + 1) * STRIDE, tasks);
+    /**
+     * Counts {@code tasks} tasks in.
+     *
+     * @param lane any number; threads that run at the same time best use different ones
+     */
+    public void enter(long lane, int tasks) {
+        entries.getAndAdd(index(lane), tasks);
     }
 
-    /** Counts {@code tasks} tasks out, on the counter of any domain. */
-    public void exit(int domain, int tasks) {
-        exits.getAndAdd((domain + 1) * STRIDE, tasks);
+    /** Counts {@code tasks} tasks out, on any lane. */
+    public void exit(long lane, int tasks) {
+        exits.getAndAdd(index(lane), tasks);
         noteDrained();
+    }
+
+    private int index(long lane) {
+        return (1 + ((int) lane & (lanes - 1))) * STRIDE;
     }
 
     /** Called once, after the next epoch has been published; {@code then} may run more than once, on any thread. */

@@ -13,12 +13,21 @@ import java.util.concurrent.ConcurrentSkipListMap;
  * that do so at once, at least the later to mark sees both marks, so no drained epoch is left behind.
  */
 public final class Epochs {
+    private static final int LEAST_LANES = 8;
+    /** Bounds the memory of an epoch at 16 KiB; beyond, workers share lanes. */
+    private static final int MOST_LANES = 64;
+
     private final ConcurrentSkipListMap<Long, Epoch> living = new ConcurrentSkipListMap<>();
+    private final int lanes;
     private volatile Epoch current;
 
-    /** @param first the mapping of epoch 0 */
-    public Epochs(Mapping first) {
-        current = new Epoch(first.withEpoch(0));
+    /**
+     * @param first the mapping of epoch 0
+     * @param workers how many threads count tasks out
+     */
+    public Epochs(Mapping first, int workers) {
+        this.lanes = Math.clamp(Integer.highestOneBit(2 * workers - 1), LEAST_LANES, MOST_LANES);
+        current = new Epoch(first.withEpoch(0), lanes);
         living.put(0L, current);
     }
 
@@ -30,7 +39,7 @@ public final class Epochs {
     /** Puts a mapping in force under the next number; returns the epoch before. Callers take turns. */
     public Epoch publish(Mapping mapping) {
         Epoch before = current;
-        Epoch next = new Epoch(mapping.withEpoch(before.mapping().epoch() + 1));
+        Epoch next = new Epoch(mapping.withEpoch(before.mapping().epoch() + 1), lanes);
         living.put(next.mapping().epoch(), next);
         current = next;
         before.supersede(this::retireDrained);

@@ -23,7 +23,7 @@ public interface Task {
     /** The epoch it was dispatched under. */
     Epoch epoch();
 
-    /** {@link System#nanoTime()} at submission. */
+    /** {@link System#nanoTime()} at submission, or {@link #NOT_TIMED}. */
     long submittedNanos();
 
     /** {@link System#nanoTime()} after which it must not start, or {@link #NO_DEADLINE}. */
@@ -41,6 +41,9 @@ public interface Task {
     }
 
     long NO_DEADLINE = Long.MIN_VALUE;
+
+    /** Stands for the time of submission where it was not read. */
+    long NOT_TIMED = Long.MIN_VALUE;
 
     /** Whether its deadline has passed at {@code nanos}. */
     default boolean expired(long nanos) {

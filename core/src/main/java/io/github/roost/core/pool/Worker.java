@@ -35,7 +35,7 @@ final class Worker implements Runnable {
     static {
         try {
             STATE = MethodHandles.lookup().findVarHandle(Worker.class, "state", int.class);
-            CURRENT = MethodHandles.lookup().findVarHandle(Worker.class, "current", Task.class);
+            CURRENT = MethodHandles.lookup().findVarHandle(Progress.class, "current", Task.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -54,16 +54,12 @@ final class Worker implements Runnable {
     /** Written by the worker (to PARKED and back) and by who wakes it (to UP). */
     @SuppressWarnings("unused")
     private volatile int state = UP;
-    /** Written by the worker alone; the innermost task it runs. */
-    private volatile @Nullable Task current;
+
+    private final Progress progress = new Progress();
     /** Written by the worker's thread as it starts; a replacement thread writes it anew. */
     private volatile @Nullable PinResult pin;
 
     private volatile @Nullable WorkerThread thread;
-    /** Interactive tasks since the last batch task; the worker's own. */
-    private int interactiveSinceBatch;
-    /** When the last task ended, 0 when the worker has looked around since; the worker's own. */
-    private long endOfLast;
     /** Whether this worker counts as idle in its domain; the worker's own. */
     private boolean countedIdle;
 
@@ -120,8 +116,8 @@ final class Worker implements Runnable {
     }
 
     private @Nullable Task pollOwn() {
-        if (interactiveSinceBatch >= INTERACTIVE_PER_BATCH) {
-            interactiveSinceBatch = 0;
+        if (progress.interactiveSinceBatch >= INTERACTIVE_PER_BATCH) {
+            progress.interactiveSinceBatch = 0;
             Task task = batch.poll();
             if (task != null) {
                 pool.taken(domain);
@@ -130,7 +126,7 @@ final class Worker implements Runnable {
         }
         Task task = interactive.poll();
         if (task != null) {
-            interactiveSinceBatch++;
+            progress.interactiveSinceBatch++;
         } else {
             task = batch.poll();
         }
@@ -200,7 +196,7 @@ final class Worker implements Runnable {
     }
 
     private @Nullable Task waitForTask() {
-        endOfLast = 0;
+        progress.endOfLast = 0;
         domainState.idleBegins();
         countedIdle = true;
         Task task = null;
@@ -266,7 +262,7 @@ final class Worker implements Runnable {
 
     /** Tasks in both rings and the one that runs. Any thread. */
     int load() {
-        return waiting() + (current == null ? 0 : 1);
+        return waiting() + (progress.current == null ? 0 : 1);
     }
 
     boolean isOf(WorkerPool other) {
@@ -274,7 +270,7 @@ final class Worker implements Runnable {
     }
 
     boolean isRunning() {
-        return current != null;
+        return progress.current != null;
     }
 
     Ring ring(Priority priority) {
@@ -293,7 +289,7 @@ final class Worker implements Runnable {
 
     @Nullable
     Task current() {
-        return current;
+        return progress.current;
     }
 
     /** Runs a task taken from a ring, unless someone who waits for it has claimed it. This worker's thread only. */
@@ -315,10 +311,10 @@ final class Worker implements Runnable {
     }
 
     private void runClaimed(Task task) {
-        Task outer = current;
+        Task outer = progress.current;
         // A task that begins where another ended shares the reading of the clock with it.
-        long start = outer == null && endOfLast != 0 ? endOfLast : System.nanoTime();
-        CURRENT.setRelease(this, task);
+        long start = outer == null && progress.endOfLast != 0 ? progress.endOfLast : System.nanoTime();
+        CURRENT.setRelease(progress, task);
         Run run = new Run(task, start);
         try {
             Throwable failure = pool.failure();
@@ -334,12 +330,12 @@ final class Worker implements Runnable {
             task.fail(unexpected);
             throw unexpected;
         } finally {
-            CURRENT.setRelease(this, outer);
+            CURRENT.setRelease(progress, outer);
             if (outer == null) {
                 // What user code left behind must not keep this worker from sleeping.
                 Thread.interrupted();
             }
-            task.epoch().exit(domain, 1);
+            task.epoch().exit(index, 1);
         }
     }
 
@@ -349,7 +345,7 @@ final class Worker implements Runnable {
             if (task.claim()) {
                 pool.failedWaiting();
                 task.fail(cause);
-                task.epoch().exit(domain, 1);
+                task.epoch().exit(index, 1);
             }
         }
     }
@@ -369,6 +365,19 @@ final class Worker implements Runnable {
                 LockSupport.parkNanos(future, HELP_PAUSE_NANOS);
             }
         }
+    }
+
+    /** What the worker writes with every task: on cache lines of its own, away from what submitters read. */
+    @SuppressWarnings("unused")
+    private static final class Progress extends CacheLinePadding {
+        /** Written by the worker alone; the innermost task it runs. */
+        private volatile @Nullable Task current;
+        /** Interactive tasks since the last batch task; the worker's own. */
+        private int interactiveSinceBatch;
+        /** When the last task ended, 0 when the worker has looked around since; the worker's own. */
+        private long endOfLast;
+
+        private long q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15;
     }
 
     /** The context of one run on this worker. */
@@ -396,9 +405,13 @@ final class Worker implements Runnable {
             }
             booked = true;
             long end = System.nanoTime();
-            endOfLast = end;
-            counters.add(Counter.TIMED, 1);
-            counters.add(Counter.WAIT_NANOS, Math.max(0, startNanos() - task().submittedNanos()));
+            progress.endOfLast = end;
+            long submitted = task().submittedNanos();
+            if (submitted != Task.NOT_TIMED) {
+                counters.add(Counter.WAITS_TIMED, 1);
+                counters.add(Counter.WAIT_NANOS, Math.max(0, startNanos() - submitted));
+            }
+            counters.add(Counter.RUNS_TIMED, 1);
             counters.add(Counter.RUN_NANOS, end - startNanos());
             counters.add(WorkerPool.counterOf(outcome), 1);
             if (touchedAnything()) {

@@ -12,8 +12,9 @@ final class WorkerCounters {
         EXPIRED,
         INTRA_STEALS,
         CROSS_STEALS,
-        TIMED,
+        WAITS_TIMED,
         WAIT_NANOS,
+        RUNS_TIMED,
         RUN_NANOS,
         PARKS
     }

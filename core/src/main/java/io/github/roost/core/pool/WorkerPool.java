@@ -90,27 +90,42 @@ public final class WorkerPool {
         }
     }
 
-    /** Reserves a place in a worker's ring; false when it is full. */
-    public boolean reserve(int worker, Priority priority) {
+    /** Puts a task into a worker's ring and wakes a worker that should run it; false when the ring is full. */
+    public boolean offer(int worker, Priority priority, Task task) {
+        long place = reserve(worker, priority);
+        if (place == Ring.FULL) {
+            return false;
+        }
+        put(worker, priority, place, task);
+        return true;
+    }
+
+    /** Reserves a place in a worker's ring; its number, or {@link Ring#FULL}. */
+    long reserve(int worker, Priority priority) {
         return workers[worker].ring(priority).reserve();
     }
 
     /** Gives a reserved place back. */
-    public void release(int worker, Priority priority) {
-        workers[worker].ring(priority).release();
+    void release(int worker, Priority priority, long place) {
+        workers[worker].ring(priority).release(place);
     }
 
     /** Puts a task into a reserved place and wakes a worker that should run it. */
-    public void put(int worker, Priority priority, Task task) {
+    void put(int worker, Priority priority, long place, Task task) {
         Worker target = workers[worker];
-        target.ring(priority).put(task);
+        target.ring(priority).put(place, task);
         if (terminated) {
             // Whoever terminated the pool may have looked into this ring before the task was in it.
             failWaiting();
         }
-        if (!target.wake() && target.isRunning()) {
+        if (!target.wake() && mayNeedHelp(target) && target.isRunning()) {
             wakeHelper(target);
         }
+    }
+
+    /** Whether {@link #wakeHelper} could do anything; cheaper than the look at what the target runs. */
+    private boolean mayNeedHelp(Worker target) {
+        return domains.length > 1 || domains[target.domain].parked() > 0;
     }
 
     /** Wakes a sleeping worker that may steal what the target, which is busy, cannot run at once. */
@@ -162,7 +177,7 @@ public final class WorkerPool {
 
     /** A task was taken from a ring of this domain. */
     void taken(int domain) {
-        if (domains[domain].hasBacklog() && !isBacklogged(domain)) {
+        if (domains.length > 1 && domains[domain].hasBacklog() && !isBacklogged(domain)) {
             domains[domain].endBacklog();
         }
     }
@@ -255,8 +270,9 @@ public final class WorkerPool {
                 counters.get(Counter.EXPIRED),
                 counters.get(Counter.INTRA_STEALS),
                 counters.get(Counter.CROSS_STEALS),
-                counters.get(Counter.TIMED),
+                counters.get(Counter.WAITS_TIMED),
                 counters.get(Counter.WAIT_NANOS),
+                counters.get(Counter.RUNS_TIMED),
                 counters.get(Counter.RUN_NANOS),
                 counters.get(Counter.PARKS));
     }

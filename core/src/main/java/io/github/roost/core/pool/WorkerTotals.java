@@ -9,8 +9,9 @@ package io.github.roost.core.pool;
  * @param expired tasks whose deadline passed before they started
  * @param intraSteals tasks taken from another worker of the domain
  * @param crossSteals tasks taken from another domain
- * @param timed tasks whose times are in the next two
+ * @param waitsTimed tasks whose waits are in the next sum
  * @param waitNanos time those tasks waited, in total, in nanoseconds
+ * @param runsTimed tasks whose runs are in the next sum
  * @param runNanos time those tasks ran, in total, in nanoseconds
  * @param parks how often the worker went to sleep
  */
@@ -21,7 +22,8 @@ public record WorkerTotals(
         long expired,
         long intraSteals,
         long crossSteals,
-        long timed,
+        long waitsTimed,
         long waitNanos,
+        long runsTimed,
         long runNanos,
         long parks) {}

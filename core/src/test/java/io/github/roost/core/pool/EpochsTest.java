@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class EpochsTest {
     private final Mapping mapping = Mapping.of(2, new int[] {0, 1});
-    private final Epochs epochs = new Epochs(mapping);
+    private final Epochs epochs = new Epochs(mapping, 2);
 
     @Test
     void anEmptyEpochRetiresAsSoonAsItIsSuperseded() {
@@ -32,7 +32,7 @@ class EpochsTest {
         epoch.enter(0, 3);
         epochs.publish(mapping);
         epoch.exit(1, 1);
-        epoch.exit(-1, 1);
+        epoch.exit(17, 1);
         assertThat(epoch.retired()).isNotDone();
         assertThat(epochs.unfinished()).isEqualTo(1);
         epoch.exit(0, 1);

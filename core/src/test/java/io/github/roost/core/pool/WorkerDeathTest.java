@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 class WorkerDeathTest {
     private final List<Integer> replaced = new CopyOnWriteArrayList<>();
     private final List<Integer> pinnedTo = new CopyOnWriteArrayList<>();
-    private final Epoch epoch = new Epoch(Mapping.of(1, new int[] {0}));
+    private final Epoch epoch = new Epoch(Mapping.of(1, new int[] {0}), 1);
 
     @Test
     void aThreadThatDiesLosesNoTaskAndIsReplacedOnItsCore() throws Exception {
@@ -58,8 +58,7 @@ class WorkerDeathTest {
                 new SearchTask<>((query, context) -> query + 1, 41, 0, epoch, 0, Task.NO_DEADLINE);
         for (Task task : List.of(deadly, behind)) {
             epoch.enter(0, 1);
-            assertThat(pool.reserve(0, Priority.INTERACTIVE)).isTrue();
-            pool.put(0, Priority.INTERACTIVE, task);
+            assertThat(pool.offer(0, Priority.INTERACTIVE, task)).isTrue();
         }
         assertThat(deadly.failure.get()).isInstanceOf(DeadlyTask.Death.class);
         assertThat(behind.get()).isEqualTo(42);
