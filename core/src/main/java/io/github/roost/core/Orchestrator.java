@@ -93,10 +93,12 @@ public final class Orchestrator implements AutoCloseable {
                 scheduling == Scheduling.V2 ? new HomeDomainDispatcher(layout) : new RoundRobinDispatcher(layout);
         this.monitor = new TrafficMonitor(layout.domains());
         RuntimeEvents events = new RuntimeEvents(builder.slowTaskThreshold);
+        Pinner pinner = Pinner.of(topology);
         this.pool = new WorkerPool(
                 layout,
                 scheduling,
-                builder.pinner == null ? Pinner.of(topology)::pin : builder.pinner,
+                builder.pinner == null ? pinner::pin : builder.pinner,
+                pinner::currentCpu,
                 builder.crossDomainGate,
                 builder.idleStrategy,
                 ringCapacity,

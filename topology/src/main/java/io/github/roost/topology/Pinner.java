@@ -48,6 +48,11 @@ public final class Pinner {
         return new PinResult(core.pus(), CpuSet.list(got), scheduler.currentCpu(), refusal.isEmpty(), refusal);
     }
 
+    /** OS number of the CPU that the calling thread runs on at this moment, or -1 where the system does not say. */
+    public int currentCpu() {
+        return scheduler == null ? -1 : scheduler.currentCpu();
+    }
+
     /** Tries the bind; empty when the kernel accepted it. */
     private String refusal(LinuxScheduler linux, BitSet asked) {
         if (!whyNot.isEmpty()) {

@@ -54,6 +54,16 @@ public final class WorkerLayout {
         return workersOf.length;
     }
 
+    /** One more than the largest OS number of a PU of any worker. */
+    public int cpus() {
+        return 1
+                + cores.stream()
+                        .flatMap(core -> core.pus().stream())
+                        .mapToInt(Integer::intValue)
+                        .max()
+                        .orElse(-1);
+    }
+
     /** The core that a worker is pinned to. */
     public Core coreOf(int worker) {
         return cores.get(worker);

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * <p>No wake-up is lost: a submitter first counts its task into a ring and then looks whether a worker sleeps; a worker
  * first marks itself {@link #PARKED} and then looks at the counts of all rings it may take from. Both are sequentially
  * consistent, so at least one of the two sees the other (Dekker's argument): either the worker stays up, or the
- * submitter wakes it.
+ * submitter wakes it, or wakes another of the domain in its place. That one looks at the rings of the whole domain after
+ * it was woken; if it comes upon something else to run there, it first wakes whoever sleeps on tasks of their own.
  */
 final class Worker implements Runnable {
     /** Interactive tasks after which a waiting batch task goes first, so that batch work is never starved. */
@@ -246,6 +247,11 @@ final class Worker implements Runnable {
         return false;
     }
 
+    /** Whether the worker sleeps or is about to. Any thread. */
+    boolean isParked() {
+        return state == PARKED;
+    }
+
     /** Wakes the worker if it sleeps; true if this call did. Any thread. */
     boolean wake() {
         if (state == PARKED && STATE.compareAndSet(this, PARKED, UP)) {
@@ -298,6 +304,7 @@ final class Worker implements Runnable {
             // Whoever put these may have found this worker on its way to a task that it had stolen.
             pool.wakeHelper(this);
         }
+        pool.wakeOverlooked(domain);
         if (task.claim()) {
             runClaimed(task);
         }

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,6 +33,7 @@ public final class WorkerPool {
     private final WorkerLayout layout;
     private final Scheduling scheduling;
     private final Function<Core, PinResult> pinner;
+    private final CallerCore callerCore;
     private final CrossDomainGate gate;
     private final IdleStrategy idleStrategy;
     private final int ringCapacity;
@@ -50,6 +52,7 @@ public final class WorkerPool {
             WorkerLayout layout,
             Scheduling scheduling,
             Function<Core, PinResult> pinner,
+            IntSupplier callerCpu,
             CrossDomainGate gate,
             IdleStrategy idleStrategy,
             int ringCapacity,
@@ -57,6 +60,7 @@ public final class WorkerPool {
             PoolListener listener) {
         this.layout = layout;
         this.pinner = pinner;
+        this.callerCore = new CallerCore(callerCpu, layout.cpus());
         this.gate = gate;
         this.idleStrategy = idleStrategy;
         this.ringCapacity = ringCapacity;
@@ -118,8 +122,36 @@ public final class WorkerPool {
             // Whoever terminated the pool may have looked into this ring before the task was in it.
             failWaiting();
         }
-        if (!target.wake() && mayNeedHelp(target) && target.isRunning()) {
+        if (target.isParked()) {
+            wakeFor(target);
+        } else if (mayNeedHelp(target) && target.isRunning()) {
             wakeHelper(target);
+        }
+    }
+
+    /** Wakes the target, or the worker of the caller's own core if it sleeps as well and may take the target's tasks. */
+    private void wakeFor(Worker target) {
+        int near = scheduling == Scheduling.V0 ? -1 : callerCore.worker();
+        boolean woken =
+                near >= 0 && near != target.index && workers[near].domain == target.domain && workers[near].wake();
+        if (!woken) {
+            target.wake();
+        }
+    }
+
+    /**
+     * Wakes workers of a domain that sleep on tasks of their own: one that was woken in their place has found something
+     * else to run.
+     */
+    void wakeOverlooked(int domain) {
+        if (domains[domain].parked() == 0) {
+            return;
+        }
+        for (int i = 0; i < layout.workersIn(domain); i++) {
+            Worker worker = workers[layout.workerIn(domain, i)];
+            if (worker.isParked() && worker.waiting() > 0) {
+                worker.wake();
+            }
         }
     }
 
@@ -318,7 +350,9 @@ public final class WorkerPool {
     }
 
     PinResult pin(int worker) {
-        return pinner.apply(layout.coreOf(worker));
+        PinResult pin = pinner.apply(layout.coreOf(worker));
+        callerCore.pinned(worker, pin);
+        return pin;
     }
 
     void crossSteal(int thief, int victim, Task task) {

@@ -36,6 +36,7 @@ class WorkerDeathTest {
                     pinnedTo.add(core.id());
                     return Machines.unpinned().apply(core);
                 },
+                () -> -1,
                 new CrossDomainGate(2, 0),
                 IdleStrategy.spinThenPark(10),
                 16,
