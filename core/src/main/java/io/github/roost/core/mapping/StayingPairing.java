@@ -4,20 +4,23 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.IntUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The default policy, beyond the paper's Algorithm 1 in two ways. An item hotter than one domain's fair share is cut
- * into pieces of that share, each with a home of its own. And items stay where they are unless moving them pays: pieces
+ * into equal pieces of that share or less, each with a home of its own. And items stay where they are unless moving them pays: pieces
  * leave only domains above a target, as few bytes as suffice, where the target is a little above the largest domain load
  * that {@link HotColdPairing} would give. Where that finds no way to the target, a fresh placement is taken with its
  * domains renamed so that most traffic stays.
  */
 public final class StayingPairing implements MappingPolicy {
-    /** How far above Algorithm 1's largest domain load a mapping may stay. */
-    private static final double ABOVE_ALGORITHM_1 = 1.04;
+    /** How far above Algorithm 1's largest domain load a mapping may stay: what a search still bears, 5 % at most. */
+    private static final double ABOVE_ALGORITHM_1 = 1.049;
     /** How far above the best placement of the pieces it may stay; every further per cent of balance moves much more. */
-    private static final double ABOVE_FRESH = 1.15;
+    private static final double ABOVE_FRESH = 1.4;
+    /** An item gives up a home only below this part of the traffic that earned it: else it would flap about the line. */
+    private static final double KEPT_SHARE = .7;
 
     /** Stateless: one serves all. */
     public StayingPairing() {}
@@ -67,28 +70,32 @@ public final class StayingPairing implements MappingPolicy {
         }
 
         static Pieces whole(Mapping current, long[] traffic) {
-            return of(current, traffic, Long.MAX_VALUE);
+            return of(current, traffic, item -> 1);
         }
 
         static Pieces cut(Mapping current, long[] traffic) {
-            return of(current, traffic, Math.ceilDiv(Arrays.stream(traffic).sum(), current.domains()));
+            long fairShare = Math.max(1, Math.ceilDiv(Arrays.stream(traffic).sum(), current.domains()));
+            long keptShare = Math.max(1, (long) (fairShare * KEPT_SHARE));
+            return of(current, traffic, item -> {
+                int needed = Math.max(1, Math.toIntExact(Math.ceilDiv(traffic[item], fairShare)));
+                long kept = Math.max(needed, Math.ceilDiv(traffic[item], keptShare));
+                return Math.toIntExact(Math.clamp(current.homeCount(item), needed, kept));
+            });
         }
 
-        private static Pieces of(Mapping current, long[] traffic, long largestPiece) {
+        private static Pieces of(Mapping current, long[] traffic, IntUnaryOperator piecesOf) {
             int[] firstOf = new int[traffic.length + 1];
             for (int item = 0; item < traffic.length; item++) {
-                firstOf[item + 1] =
-                        firstOf[item] + Math.max(1, Math.toIntExact(Math.ceilDiv(traffic[item], largestPiece)));
+                firstOf[item + 1] = firstOf[item] + piecesOf.applyAsInt(item);
             }
             int[] itemOf = new int[firstOf[traffic.length]];
             long[] pieceTraffic = new long[itemOf.length];
             int[] homes = new int[itemOf.length];
             for (int item = 0; item < traffic.length; item++) {
-                long left = traffic[item];
+                int pieces = firstOf[item + 1] - firstOf[item];
                 for (int piece = firstOf[item]; piece < firstOf[item + 1]; piece++) {
                     itemOf[piece] = item;
-                    pieceTraffic[piece] = Math.min(left, largestPiece);
-                    left -= pieceTraffic[piece];
+                    pieceTraffic[piece] = Math.ceilDiv(traffic[item], pieces);
                     homes[piece] = current.home(item, Math.min(piece - firstOf[item], current.homeCount(item) - 1));
                 }
             }
