@@ -46,9 +46,9 @@ final class LocalityCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        require("--table-kib", tableKib, 1_000_000);
-        require("--rounds", rounds, 10_000);
-        require("--slice-millis", sliceMillis, 60_000);
+        BenchCommand.require("--table-kib", tableKib, 1, 1_000_000);
+        BenchCommand.require("--rounds", rounds, 1, 10_000);
+        BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);
         Map<Scheduling, List<Double>> results = measure();
         streams.out().println("               searches/s              ratio to V0 of the same round");
         streams.out().println("         min   median      max            min  median    max");
@@ -59,12 +59,6 @@ final class LocalityCommand implements Callable<Integer> {
                                 spread(rates, "%8.0f"),
                                 spread(ratios(rates, results.getOrDefault(Scheduling.V0, rates)), "%6.2f"))));
         return 0;
-    }
-
-    private static void require(String option, int value, int most) {
-        if (value < 1 || value > most) {
-            throw new CommandFailure(option + " must be between 1 and " + most + ", got " + value);
-        }
     }
 
     private Map<Scheduling, List<Double>> measure() {
