@@ -5,12 +5,12 @@ import io.github.roost.core.Scheduling;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.TopologyReader;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -78,13 +78,10 @@ final class LocalityCommand implements Callable<Integer> {
     }
 
     private static String spread(List<Double> values, String format) {
-        double[] sorted =
-                values.stream().mapToDouble(Double::doubleValue).sorted().toArray();
-        double middle = (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2;
         return String.join(
                 " ",
-                Arrays.stream(new double[] {sorted[0], middle, sorted[sorted.length - 1]})
-                        .mapToObj(value -> String.format(Locale.ROOT, format, value))
+                Stream.of(Spread.least(values), Spread.median(values), Spread.most(values))
+                        .map(value -> String.format(Locale.ROOT, format, value))
                         .toList());
     }
 }

@@ -4,7 +4,7 @@ import io.github.roost.bench.scheduling.Contender;
 import io.github.roost.bench.scheduling.IdleStart;
 import io.github.roost.bench.scheduling.Throughput;
 import io.github.roost.bench.scheduling.Throughput.Outcome;
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
@@ -103,12 +103,12 @@ final class SchedulingCommand implements Callable<Integer> {
                         .formatted(
                                 micros,
                                 threads,
-                                median(roost.tasksPerSecond()),
+                                Spread.median(roost.tasksPerSecond()),
                                 against(roost, forkJoin),
                                 against(roost, fixed),
-                                median(roost.bytesPerTask()),
-                                median(forkJoin.bytesPerTask()),
-                                median(fixed.bytesPerTask())));
+                                Spread.median(roost.bytesPerTask()),
+                                Spread.median(forkJoin.bytesPerTask()),
+                                Spread.median(fixed.bytesPerTask())));
             }
         }
         print("");
@@ -116,21 +116,19 @@ final class SchedulingCommand implements Callable<Integer> {
 
     private void monitorCost() {
         print("tasks of 1 us that report traffic against such that do not, roost, 2 submitters");
-        double[] ratios = IntStream.range(0, 2 * rounds)
-                .mapToDouble(round -> {
-                    boolean touchingFirst = round % 2 == 0;
-                    double first = rate(touchingFirst);
-                    double second = rate(!touchingFirst);
-                    return touchingFirst ? first / second : second / first;
-                })
-                .sorted()
-                .toArray();
+        List<Double> ratios = new ArrayList<>();
+        for (int round = 0; round < 2 * rounds; round++) {
+            boolean touchingFirst = round % 2 == 0;
+            double first = rate(touchingFirst);
+            double second = rate(!touchingFirst);
+            ratios.add(touchingFirst ? first / second : second / first);
+        }
         print("throughput ratio median %.3f (%.3f to %.3f)"
-                .formatted(median(Arrays.stream(ratios).boxed().toList()), ratios[0], ratios[ratios.length - 1]));
+                .formatted(Spread.median(ratios), Spread.least(ratios), Spread.most(ratios)));
     }
 
     private double rate(boolean touching) {
-        return median(bench().run(List.of(Contender.ROOST), 1, 2, touching, 1)
+        return Spread.median(bench().run(List.of(Contender.ROOST), 1, 2, touching, 1)
                 .getFirst()
                 .tasksPerSecond());
     }
@@ -140,23 +138,16 @@ final class SchedulingCommand implements Callable<Integer> {
     }
 
     private static String against(Outcome roost, Outcome other) {
-        double[] ratios = IntStream.range(0, other.tasksPerSecond().size())
-                .mapToDouble(round -> roost.tasksPerSecond().get(round)
+        List<Double> ratios = IntStream.range(0, other.tasksPerSecond().size())
+                .mapToObj(round -> roost.tasksPerSecond().get(round)
                         / other.tasksPerSecond().get(round))
-                .sorted()
-                .toArray();
+                .toList();
         return String.format(
                 Locale.ROOT,
                 "%.0f [%.2f to %.2f]",
-                median(other.tasksPerSecond()),
-                ratios[0],
-                ratios[ratios.length - 1]);
-    }
-
-    private static double median(List<Double> values) {
-        double[] sorted =
-                values.stream().mapToDouble(Double::doubleValue).sorted().toArray();
-        return (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2;
+                Spread.median(other.tasksPerSecond()),
+                Spread.least(ratios),
+                Spread.most(ratios));
     }
 
     private static String name(Contender contender) {
