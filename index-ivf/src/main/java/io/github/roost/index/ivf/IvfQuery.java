@@ -5,6 +5,7 @@ import io.github.roost.index.ivf.kernel.TopHeap;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
 
 /**
  * One query on its way through the lists it probes.
@@ -17,6 +18,8 @@ final class IvfQuery {
     private final CompletableFuture<Neighbors> answer;
     private final float[] vector;
     private final int k;
+    private final LongSupplier moves;
+    private final long movesAtBegin;
     /** The fields below are guarded by {@code heaps}. */
     private final List<TopHeap> heaps = new ArrayList<>(2);
 
@@ -24,8 +27,13 @@ final class IvfQuery {
     private float bound = Float.POSITIVE_INFINITY;
     private int remaining;
 
-    /** @param answer completed by the scan that finishes last; a query whose answer is done already is not scanned for */
-    IvfQuery(float[] vector, int k, int lists, CompletableFuture<Neighbors> answer) {
+    /**
+     * @param moves {@link IvfRows#moves}: whether a row may have been seen at two places
+     * @param answer completed by the scan that finishes last; a query whose answer is done already is not scanned for
+     */
+    IvfQuery(float[] vector, int k, int lists, LongSupplier moves, CompletableFuture<Neighbors> answer) {
+        this.moves = moves;
+        this.movesAtBegin = moves.getAsLong();
         this.answer = answer;
         this.vector = vector;
         this.k = k;
@@ -90,7 +98,8 @@ final class IvfQuery {
                 System.arraycopy(heap.copyOfDistances(), 0, distances, at, heap.size());
                 at += heap.size();
             }
-            return NearestFirst.of(ids, distances, k);
+            boolean mayRepeat = (movesAtBegin & 1) != 0 || moves.getAsLong() != movesAtBegin;
+            return mayRepeat ? NearestFirst.distinct(ids, distances, k) : NearestFirst.of(ids, distances, k);
         }
     }
 }

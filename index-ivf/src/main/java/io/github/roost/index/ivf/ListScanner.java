@@ -29,7 +29,7 @@ final class ListScanner {
     }
 
     /** Scans in groups as large as the kernel takes. Queries nobody waits for any more are left out. */
-    void scan(RowRun run, List<IvfQuery> waiting, SearchContext context) {
+    void scan(List<RowRun> runs, List<IvfQuery> waiting, SearchContext context) {
         List<IvfQuery> wanted = new ArrayList<>(waiting.size());
         int capacity = 1;
         for (IvfQuery query : waiting) {
@@ -39,14 +39,15 @@ final class ListScanner {
             }
         }
         int limit = QueryGroup.limit(capacity);
+        long rows = runs.stream().mapToLong(RowRun::count).sum();
         for (int from = 0; from < wanted.size(); from += limit) {
-            scanGroup(run, wanted.subList(from, Math.min(wanted.size(), from + limit)), capacity);
+            scanGroup(runs, wanted.subList(from, Math.min(wanted.size(), from + limit)), capacity);
             // The group's queries share one pass, so the list's rows are read once for all of them.
-            context.touched(run.count(), run.count() * dimension * Float.BYTES);
+            context.touched(rows, rows * dimension * Float.BYTES);
         }
     }
 
-    private void scanGroup(RowRun run, List<IvfQuery> queries, int capacity) {
+    private void scanGroup(List<RowRun> runs, List<IvfQuery> queries, int capacity) {
         QueryGroup group = GROUP.get();
         group.begin(metric, dimension, capacity);
         TopHeap[] heaps = new TopHeap[queries.size()];
@@ -55,7 +56,9 @@ final class ListScanner {
             heaps[i] = query.borrow();
             group.add(query.vector(), heaps[i], query.bound());
         }
-        kernel.scan(run, group);
+        for (RowRun run : runs) {
+            kernel.scan(run, group);
+        }
         group.finish();
         for (int i = 0; i < heaps.length; i++) {
             queries.get(i).giveBack(heaps[i]);
