@@ -1,11 +1,5 @@
 package io.github.roost.index.hnsw;
 
-import io.github.jbellis.jvector.graph.GraphSearcher;
-import io.github.jbellis.jvector.graph.ImmutableGraphIndex;
-import io.github.jbellis.jvector.graph.ListRandomAccessVectorValues;
-import io.github.jbellis.jvector.graph.SearchResult;
-import io.github.jbellis.jvector.graph.similarity.DefaultSearchScoreProvider;
-import io.github.jbellis.jvector.util.Bits;
 import io.github.roost.core.MappingId;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
@@ -14,16 +8,12 @@ import io.github.roost.core.Registration;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.core.Vectors;
-import java.util.Arrays;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import org.jspecify.annotations.Nullable;
 
 /**
- * One HNSW table (Malkov and Yashunin, IEEE TPAMI 42(4), 2020): a graph that jvector builds and searches, placed by an
- * orchestrator as one mapping id. One query is one task:
+ * One HNSW table (Malkov and Yashunin, IEEE TPAMI 42(4), 2020): a graph that jvector builds, frozen into off-heap
+ * memory, and placed by an orchestrator as one mapping id. One query is one task:
  *
  * <pre>{@code
  * HnswTable table = HnswTable.builder().name("products").build(orchestrator, vectors);
@@ -31,43 +21,23 @@ import org.jspecify.annotations.Nullable;
  *         orchestrator.submit(table.searchFunction(10, 64), query, table.mappingId());
  * }</pre>
  *
- * <p>Every worker keeps a searcher of its own, so searches share nothing that is written. Thread-safe.
+ * <p>A search is one call into C (into Java where no native library can be loaded) that walks the whole graph, with marks
+ * and heaps that every thread keeps for itself, so searches share nothing that is written. Nothing of the table is on the
+ * Java heap; its memory is freed when the table is closed and no longer referred to. Thread-safe.
  */
 public final class HnswTable implements AutoCloseable {
-    /** Up to this many nodes for each unit of ef a table is searched exactly. */
-    private static final int EXACT_PER_EF = 4;
-
     private final Registration registration;
     private final Orchestrator orchestrator;
     private final Metric metric;
     private final int dimension;
-    private final int m;
-    /** What each node of the graph stands for. */
-    private final DistinctRows rows;
+    private final FrozenGraph graph;
 
-    private final GraphSpace space;
-    private final ImmutableGraphIndex graph;
-    /** One a worker, made at its first search; each is touched by its worker's thread alone. */
-    private final @Nullable GraphSearcher[] searchers;
-
-    HnswTable(
-            Orchestrator orchestrator,
-            String name,
-            Metric metric,
-            int dimension,
-            int m,
-            DistinctRows rows,
-            GraphSpace space,
-            ImmutableGraphIndex graph) {
+    HnswTable(Orchestrator orchestrator, String name, FrozenGraph graph) {
         this.orchestrator = orchestrator;
         this.registration = orchestrator.register(name);
-        this.metric = metric;
-        this.dimension = dimension;
-        this.m = m;
-        this.rows = rows;
-        this.space = space;
+        this.metric = graph.image().shape().metric();
+        this.dimension = graph.image().shape().dimension();
         this.graph = graph;
-        this.searchers = new GraphSearcher[orchestrator.workers()];
     }
 
     /** A builder with every option at its default. */
@@ -93,57 +63,9 @@ public final class HnswTable implements AutoCloseable {
         return orchestrator.submit(searchFunction(k, ef), query, mappingId());
     }
 
-    private Neighbors search(float[] values, int k, int ef, SearchContext context) {
-        Vectors.require("query", values, dimension, metric);
-        GraphSpace.Query query = space.query(values);
-        ListRandomAccessVectorValues vectors = space.rows();
-        // A walk of this width would look at most nodes of a small graph anyway: looking at all of them is exact.
-        boolean small = vectors.size() <= EXACT_PER_EF * (long) ef;
-        int[] nodes;
-        long visited;
-        if (small) {
-            nodes = IntStream.range(0, vectors.size()).toArray();
-            visited = nodes.length;
-        } else {
-            SearchResult result = searcher(context.worker())
-                    .search(
-                            DefaultSearchScoreProvider.exact(query.vector(), space.similarity(), vectors),
-                            k,
-                            ef,
-                            0f,
-                            0f,
-                            Bits.ALL);
-            nodes = Arrays.stream(result.getNodes())
-                    .mapToInt(found -> found.node)
-                    .toArray();
-            visited = result.getVisitedCount();
-        }
-        // The paper's estimate: N nodes, each a vector and a list of M neighbours.
-        context.touched(visited, visited * (vectors.dimension() * (long) Float.BYTES + m * (long) Integer.BYTES));
-        return nearest(query, nodes, k);
-    }
-
-    private GraphSearcher searcher(int worker) {
-        if (worker < 0) {
-            return new GraphSearcher(graph);
-        }
-        GraphSearcher searcher = searchers[worker];
-        if (searcher == null) {
-            searcher = new GraphSearcher(graph);
-            searchers[worker] = searcher;
-        }
-        return searcher;
-    }
-
-    /** The k nearest of some nodes. jvector's scores are of a scale of its own: the distances are computed anew. */
-    private Neighbors nearest(GraphSpace.Query query, int[] nodes, int k) {
-        long[] found = new long[nodes.length];
-        float[] distances = new float[nodes.length];
-        for (int i = 0; i < nodes.length; i++) {
-            found[i] = nodes[i];
-            distances[i] = space.distance(query, nodes[i]);
-        }
-        return space.toCaller(query, rows.expand(Neighbors.merge(List.of(Neighbors.sorted(found, distances)), k), k));
+    private Neighbors search(float[] query, int k, int ef, SearchContext context) {
+        Vectors.require("query", query, dimension, metric);
+        return graph.search(query, k, ef, context);
     }
 
     /** The table's name. */
@@ -158,7 +80,12 @@ public final class HnswTable implements AutoCloseable {
 
     /** Number of vectors. */
     public int size() {
-        return rows.rows();
+        return graph.rows();
+    }
+
+    /** Memory that the table takes, all of it outside the Java heap. */
+    public long bytes() {
+        return graph.image().bytes();
     }
 
     /** Dimension of the vectors. */
@@ -180,9 +107,7 @@ public final class HnswTable implements AutoCloseable {
     /** Collects the options of a table. Not thread-safe. */
     public static final class Builder {
         private String name = "hnsw";
-        private Metric metric = Metric.SQUARED_L2;
-        private int m = 16;
-        private int efConstruction = 200;
+        private GraphOptions options = GraphOptions.DEFAULT;
 
         private Builder() {}
 
@@ -194,21 +119,19 @@ public final class HnswTable implements AutoCloseable {
 
         /** How distances are measured; default squared L2. */
         public Builder metric(Metric value) {
-            this.metric = value;
+            options = options.withMetric(value);
             return this;
         }
 
-        /** Neighbours a node keeps, from 2 to 256; default 16. */
+        /** Neighbours a node keeps in each upper layer, twice as many in layer 0; from 2 to 256, default 16. */
         public Builder m(int value) {
-            Vectors.requireRange("m", value, 2, 256);
-            this.m = value;
+            options = options.withM(value);
             return this;
         }
 
         /** Width of the searches that find a new node's neighbours, from 1 to 10,000; default 200. */
         public Builder efConstruction(int value) {
-            Vectors.requireRange("efConstruction", value, 1, 10_000);
-            this.efConstruction = value;
+            options = options.withEfConstruction(value);
             return this;
         }
 
@@ -221,17 +144,13 @@ public final class HnswTable implements AutoCloseable {
          * Builds a table on the orchestrator's workers, as batch work beside what they serve.
          *
          * @param ids one external id a row, none twice
-         * @param rows at least one, all of one dimension from 1 to 4,096, finite; not copied: they must not change
+         * @param rows at least one, all of one dimension from 1 to 4,096, finite; must not change during the build
          * @throws IllegalArgumentException if a row or id is not as said
          */
         public HnswTable build(Orchestrator orchestrator, long[] ids, float[][] rows) {
-            int dimension = Vectors.requireTable(rows, metric);
+            Vectors.requireTable(rows, options.metric());
             Vectors.requireIds(ids, rows.length);
-            DistinctRows distinct = DistinctRows.of(ids, rows);
-            GraphSpace space = GraphSpace.of(distinct.vectors(rows), metric);
-            ImmutableGraphIndex graph =
-                    new GraphBuild(orchestrator, name, space.rows(), space.similarity(), m, efConstruction).run();
-            return new HnswTable(orchestrator, name, metric, dimension, m, distinct, space, graph);
+            return new HnswTable(orchestrator, name, FrozenGraph.build(orchestrator, name, options, ids, rows));
         }
     }
 }

@@ -1,0 +1,105 @@
+package io.github.roost.index.hnsw;
+
+import io.github.jbellis.jvector.graph.OnHeapGraphIndex;
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.SearchContext;
+import io.github.roost.index.hnsw.walk.GraphImage;
+import io.github.roost.index.hnsw.walk.GraphWalk;
+import io.github.roost.index.hnsw.walk.GraphWalks;
+import io.github.roost.index.hnsw.walk.NodeSet;
+import io.github.roost.index.hnsw.walk.WalkScratch;
+import java.util.Arrays;
+
+/** A graph in off-heap memory and how it is searched. Immutable; thread-safe. */
+final class FrozenGraph {
+    /** Up to this many nodes for each unit of ef a graph is searched exactly. */
+    private static final int EXACT_PER_EF = 4;
+
+    private final GraphImage image;
+    private final GraphSpace space;
+    private final GraphWalk walk = GraphWalks.preferred();
+
+    FrozenGraph(GraphImage image) {
+        this.image = image;
+        GraphImage.Shape shape = image.shape();
+        this.space = new GraphSpace(shape.metric(), shape.exponent(), shape.largest());
+    }
+
+    /** Builds a graph on the orchestrator's workers; returns once it is frozen. Arguments have been checked. */
+    static FrozenGraph build(
+            Orchestrator orchestrator, String name, GraphOptions options, long[] ids, float[][] vectors) {
+        GraphSpace space = GraphSpace.of(vectors, options.metric());
+        DistinctRows rows =
+                DistinctRows.of(ids, Arrays.stream(vectors).map(space::row).toArray(float[][]::new));
+        OnHeapGraphIndex graph = new GraphBuild(
+                        orchestrator, name, options.metric(), rows.vectors(), options.m(), options.efConstruction())
+                .run();
+        return new FrozenGraph(new GraphFreezer(graph, rows).freeze(space, options.m()));
+    }
+
+    GraphImage image() {
+        return image;
+    }
+
+    int rows() {
+        return image.shape().rows();
+    }
+
+    /** Searches for the k nearest; what was touched is reported to the context. The query has been checked. */
+    Neighbors search(float[] query, int k, int ef, SearchContext context) {
+        GraphImage.Shape shape = image.shape();
+        WalkScratch scratch = WalkScratch.ofThread().begin(image, ef);
+        GraphSpace.QueryScale scale = space.write(query, scratch);
+        // A walk of this width would look at most nodes of a small graph anyway: looking at all of them is exact.
+        if (shape.nodes() <= EXACT_PER_EF * (long) ef) {
+            walk.scan(image, scratch, ef, NodeSet.ALL, 0, shape.nodes());
+        } else {
+            walk.walk(image, scratch, ef, NodeSet.ALL);
+        }
+        // The paper's estimate: N nodes, each a vector and a list of M neighbours.
+        context.touched(
+                scratch.computed(),
+                scratch.computed()
+                        * (shape.dimension() * (long) Float.BYTES + shape.upperDegree() * (long) Integer.BYTES));
+        return nearest(scratch, scale, k);
+    }
+
+    /** The k nearest rows of the nodes found, nearest first, ties by id. */
+    private Neighbors nearest(WalkScratch scratch, GraphSpace.QueryScale scale, int k) {
+        int nodes = 0;
+        int rows = 0;
+        // All nodes of one distance are taken, so that the smallest ids of that distance are among them.
+        while (nodes < scratch.size() && (rows < k || scratch.distance(nodes) == scratch.distance(nodes - 1))) {
+            rows += image.firstRow(scratch.node(nodes) + 1) - image.firstRow(scratch.node(nodes));
+            nodes++;
+        }
+        long[] ids = new long[rows];
+        float[] distances = new float[rows];
+        int at = 0;
+        for (int i = 0; i < nodes; i++) {
+            float distance = space.toCaller(scale, scratch.distance(i));
+            int end = image.firstRow(scratch.node(i) + 1);
+            for (int row = image.firstRow(scratch.node(i)); row < end; row++) {
+                ids[at] = image.id(row);
+                distances[at++] = distance;
+            }
+        }
+        sortTies(ids, distances);
+        return rows <= k
+                ? new Neighbors(ids, distances)
+                : new Neighbors(Arrays.copyOf(ids, k), Arrays.copyOf(distances, k));
+    }
+
+    private static void sortTies(long[] ids, float[] distances) {
+        int from = 0;
+        for (int i = 1; i <= ids.length; i++) {
+            if (i == ids.length || distances[i] != distances[from]) {
+                if (i - from > 1) {
+                    Arrays.sort(ids, from, i);
+                }
+                from = i;
+            }
+        }
+    }
+}
