@@ -4,6 +4,7 @@ import io.github.jbellis.jvector.graph.OnHeapGraphIndex;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SearchContext;
+import io.github.roost.index.hnsw.IdFilter.AllowedRows;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.GraphWalk;
 import io.github.roost.index.hnsw.walk.GraphWalks;
@@ -46,32 +47,43 @@ final class FrozenGraph {
         return image.shape().rows();
     }
 
-    /** Searches for the k nearest; what was touched is reported to the context. The query has been checked. */
-    Neighbors search(float[] query, int k, int ef, SearchContext context) {
+    /**
+     * Searches for the k nearest of the allowed rows; what was touched is reported to the context. The query has been
+     * checked.
+     */
+    Neighbors search(float[] query, int k, int ef, AllowedRows allowed, SearchContext context) {
         GraphImage.Shape shape = image.shape();
         WalkScratch scratch = WalkScratch.ofThread().begin(image, ef);
         GraphSpace.QueryScale scale = space.write(query, scratch);
-        // A walk of this width would look at most nodes of a small graph anyway: looking at all of them is exact.
-        if (shape.nodes() <= EXACT_PER_EF * (long) ef) {
-            walk.scan(image, scratch, ef, NodeSet.ALL, 0, shape.nodes());
+        if (scanIsShorter(Math.min(shape.nodes(), allowed.nodes().size()), ef)) {
+            walk.scan(image, scratch, ef, allowed.nodes(), 0, shape.nodes());
         } else {
-            walk.walk(image, scratch, ef, NodeSet.ALL);
+            walk.walk(image, scratch, ef, allowed.nodes());
         }
         // The paper's estimate: N nodes, each a vector and a list of M neighbours.
         context.touched(
                 scratch.computed(),
                 scratch.computed()
                         * (shape.dimension() * (long) Float.BYTES + shape.upperDegree() * (long) Integer.BYTES));
-        return nearest(scratch, scale, k);
+        return nearest(scratch, scale, k, allowed.rows());
     }
 
-    /** The k nearest rows of the nodes found, nearest first, ties by id. */
-    private Neighbors nearest(WalkScratch scratch, GraphSpace.QueryScale scale, int k) {
+    /**
+     * Whether looking at all allowed nodes, which is exact, is no more work than a walk. A walk that finds ef nodes of
+     * which one in so many is allowed expands that many times ef nodes, and looks at several neighbours of each.
+     */
+    private boolean scanIsShorter(int allowed, int ef) {
+        double share = (double) allowed / image.shape().nodes();
+        return allowed * share <= EXACT_PER_EF * (double) ef;
+    }
+
+    /** The k nearest allowed rows of the nodes found, nearest first, ties by id. */
+    private Neighbors nearest(WalkScratch scratch, GraphSpace.QueryScale scale, int k, NodeSet allowed) {
         int nodes = 0;
         int rows = 0;
         // All nodes of one distance are taken, so that the smallest ids of that distance are among them.
         while (nodes < scratch.size() && (rows < k || scratch.distance(nodes) == scratch.distance(nodes - 1))) {
-            rows += image.firstRow(scratch.node(nodes) + 1) - image.firstRow(scratch.node(nodes));
+            rows += count(scratch.node(nodes), allowed);
             nodes++;
         }
         long[] ids = new long[rows];
@@ -81,14 +93,25 @@ final class FrozenGraph {
             float distance = space.toCaller(scale, scratch.distance(i));
             int end = image.firstRow(scratch.node(i) + 1);
             for (int row = image.firstRow(scratch.node(i)); row < end; row++) {
-                ids[at] = image.id(row);
-                distances[at++] = distance;
+                if (allowed.contains(row)) {
+                    ids[at] = image.id(row);
+                    distances[at++] = distance;
+                }
             }
         }
         sortTies(ids, distances);
         return rows <= k
                 ? new Neighbors(ids, distances)
                 : new Neighbors(Arrays.copyOf(ids, k), Arrays.copyOf(distances, k));
+    }
+
+    private int count(int node, NodeSet allowed) {
+        int end = image.firstRow(node + 1);
+        int count = 0;
+        for (int row = image.firstRow(node); row < end; row++) {
+            count += allowed.contains(row) ? 1 : 0;
+        }
+        return count;
     }
 
     private static void sortTies(long[] ids, float[] distances) {

@@ -8,6 +8,7 @@ import io.github.roost.core.Registration;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.core.Vectors;
+import io.github.roost.index.hnsw.IdFilter.AllowedRows;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.LongStream;
 
@@ -52,20 +53,43 @@ public final class HnswTable implements AutoCloseable {
      * @param ef width of the search, from k to 100,000: larger finds more of the true neighbours and takes longer
      */
     public SearchFunction<float[], Neighbors> searchFunction(int k, int ef) {
+        requireWidth(k, ef);
+        return (query, context) -> search(query, k, ef, AllowedRows.ALL, context);
+    }
+
+    /**
+     * A search that finds only what a filter allows; as {@link #searchFunction(int, int)}. The walk goes through all
+     * nodes and keeps the allowed ones; where so few are allowed that it would take longer than looking at every one of
+     * them, that is done instead, and the result is exact.
+     */
+    public SearchFunction<float[], Neighbors> searchFunction(int k, int ef, IdFilter filter) {
+        requireWidth(k, ef);
+        return (query, context) -> search(query, k, ef, filter.rowsOf(graph.image()), context);
+    }
+
+    private static void requireWidth(int k, int ef) {
         Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
         Vectors.requireRange("ef", ef, k, 100_000);
-        return (query, context) -> search(query, k, ef, context);
     }
 
     /** Submits one search; as {@link #searchFunction}. The query must be finite, of the table's dimension. */
     public CompletableFuture<Neighbors> search(float[] query, int k, int ef) {
-        Vectors.require("query", query, dimension, metric);
-        return orchestrator.submit(searchFunction(k, ef), query, mappingId());
+        return submit(query, searchFunction(k, ef));
     }
 
-    private Neighbors search(float[] query, int k, int ef, SearchContext context) {
+    /** Submits one filtered search; as {@link #searchFunction(int, int, IdFilter)}. */
+    public CompletableFuture<Neighbors> search(float[] query, int k, int ef, IdFilter filter) {
+        return submit(query, searchFunction(k, ef, filter));
+    }
+
+    private CompletableFuture<Neighbors> submit(float[] query, SearchFunction<float[], Neighbors> search) {
         Vectors.require("query", query, dimension, metric);
-        return graph.search(query, k, ef, context);
+        return orchestrator.submit(search, query, mappingId());
+    }
+
+    private Neighbors search(float[] query, int k, int ef, AllowedRows allowed, SearchContext context) {
+        Vectors.require("query", query, dimension, metric);
+        return graph.search(query, k, ef, allowed, context);
     }
 
     /** The table's name. */
