@@ -9,6 +9,9 @@ import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.core.Vectors;
 import io.github.roost.index.hnsw.IdFilter.AllowedRows;
+import io.github.roost.index.hnsw.walk.ImageFile;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.LongStream;
 
@@ -120,6 +123,28 @@ public final class HnswTable implements AutoCloseable {
     /** How distances are measured. */
     public Metric metric() {
         return metric;
+    }
+
+    /**
+     * Saves the table as a file, replacing one of that name. Written beside it under a temporary name, synced and moved
+     * into place: a process that dies at any point leaves the old file or the new one, whole.
+     *
+     * @throws IOException if it cannot be written; the old file is as it was
+     */
+    public void save(Path file) throws IOException {
+        ImageFile.save(graph.image(), file);
+    }
+
+    /**
+     * Opens a saved table. The file is read once to check it, then mapped into memory; it must not be changed while the
+     * table is open, but may be replaced by {@link #save} or deleted.
+     *
+     * @param orchestrator places the table
+     * @param name under which the table shows in reports
+     * @throws IOException if the file cannot be read or holds no whole table; the message says what is wrong where
+     */
+    public static HnswTable open(Orchestrator orchestrator, String name, Path file) throws IOException {
+        return new HnswTable(orchestrator, name, new FrozenGraph(ImageFile.open(file)));
     }
 
     /** Unregisters the table; searches already accepted still run. */

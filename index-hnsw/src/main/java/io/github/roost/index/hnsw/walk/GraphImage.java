@@ -9,6 +9,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.nio.file.Path;
 import java.util.Arrays;
 
 /**
@@ -20,6 +21,8 @@ import java.util.Arrays;
 public final class GraphImage {
     /** The most layers above layer 0. */
     public static final int MAX_LEVELS = 64;
+    /** The most neighbours of a node. */
+    static final int MOST_NEIGHBORS = 512;
     /** Size of the head, a page, so that records begin on one. */
     static final int HEAD_BYTES = 4096;
     /** "ROOSTHNW", little-endian. */
@@ -34,27 +37,28 @@ public final class GraphImage {
     static final ValueLayout.OfInt INT = JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
     static final ValueLayout.OfLong LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
     static final ValueLayout.OfInt INT_ANYWHERE = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    static final ValueLayout.OfLong LONG_ANYWHERE = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     static final ValueLayout.OfFloat FLOAT_ANYWHERE =
             ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    private static final int AT_MAGIC = 0;
-    private static final int AT_VERSION = 8;
-    private static final int AT_METRIC = 12;
-    private static final int AT_DIMENSION = 16;
-    private static final int AT_DEGREE = 20;
-    private static final int AT_UPPER_DEGREE = 24;
-    private static final int AT_LEVELS = 28;
-    private static final int AT_NODES = 32;
-    private static final int AT_ROWS = 40;
+    static final int AT_MAGIC = 0;
+    static final int AT_VERSION = 8;
+    static final int AT_METRIC = 12;
+    static final int AT_DIMENSION = 16;
+    static final int AT_DEGREE = 20;
+    static final int AT_UPPER_DEGREE = 24;
+    static final int AT_LEVELS = 28;
+    static final int AT_NODES = 32;
+    static final int AT_ROWS = 40;
     private static final int AT_STRIDE = 48;
     private static final int AT_NODES_AT = 56;
     private static final int AT_UPPER_AT = 64;
     private static final int AT_IDS_AT = 72;
     private static final int AT_GROUPS_AT = 80;
-    private static final int AT_BYTES = 88;
+    static final int AT_BYTES = 88;
     private static final int AT_EXPONENT = 96;
     private static final int AT_LARGEST = 100;
-    private static final int AT_LEVEL_COUNTS = 104;
+    static final int AT_LEVEL_COUNTS = 104;
 
     private final MemorySegment memory;
     private final Shape shape;
@@ -121,7 +125,7 @@ public final class GraphImage {
         }
     }
 
-    private GraphImage(MemorySegment memory, Shape shape) {
+    GraphImage(MemorySegment memory, Shape shape) {
         this.memory = memory;
         this.shape = shape;
         this.stride = shape.stride();
@@ -169,6 +173,45 @@ public final class GraphImage {
         for (int layer = 0; layer < layerAt.length; layer++) {
             memory.set(INT, AT_LEVEL_COUNTS + (long) layer * Integer.BYTES, shape.levelCounts()[layer]);
         }
+    }
+
+    /** What a head says, its counts not checked. */
+    static Shape readShape(Path file, MemorySegment memory) throws TableFileException {
+        int levels = memory.get(INT, AT_LEVELS);
+        ImageFile.requireRange(file, AT_LEVELS, "number of upper layers", levels, 0, MAX_LEVELS);
+        int[] levelCounts = new int[levels];
+        MemorySegment.copy(memory, INT, AT_LEVEL_COUNTS, levelCounts, 0, levels);
+        return new Shape(
+                ImageFile.metric(file, memory.get(INT, AT_METRIC)),
+                memory.get(INT, AT_DIMENSION),
+                memory.get(INT, AT_DEGREE),
+                memory.get(INT, AT_UPPER_DEGREE),
+                count(file, memory, AT_NODES),
+                count(file, memory, AT_ROWS),
+                memory.get(INT, AT_EXPONENT),
+                memory.get(INT, AT_LARGEST),
+                levelCounts);
+    }
+
+    private static int count(Path file, MemorySegment memory, int at) throws TableFileException {
+        long count = memory.get(LONG, at);
+        ImageFile.requireRange(file, at, "count", count, 1, Integer.MAX_VALUE - 8);
+        return (int) count;
+    }
+
+    /** Checks that places and sizes are where this class would put them. */
+    static void requireSameHead(Path file, MemorySegment memory, Shape shape) throws TableFileException {
+        requireSame(file, memory, AT_STRIDE, shape.stride());
+        requireSame(file, memory, AT_NODES_AT, HEAD_BYTES);
+        requireSame(file, memory, AT_UPPER_AT, shape.upperAt());
+        requireSame(file, memory, AT_IDS_AT, shape.idsAt());
+        requireSame(file, memory, AT_GROUPS_AT, shape.groupsAt());
+        requireSame(file, memory, AT_BYTES, shape.bytes());
+    }
+
+    private static void requireSame(Path file, MemorySegment memory, int at, long expected) throws TableFileException {
+        long said = memory.get(LONG, at);
+        ImageFile.requireRange(file, at, "size or place in its head", said, expected, expected);
     }
 
     /** What the memory holds. */
@@ -223,7 +266,7 @@ public final class GraphImage {
             throw new IllegalArgumentException(
                     "a node of layer " + layer + " must have at most " + most + " neighbours, got " + count);
         }
-        long at = layer == 0 ? neighborsAt(node) : upperListAt(layer, node);
+        long at = neighborAt(layer, node, 0);
         MemorySegment.copy(neighbors, 0, memory, INT_ANYWHERE, at, count);
         for (int i = count; i < most; i++) {
             memory.set(INT_ANYWHERE, at + (long) i * Integer.BYTES, -1);
@@ -235,10 +278,14 @@ public final class GraphImage {
         return layer == 0 ? shape.degree() : shape.upperDegree();
     }
 
+    /** Where neighbour {@code i} of a node in a layer lies. */
+    long neighborAt(int layer, int node, int i) {
+        return (layer == 0 ? neighborsAt(node) : upperListAt(layer, node)) + (long) i * Integer.BYTES;
+    }
+
     /** Neighbour {@code i} of a node in a layer, or -1 after the last. */
     public int neighbor(int layer, int node, int i) {
-        long at = layer == 0 ? neighborsAt(node) : upperListAt(layer, node);
-        return memory.get(INT_ANYWHERE, at + (long) i * Integer.BYTES);
+        return memory.get(INT_ANYWHERE, neighborAt(layer, node, i));
     }
 
     /** Writes the external id of a row; rows of one node lie together, in the order of the nodes. */
