@@ -47,25 +47,42 @@ final class FrozenGraph {
         return image.shape().rows();
     }
 
+    GraphSpace space() {
+        return space;
+    }
+
     /**
-     * Searches for the k nearest of the allowed rows; what was touched is reported to the context. The query has been
-     * checked.
+     * Searches for the k nearest rows that are in both of two sets; what was touched is reported to the context. The
+     * query has been checked.
      */
-    Neighbors search(float[] query, int k, int ef, AllowedRows allowed, SearchContext context) {
-        GraphImage.Shape shape = image.shape();
+    Neighbors search(float[] query, int k, int ef, AllowedRows alive, AllowedRows wanted, SearchContext context) {
         WalkScratch scratch = WalkScratch.ofThread().begin(image, ef);
         GraphSpace.QueryScale scale = space.write(query, scratch);
-        if (scanIsShorter(Math.min(shape.nodes(), allowed.nodes().size()), ef)) {
-            walk.scan(image, scratch, ef, allowed.nodes(), 0, shape.nodes());
+        int nodes = image.shape().nodes();
+        NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes());
+        if (scanIsShorter(Math.min(nodes, allowed.size()), ef)) {
+            walk.scan(image, scratch, ef, allowed, 0, nodes);
         } else {
-            walk.walk(image, scratch, ef, allowed.nodes());
+            walk.walk(image, scratch, ef, allowed);
         }
         // The paper's estimate: N nodes, each a vector and a list of M neighbours.
-        context.touched(
-                scratch.computed(),
-                scratch.computed()
-                        * (shape.dimension() * (long) Float.BYTES + shape.upperDegree() * (long) Integer.BYTES));
-        return nearest(scratch, scale, k, allowed.rows());
+        touched(scratch, image.shape().upperDegree(), context);
+        return nearest(scratch, scale, k, alive.rows(), wanted.rows());
+    }
+
+    /** As {@link #search}, by looking at every node from {@code from} to {@code to} exclusive. */
+    Neighbors scan(
+            float[] query, int k, AllowedRows alive, AllowedRows wanted, int from, int to, SearchContext context) {
+        WalkScratch scratch = WalkScratch.ofThread().begin(image, k);
+        GraphSpace.QueryScale scale = space.write(query, scratch);
+        walk.scan(image, scratch, k, scratch.both(image, alive.nodes(), wanted.nodes()), from, to);
+        touched(scratch, 0, context);
+        return nearest(scratch, scale, k, alive.rows(), wanted.rows());
+    }
+
+    private void touched(WalkScratch scratch, int neighbors, SearchContext context) {
+        long nodeBytes = (long) image.shape().dimension() * Float.BYTES + (long) neighbors * Integer.BYTES;
+        context.touched(scratch.computed(), scratch.computed() * nodeBytes);
     }
 
     /**
@@ -77,47 +94,49 @@ final class FrozenGraph {
         return allowed * share <= EXACT_PER_EF * (double) ef;
     }
 
-    /** The k nearest allowed rows of the nodes found, nearest first, ties by id. */
-    private Neighbors nearest(WalkScratch scratch, GraphSpace.QueryScale scale, int k, NodeSet allowed) {
+    /** The k nearest rows of the nodes found that are in both sets, nearest first, ties by id. */
+    private Neighbors nearest(WalkScratch scratch, GraphSpace.QueryScale scale, int k, NodeSet alive, NodeSet wanted) {
         int nodes = 0;
         int rows = 0;
         // All nodes of one distance are taken, so that the smallest ids of that distance are among them.
         while (nodes < scratch.size() && (rows < k || scratch.distance(nodes) == scratch.distance(nodes - 1))) {
-            rows += count(scratch.node(nodes), allowed);
+            rows += count(scratch.node(nodes), alive, wanted);
             nodes++;
         }
         long[] ids = new long[rows];
         float[] distances = new float[rows];
-        int at = 0;
+        int size = 0;
         for (int i = 0; i < nodes; i++) {
             float distance = space.toCaller(scale, scratch.distance(i));
             int end = image.firstRow(scratch.node(i) + 1);
             for (int row = image.firstRow(scratch.node(i)); row < end; row++) {
-                if (allowed.contains(row)) {
-                    ids[at] = image.id(row);
-                    distances[at++] = distance;
+                // Rows only ever die, so there is room for all that are alive now.
+                if (alive.contains(row) && wanted.contains(row)) {
+                    ids[size] = image.id(row);
+                    distances[size++] = distance;
                 }
             }
         }
-        sortTies(ids, distances);
-        return rows <= k
+        sortTies(ids, distances, size);
+        int kept = Math.min(size, k);
+        return kept == rows
                 ? new Neighbors(ids, distances)
-                : new Neighbors(Arrays.copyOf(ids, k), Arrays.copyOf(distances, k));
+                : new Neighbors(Arrays.copyOf(ids, kept), Arrays.copyOf(distances, kept));
     }
 
-    private int count(int node, NodeSet allowed) {
+    private int count(int node, NodeSet alive, NodeSet wanted) {
         int end = image.firstRow(node + 1);
         int count = 0;
         for (int row = image.firstRow(node); row < end; row++) {
-            count += allowed.contains(row) ? 1 : 0;
+            count += alive.contains(row) && wanted.contains(row) ? 1 : 0;
         }
         return count;
     }
 
-    private static void sortTies(long[] ids, float[] distances) {
+    private static void sortTies(long[] ids, float[] distances, int size) {
         int from = 0;
-        for (int i = 1; i <= ids.length; i++) {
-            if (i == ids.length || distances[i] != distances[from]) {
+        for (int i = 1; i <= size; i++) {
+            if (i == size || distances[i] != distances[from]) {
                 if (i - from > 1) {
                     Arrays.sort(ids, from, i);
                 }

@@ -21,6 +21,10 @@ record GraphSpace(Metric metric, int exponent, int largest) {
      * for near neighbours, above for far queries.
      */
     private static final int SCALED = 30;
+    /** Exponents between which the largest value of a row that is added later must be: squares stay in float's range. */
+    private static final int LEAST_FITTING = -30;
+
+    private static final int MOST_FITTING = 50;
     /** Largest value of a scaled query: at 4,096 dimensions its square is still a float. */
     private static final float MOST_IN_QUERY = 0x1p56f;
 
@@ -44,6 +48,17 @@ record GraphSpace(Metric metric, int exponent, int largest) {
         int found = exponentOf(most);
         int exponent = found >= 0 && found <= SCALED ? 0 : SCALED - found;
         return new GraphSpace(metric, exponent, found + exponent);
+    }
+
+    /** Whether a row that is not of those the space was made for can be told apart from them in it. */
+    boolean fits(float[] values) {
+        int found = exponentOf(largestOf(values)) + exponent;
+        return metric == Metric.COSINE || found >= LEAST_FITTING && found <= MOST_FITTING;
+    }
+
+    /** The caller's values of a row; under cosine those of length 1. */
+    float[] original(float[] row) {
+        return metric == Metric.COSINE ? row : scale(row, -exponent);
     }
 
     /** A row's values; the same array where nothing changes. */

@@ -34,7 +34,8 @@ public final class HnswTable implements AutoCloseable {
     private final Orchestrator orchestrator;
     private final Metric metric;
     private final int dimension;
-    private final FrozenGraph graph;
+    /** Read once by each search, which so sees one graph from beginning to end. */
+    private volatile FrozenGraph graph;
 
     HnswTable(Orchestrator orchestrator, String name, FrozenGraph graph) {
         this.orchestrator = orchestrator;
@@ -56,8 +57,7 @@ public final class HnswTable implements AutoCloseable {
      * @param ef width of the search, from k to 100,000: larger finds more of the true neighbours and takes longer
      */
     public SearchFunction<float[], Neighbors> searchFunction(int k, int ef) {
-        requireWidth(k, ef);
-        return (query, context) -> search(query, k, ef, AllowedRows.ALL, context);
+        return searchFunction(k, ef, IdFilter.ALL);
     }
 
     /**
@@ -67,10 +67,10 @@ public final class HnswTable implements AutoCloseable {
      */
     public SearchFunction<float[], Neighbors> searchFunction(int k, int ef, IdFilter filter) {
         requireWidth(k, ef);
-        return (query, context) -> search(query, k, ef, filter.rowsOf(graph.image()), context);
+        return (query, context) -> search(query, k, ef, filter, context);
     }
 
-    private static void requireWidth(int k, int ef) {
+    static void requireWidth(int k, int ef) {
         Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
         Vectors.requireRange("ef", ef, k, 100_000);
     }
@@ -90,9 +90,10 @@ public final class HnswTable implements AutoCloseable {
         return orchestrator.submit(search, query, mappingId());
     }
 
-    private Neighbors search(float[] query, int k, int ef, AllowedRows allowed, SearchContext context) {
+    private Neighbors search(float[] query, int k, int ef, IdFilter filter, SearchContext context) {
         Vectors.require("query", query, dimension, metric);
-        return graph.search(query, k, ef, allowed, context);
+        FrozenGraph searched = graph;
+        return searched.search(query, k, ef, AllowedRows.ALL, filter.rowsOf(searched.image()), context);
     }
 
     /** The table's name. */
@@ -145,6 +146,21 @@ public final class HnswTable implements AutoCloseable {
      */
     public static HnswTable open(Orchestrator orchestrator, String name, Path file) throws IOException {
         return new HnswTable(orchestrator, name, new FrozenGraph(ImageFile.open(file)));
+    }
+
+    /**
+     * Takes over the rows of another table, which is closed: from then on searches of this table, also those already
+     * submitted and not begun, search them. None fails, and none sees rows of both.
+     *
+     * @param next of the same dimension and metric
+     */
+    public void swap(HnswTable next) {
+        if (next.dimension != dimension || next.metric != metric) {
+            throw new IllegalArgumentException("the rows of table " + name() + " must be replaced by such of "
+                    + dimension + " dimensions under " + metric + ", got " + next.dimension + " under " + next.metric);
+        }
+        graph = next.graph;
+        next.close();
     }
 
     /** Unregisters the table; searches already accepted still run. */

@@ -15,6 +15,9 @@ import java.util.function.LongPredicate;
  * the same. Thread-safe if the predicate is.
  */
 public final class IdFilter {
+    /** Every row. */
+    static final IdFilter ALL = new IdFilter(id -> true);
+
     private final LongPredicate allowed;
     /** By image, which does not outlive its table because of this. */
     private final Map<GraphImage, AllowedRows> compiled = Collections.synchronizedMap(new WeakHashMap<>());
@@ -42,12 +45,10 @@ public final class IdFilter {
         return new IdFilter(id -> id >= 0 && id <= Integer.MAX_VALUE && copy.get((int) id));
     }
 
-    /** Whether the row with this external id may be found. */
-    boolean allows(long id) {
-        return allowed.test(id);
-    }
-
     AllowedRows rowsOf(GraphImage image) {
+        if (this == ALL) {
+            return AllowedRows.ALL;
+        }
         AllowedRows rows = compiled.get(image);
         if (rows == null) {
             // Two threads may come here at once and find the same.
@@ -57,14 +58,40 @@ public final class IdFilter {
         return rows;
     }
 
+    /** Of an image that is still being filled only the first {@code count} rows, asked about each time. */
+    AllowedRows rowsAmong(GraphImage image, int count) {
+        return this == ALL ? AllowedRows.ALL : AllowedRows.of(image, row -> row < count && allowed.test(image.id(row)));
+    }
+
     /**
-     * What a filter leaves of a graph.
+     * What a search may find of a graph.
      *
      * @param nodes those with at least one allowed row
-     * @param rows the allowed rows
+     * @param rows the allowed rows; the same set where a node is a row
      */
     record AllowedRows(NodeSet nodes, NodeSet rows) {
         static final AllowedRows ALL = new AllowedRows(NodeSet.ALL, NodeSet.ALL);
+
+        /** Every row of an image, to remove from. */
+        static AllowedRows full(GraphImage image) {
+            NodeSet rows = NodeSet.full(image.shape().rows());
+            return new AllowedRows(
+                    image.hasGroups() ? NodeSet.full(image.shape().nodes()) : rows, rows);
+        }
+
+        /** Takes a row out, and its node with its last row. One thread at a time. */
+        void remove(GraphImage image, int row) {
+            rows.remove(row);
+            if (image.hasGroups()) {
+                int node = image.nodeOf(row);
+                for (int other = image.firstRow(node); other < image.firstRow(node + 1); other++) {
+                    if (rows.contains(other)) {
+                        return;
+                    }
+                }
+                nodes.remove(node);
+            }
+        }
 
         static AllowedRows of(GraphImage image, IntPredicate allowed) {
             NodeSet rows = NodeSet.of(image.shape().rows(), allowed);

@@ -314,4 +314,22 @@ public final class GraphImage {
     public int firstRow(int node) {
         return hasGroups() ? memory.get(INT, groupsAt + (long) node * Integer.BYTES) : node;
     }
+
+    /** The node of a row. */
+    public int nodeOf(int row) {
+        if (!hasGroups()) {
+            return row;
+        }
+        int low = 0;
+        int high = shape.nodes() - 1;
+        while (low < high) {
+            int middle = (low + high + 1) >>> 1;
+            if (firstRow(middle) <= row) {
+                low = middle;
+            } else {
+                high = middle - 1;
+            }
+        }
+        return low;
+    }
 }

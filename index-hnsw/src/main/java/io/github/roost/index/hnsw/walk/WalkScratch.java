@@ -27,6 +27,7 @@ public final class WalkScratch {
     MemorySegment candidates = MemorySegment.NULL;
     MemorySegment log = MemorySegment.NULL;
     MemorySegment found = MemorySegment.NULL;
+    private MemorySegment common = MemorySegment.NULL;
     private int nodes;
     private int width;
     private int dimension;
@@ -56,6 +57,18 @@ public final class WalkScratch {
         dimension = image.shape().dimension();
         size = 0;
         return this;
+    }
+
+    /** The nodes of an image that are in both sets; valid until the next call or search. */
+    public NodeSet both(GraphImage image, NodeSet a, NodeSet b) {
+        if (a == NodeSet.ALL || b == NodeSet.ALL) {
+            return a == NodeSet.ALL ? b : a;
+        }
+        long bytes = (image.shape().nodes() / Long.SIZE + 1L) * Long.BYTES;
+        if (common.byteSize() < bytes) {
+            common = zeroes(bytes);
+        }
+        return a.and(b, common);
     }
 
     private static MemorySegment zeroes(long bytes) {
