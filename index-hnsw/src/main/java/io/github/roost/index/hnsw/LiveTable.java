@@ -182,19 +182,24 @@ public final class LiveTable implements AutoCloseable {
      * added, and the successor is in the same part at a higher number or in a later part: a search that comes to the row
      * when it is dead comes to the successor afterwards. Unless that is in a part that was not there when the search
      * began, or rows were moved into another part behind it: then the parts are others than before, and the search is
-     * done again. They change once in {@code freezeAfter} changes, so that is rare.
+     * done again. They change once in {@code freezeAfter} changes, so that is rare. A search that sees several rows of one
+     * id, because they replace each other meanwhile, looks for as many more as it needs to find k ids.
      */
     private Neighbors search(float[] query, int k, int ef, IdFilter filter, SearchContext context) {
         List<Neighbors> found = new ArrayList<>();
-        List<LiveRows> searched;
-        do {
+        for (int wanted = k; true; ) {
             found.clear();
-            searched = parts;
+            List<LiveRows> searched = parts;
             for (LiveRows part : searched) {
-                part.search(query, k, ef, filter, context, found);
+                part.search(query, wanted, Math.max(ef, wanted), filter, context, found);
             }
-        } while (searched != parts);
-        return NewestOfEach.merge(found, k);
+            Neighbors merged = NewestOfEach.merge(found, k);
+            if (NewestOfEach.isShort(merged, found, k)) {
+                wanted = 2 * wanted;
+            } else if (searched == parts) {
+                return merged;
+            }
+        }
     }
 
     /**

@@ -11,14 +11,12 @@ final class NewestOfEach {
     private NewestOfEach() {}
 
     /**
-     * The k nearest; of several rows of one id, of which a search that runs while it is replaced may see two, the newest.
+     * The k nearest; of several rows of one id, which a search may see while they replace each other, the one in the newest
+     * list, and of those the nearest.
      *
-     * @param found one list a part, older rows first
+     * @param found lists of neighbours, older rows first
      */
     static Neighbors merge(List<Neighbors> found, int k) {
-        if (found.size() == 1) {
-            return found.getFirst();
-        }
         int most = found.stream().mapToInt(Neighbors::size).sum();
         long[] ids = new long[most];
         float[] distances = new float[most];
@@ -34,5 +32,11 @@ final class NewestOfEach {
         }
         Neighbors sorted = Neighbors.sorted(Arrays.copyOf(ids, size), Arrays.copyOf(distances, size));
         return size <= k ? sorted : new Neighbors(Arrays.copyOf(sorted.ids(), k), Arrays.copyOf(sorted.distances(), k));
+    }
+
+    /** Whether rows of one id took the places of others, so that fewer than k are left of at least as many. */
+    static boolean isShort(Neighbors merged, List<Neighbors> found, int k) {
+        return merged.size() < k
+                && merged.size() < found.stream().mapToInt(Neighbors::size).sum();
     }
 }

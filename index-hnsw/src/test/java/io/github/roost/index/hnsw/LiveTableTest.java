@@ -28,6 +28,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class LiveTableTest {
@@ -166,9 +167,9 @@ class LiveTableTest {
      * search that once finds another row has missed both the old and the new one. Fails if rows are removed before their
      * successors are added, if parts are searched from the newest, or if a search does not look for rows added behind it.
      */
-    @Test
-    void noSearchEverMissesARowThatIsBeingReplaced() throws Exception {
-        int ids = 300;
+    @ParameterizedTest
+    @CsvSource({"300, 64", "20, 20000"})
+    void noSearchEverMissesARowThatIsBeingReplaced(int ids, int freezeAfter) throws Exception {
         int changes = 60_000;
         float[][] places = gaussian(ids, 6, new Random(64));
         for (float[] place : places) {
@@ -177,7 +178,8 @@ class LiveTableTest {
             }
         }
         AtomicBoolean done = new AtomicBoolean();
-        try (LiveTable table = small().efConstruction(20).build(ORCHESTRATOR, 6);
+        try (LiveTable table =
+                        small().freezeAfter(freezeAfter).efConstruction(20).build(ORCHESTRATOR, 6);
                 ExecutorService threads = Executors.newFixedThreadPool(2)) {
             for (int id = 0; id < ids; id++) {
                 table.put(id, places[id]);
