@@ -96,6 +96,29 @@ public final class HnswTable implements AutoCloseable {
         return searched.search(query, k, ef, AllowedRows.ALL, filter.rowsOf(searched.image()), context);
     }
 
+    /**
+     * The narrowest width (ef) whose searches find on average this share of the true k nearest, measured with sample
+     * queries on the workers, as batch work; within a twentieth.
+     *
+     * @param recall over 0, at most 1
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param sample queries like those to come, at least one; some hundred make it certain to about a hundredth
+     * @return from k to 100,000, which is given where no width reaches the recall
+     */
+    public int targetRecall(double recall, int k, float[][] sample) {
+        if (!(recall > 0 && recall <= 1)) {
+            throw new IllegalArgumentException("recall must be over 0 and at most 1, got " + recall);
+        }
+        requireWidth(k, k);
+        if (sample.length == 0) {
+            throw new IllegalArgumentException("the sample must have at least one query, got none");
+        }
+        for (int query = 0; query < sample.length; query++) {
+            Vectors.require("query " + query, sample[query], dimension, metric);
+        }
+        return Math.max(k, new RecallSample(orchestrator, name(), graph, sample, k).narrowest(recall));
+    }
+
     /** The table's name. */
     public String name() {
         return registration.name();
