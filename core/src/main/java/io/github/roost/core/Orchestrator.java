@@ -457,9 +457,19 @@ public final class Orchestrator implements AutoCloseable {
         return layout.workers();
     }
 
-    /** The mapping in force. */
-    public Mapping mapping() {
-        return mapper.epochs().current().mapping();
+    /** The mapping in force, with every registered table. */
+    public OrchestratorMapping mapping() {
+        return OrchestratorMapping.of(mapper.epochs().current().mapping(), mapper.tables());
+    }
+
+    /**
+     * Ids of the domains that are home to a mapping id now: one, or several where it is hotter than a fair share.
+     *
+     * @throws IllegalArgumentException if the mapping id is of another orchestrator or unregistered
+     */
+    public List<Integer> homes(MappingId mappingId) {
+        checkOwned(mappingId);
+        return OrchestratorMapping.homes(mapper.epochs().current().mapping(), mappingId.slot());
     }
 
     /**
@@ -485,9 +495,21 @@ public final class Orchestrator implements AutoCloseable {
         return mapper.endWindow();
     }
 
-    /** Counts since the start and the state of this moment. Counts of running tasks come a moment late. */
+    /** {@link #stats(int)} with every registered table. */
     public OrchestratorStats stats() {
-        return OrchestratorStats.of(layout, pool, mapper, scheduling, callerTotals, rejected.sum());
+        return stats(Integer.MAX_VALUE);
+    }
+
+    /**
+     * Counts since the start and the state of this moment. Counts of running tasks come a moment late.
+     *
+     * @param mostTables how many tables to list at most, those with the most traffic; at least 0
+     */
+    public OrchestratorStats stats(int mostTables) {
+        if (mostTables < 0) {
+            throw new IllegalArgumentException("the number of tables must be at least 0, got " + mostTables);
+        }
+        return OrchestratorStats.of(layout, pool, mapper, scheduling, callerTotals, rejected.sum(), mostTables);
     }
 
     /** Closes with a timeout of 30 seconds. */

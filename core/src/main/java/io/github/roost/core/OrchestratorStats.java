@@ -14,7 +14,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an orchestrator has done since it started, and its state at one moment. A fan-out counts one task a part.
+ * What an orchestrator has done since it started, and its state at one moment. A fan-out counts one task a part. Its
+ * components and their names are its JSON form.
  *
  * @param scheduling how it schedules
  * @param epoch epoch of the mapping in force
@@ -25,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param replacedWorkers worker threads that died and were replaced
  * @param workers one entry a worker, in order of their indices
  * @param domains one entry a cache domain, in order of their ids
- * @param tables one entry a registered table, by traffic descending, then name
+ * @param tables one entry a registered table, by traffic descending, then name; as many as were asked for
  */
 public record OrchestratorStats(
         Scheduling scheduling,
@@ -124,7 +125,8 @@ public record OrchestratorStats(
             Mapper mapper,
             Scheduling scheduling,
             CallerTotals callers,
-            long rejected) {
+            long rejected,
+            int mostTables) {
         Traffic totals = mapper.totals();
         Mapping mapping = mapper.epochs().current().mapping();
         List<WorkerTotals> counts = new ArrayList<>();
@@ -152,7 +154,7 @@ public record OrchestratorStats(
                 pool.replacedWorkers(),
                 workers,
                 domains(layout, pool, counts, mapping, totals),
-                tables(mapper, totals));
+                tables(mapper, totals, mostTables));
     }
 
     private static TaskCounts taskCounts(
@@ -198,7 +200,10 @@ public record OrchestratorStats(
         return domains;
     }
 
-    private static List<TableStats> tables(Mapper mapper, Traffic totals) {
+    private static List<TableStats> tables(Mapper mapper, Traffic totals, int most) {
+        if (most == 0) {
+            return List.of();
+        }
         List<TableStats> tables = new ArrayList<>();
         for (Registration table : mapper.tables()) {
             long searches = 0;
@@ -212,6 +217,6 @@ public record OrchestratorStats(
         }
         tables.sort(
                 Comparator.comparingLong(TableStats::trafficBytes).reversed().thenComparing(TableStats::name));
-        return tables;
+        return tables.subList(0, Math.min(most, tables.size()));
     }
 }

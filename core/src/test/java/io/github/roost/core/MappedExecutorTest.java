@@ -3,11 +3,9 @@ package io.github.roost.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
@@ -29,25 +27,6 @@ class MappedExecutorTest {
     }
 
     @Test
-    void callablesReturnAndThrow() throws Exception {
-        assertThat(executor.submit(() -> 42).get()).isEqualTo(42);
-        assertThatThrownBy(() -> executor.submit(() -> {
-                            throw new IllegalStateException("no");
-                        })
-                        .get())
-                .isInstanceOf(ExecutionException.class)
-                .hasCauseInstanceOf(IllegalStateException.class);
-    }
-
-    @Test
-    void aRunnableThatThrowsDoesNotHurtTheWorker() throws Exception {
-        executor.execute(() -> {
-            throw new IllegalStateException("no");
-        });
-        assertThat(executor.submit(() -> 1).get()).isEqualTo(1);
-    }
-
-    @Test
     void invokeAllAndInvokeAnyWorkAlsoInsideATask() throws Exception {
         List<Callable<Integer>> calls =
                 IntStream.range(0, 20).<Callable<Integer>>mapToObj(i -> () -> i).toList();
@@ -64,22 +43,7 @@ class MappedExecutorTest {
     }
 
     @Test
-    void shutdownRunsWhatWasAcceptedAndRefusesMore() throws Exception {
-        List<Integer> ran = new ArrayList<>();
-        for (int i = 0; i < 100; i++) {
-            int number = i;
-            executor.execute(() -> ran.add(number));
-        }
-        executor.shutdown();
-        assertThat(executor.isShutdown()).isTrue();
-        assertThatThrownBy(() -> executor.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
-        assertThat(executor.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
-        assertThat(executor.isTerminated()).isTrue();
-        assertThat(ran).hasSize(100);
-    }
-
-    @Test
-    void shutdownNowInterruptsWhatRunsAndReturnsWhatDoesNot() throws Exception {
+    void anInterruptOfShutdownNowDoesNotOutliveItsTask() throws Exception {
         CountDownLatch started = new CountDownLatch(1);
         CountDownLatch interrupted = new CountDownLatch(1);
         executor.execute(() -> {
@@ -106,18 +70,24 @@ class MappedExecutorTest {
     }
 
     @Test
-    void awaitTerminationGivesUpInTime() throws Exception {
-        CountDownLatch release = new CountDownLatch(1);
-        executor.submit(() -> release.await(20, TimeUnit.SECONDS));
-        executor.shutdown();
-        assertThat(executor.awaitTermination(1, TimeUnit.MILLISECONDS)).isFalse();
-        assertThat(executor.isTerminated()).isFalse();
-        release.countDown();
-        assertThat(executor.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
-    }
-
-    @Test
-    void nullIsRefused() {
-        assertThatThrownBy(() -> executor.execute(null)).isInstanceOf(NullPointerException.class);
+    void aFullRingRefusesAsExecutorsDo() throws Exception {
+        CountDownLatch gate = new CountDownLatch(1);
+        CountDownLatch begun = new CountDownLatch(1);
+        try (Orchestrator small = Machines.orchestrator(1, 1).ringCapacity(2).build()) {
+            ExecutorService view = small.executor(small.register("table").id());
+            Future<Integer> running = view.submit(() -> {
+                begun.countDown();
+                gate.await();
+                return 1;
+            });
+            begun.await();
+            Future<Integer> second = view.submit(() -> 2);
+            Future<Integer> third = view.submit(() -> 3);
+            assertThatThrownBy(() -> view.submit(() -> 4))
+                    .isInstanceOf(RejectedExecutionException.class)
+                    .hasMessageContaining("domain 0");
+            gate.countDown();
+            assertThat(running.get() + second.get() + third.get()).isEqualTo(6);
+        }
     }
 }

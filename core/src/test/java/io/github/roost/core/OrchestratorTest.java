@@ -28,7 +28,7 @@ class OrchestratorTest {
         try (Orchestrator orchestrator = Machines.orchestrator(4, 2).build()) {
             for (int table = 0; table < 8; table++) {
                 MappingId id = orchestrator.register("table-" + table).id();
-                int home = orchestrator.mapping().homes(id.slot())[0];
+                int home = orchestrator.homes(id).getFirst();
                 int domain = orchestrator
                         .submit((query, context) -> context.domain(), 0, id)
                         .join();
@@ -43,7 +43,7 @@ class OrchestratorTest {
             List<MappingId> ids = IntStream.range(0, 8)
                     .mapToObj(i -> orchestrator.register("t" + i).id())
                     .toList();
-            assertThat(ids.stream().map(id -> orchestrator.mapping().homes(id.slot())[0]))
+            assertThat(ids.stream().map(id -> orchestrator.homes(id).getFirst()))
                     .containsExactlyInAnyOrder(0, 0, 1, 1, 2, 2, 3, 3);
         }
     }
@@ -267,7 +267,7 @@ class OrchestratorTest {
         try (Orchestrator orchestrator =
                 Machines.orchestrator(2, 1).ringCapacity(4).build()) {
             MappingId id = orchestrator.register("table").id();
-            int home = orchestrator.mapping().homes(id.slot())[0];
+            int home = orchestrator.homes(id).getFirst();
             CountDownLatch release = new CountDownLatch(1);
             List<CompletableFuture<Integer>> accepted = new ArrayList<>();
             assertThatThrownBy(() -> {
@@ -387,7 +387,7 @@ class OrchestratorTest {
                     .mapToObj(i -> orchestrator.register("table-" + i))
                     .toList();
             List<Registration> together = tables.stream()
-                    .filter(table -> orchestrator.mapping().isHome(table.id().slot(), 0))
+                    .filter(table -> orchestrator.homes(table.id()).contains(0))
                     .toList();
             assertThat(together).hasSize(2);
             for (int i = 0; i < 1_000; i++) {
@@ -407,8 +407,7 @@ class OrchestratorTest {
             assertThat(orchestrator.endWindow()).isTrue();
             assertThat(orchestrator.mapping().epoch()).isEqualTo(before + 1);
             assertThat(together.stream()
-                            .map(table ->
-                                    orchestrator.mapping().homes(table.id().slot())[0]))
+                            .map(table -> orchestrator.homes(table.id()).getFirst()))
                     .containsExactlyInAnyOrder(0, 1);
             assertThat(orchestrator.stats().remaps()).isEqualTo(1);
             assertThat(orchestrator.endWindow()).isFalse();

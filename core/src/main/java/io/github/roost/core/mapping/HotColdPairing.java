@@ -2,7 +2,6 @@ package io.github.roost.core.mapping;
 
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.PriorityQueue;
 import java.util.stream.IntStream;
 
 /**
@@ -32,25 +31,22 @@ public final class HotColdPairing implements MappingPolicy {
             throw new IllegalArgumentException("domains must be at least 1, got " + domains);
         }
         checkTraffic(traffic);
-        PriorityQueue<Load> loads = new PriorityQueue<>(Math.max(1, Math.min(domains, traffic.length)));
-        for (int domain = 0; domain < Math.min(domains, traffic.length); domain++) {
-            loads.add(new Load(0, domain));
-        }
-        int[] homes = new int[traffic.length];
-        for (int item : hottestFirst(traffic)) {
-            Load least = loads.remove();
-            homes[item] = least.domain;
-            loads.add(new Load(least.bytes + traffic[item], least.domain));
-        }
-        return homes;
+        return assign(traffic, hottestFirst(traffic), domains);
     }
 
-    private record Load(long bytes, int domain) implements Comparable<Load> {
-        @Override
-        public int compareTo(Load other) {
-            int byLoad = Long.compare(bytes, other.bytes);
-            return byLoad != 0 ? byLoad : Integer.compare(domain, other.domain);
+    /** {@link #assign(long[], int)} of items that have been ordered already. */
+    static int[] assign(long[] traffic, int[] hottestFirst, int domains) {
+        long[] loads = new long[domains];
+        int[] homes = new int[traffic.length];
+        for (int item : hottestFirst) {
+            int least = 0;
+            for (int domain = 1; domain < domains; domain++) {
+                least = loads[domain] < loads[least] ? domain : least;
+            }
+            homes[item] = least;
+            loads[least] += traffic[item];
         }
+        return homes;
     }
 
     private static void checkTraffic(long[] traffic) {

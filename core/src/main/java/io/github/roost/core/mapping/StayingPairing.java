@@ -4,20 +4,24 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.IntUnaryOperator;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The default policy, beyond the paper's Algorithm 1 in two ways. An item hotter than one domain's fair share is cut
- * into pieces of that share, each with a home of its own. And items stay where they are unless moving them pays: pieces
+ * into equal pieces of that share or less, each with a home of its own. And items stay where they are unless moving them pays: pieces
  * leave only domains above a target, as few bytes as suffice, where the target is a little above the largest domain load
  * that {@link HotColdPairing} would give. Where that finds no way to the target, a fresh placement is taken with its
  * domains renamed so that most traffic stays.
  */
 public final class StayingPairing implements MappingPolicy {
-    /** How far above Algorithm 1's largest domain load a mapping may stay. */
-    private static final double ABOVE_ALGORITHM_1 = 1.04;
+    /** How far above Algorithm 1's largest domain load a mapping may stay: what a search still bears, 5 % at most. */
+    private static final double ABOVE_ALGORITHM_1 = 1.049;
     /** How far above the best placement of the pieces it may stay; every further per cent of balance moves much more. */
-    private static final double ABOVE_FRESH = 1.15;
+    private static final double ABOVE_FRESH = 1.4;
+    /** An item gives up a home only below this part of the traffic that earned it: else it would flap about the line. */
+    private static final double KEPT_SHARE = .7;
 
     /** Stateless: one serves all. */
     public StayingPairing() {}
@@ -29,9 +33,9 @@ public final class StayingPairing implements MappingPolicy {
         }
         int domains = current.domains();
         Pieces whole = Pieces.whole(current, traffic);
-        int[] algorithm1 = HotColdPairing.assign(traffic, domains);
-        Pieces pieces = Pieces.cut(current, traffic);
-        int[] fresh = pieces.hottestToLeastLoaded(domains);
+        int[] algorithm1 = HotColdPairing.assign(traffic, whole.hottestFirst, domains);
+        Pieces pieces = Pieces.cut(current, traffic, whole);
+        int[] fresh = pieces == whole ? algorithm1 : pieces.hottestToLeastLoaded(domains);
         double algorithm1Load = largest(whole.loads(algorithm1, domains));
         double freshLoad = largest(pieces.loads(fresh, domains));
         double target = Math.min(algorithm1Load * ABOVE_ALGORITHM_1, freshLoad * ABOVE_FRESH);
@@ -59,40 +63,77 @@ public final class StayingPairing implements MappingPolicy {
         /** Where each piece lives now. */
         private final int[] homes;
 
-        private Pieces(int[] firstOf, int[] itemOf, long[] traffic, int[] homes) {
+        private final int[] hottestFirst;
+
+        private Pieces(int[] firstOf, int[] itemOf, long[] traffic, int[] homes, int[] hottestFirst) {
             this.firstOf = firstOf;
             this.itemOf = itemOf;
             this.traffic = traffic;
             this.homes = homes;
+            this.hottestFirst = hottestFirst;
         }
 
         static Pieces whole(Mapping current, long[] traffic) {
-            return of(current, traffic, Long.MAX_VALUE);
+            return of(current, traffic, HotColdPairing.hottestFirst(traffic), item -> 1);
         }
 
-        static Pieces cut(Mapping current, long[] traffic) {
-            return of(current, traffic, Math.ceilDiv(Arrays.stream(traffic).sum(), current.domains()));
+        /** The pieces of the items, which are {@code whole} where nothing is to be cut. */
+        static Pieces cut(Mapping current, long[] traffic, Pieces whole) {
+            long fairShare = Math.max(1, Math.ceilDiv(Arrays.stream(traffic).sum(), current.domains()));
+            long keptShare = Math.max(1, (long) (fairShare * KEPT_SHARE));
+            IntUnaryOperator piecesOf = item -> {
+                int needed = Math.max(1, Math.toIntExact(Math.ceilDiv(traffic[item], fairShare)));
+                long kept = Math.max(needed, Math.ceilDiv(traffic[item], keptShare));
+                return Math.toIntExact(Math.clamp(current.homeCount(item), needed, kept));
+            };
+            boolean nothingToCut = IntStream.range(0, traffic.length).allMatch(item -> piecesOf.applyAsInt(item) == 1);
+            return nothingToCut ? whole : of(current, traffic, whole.hottestFirst, piecesOf);
         }
 
-        private static Pieces of(Mapping current, long[] traffic, long largestPiece) {
+        private static Pieces of(Mapping current, long[] traffic, int[] hottestItems, IntUnaryOperator piecesOf) {
             int[] firstOf = new int[traffic.length + 1];
             for (int item = 0; item < traffic.length; item++) {
-                firstOf[item + 1] =
-                        firstOf[item] + Math.max(1, Math.toIntExact(Math.ceilDiv(traffic[item], largestPiece)));
+                firstOf[item + 1] = firstOf[item] + piecesOf.applyAsInt(item);
             }
             int[] itemOf = new int[firstOf[traffic.length]];
             long[] pieceTraffic = new long[itemOf.length];
             int[] homes = new int[itemOf.length];
             for (int item = 0; item < traffic.length; item++) {
-                long left = traffic[item];
+                int pieces = firstOf[item + 1] - firstOf[item];
                 for (int piece = firstOf[item]; piece < firstOf[item + 1]; piece++) {
                     itemOf[piece] = item;
-                    pieceTraffic[piece] = Math.min(left, largestPiece);
-                    left -= pieceTraffic[piece];
+                    pieceTraffic[piece] = Math.ceilDiv(traffic[item], pieces);
                     homes[piece] = current.home(item, Math.min(piece - firstOf[item], current.homeCount(item) - 1));
                 }
             }
-            return new Pieces(firstOf, itemOf, pieceTraffic, homes);
+            return new Pieces(firstOf, itemOf, pieceTraffic, homes, order(hottestItems, firstOf, pieceTraffic));
+        }
+
+        /** Pieces by traffic descending: the few of cut items are sorted and merged into the order of the others. */
+        private static int[] order(int[] hottestItems, int[] firstOf, long[] traffic) {
+            Integer[] ofCutItems = IntStream.range(0, hottestItems.length)
+                    .filter(item -> firstOf[item + 1] - firstOf[item] > 1)
+                    .flatMap(item -> IntStream.range(firstOf[item], firstOf[item + 1]))
+                    .boxed()
+                    .sorted(Comparator.comparingLong((Integer piece) -> -traffic[piece]))
+                    .toArray(Integer[]::new);
+            int[] order = new int[traffic.length];
+            int placed = 0;
+            int nextCut = 0;
+            for (int item : hottestItems) {
+                int piece = firstOf[item];
+                if (firstOf[item + 1] - piece > 1) {
+                    continue;
+                }
+                while (nextCut < ofCutItems.length && traffic[ofCutItems[nextCut]] >= traffic[piece]) {
+                    order[placed++] = ofCutItems[nextCut++];
+                }
+                order[placed++] = piece;
+            }
+            while (nextCut < ofCutItems.length) {
+                order[placed++] = ofCutItems[nextCut++];
+            }
+            return order;
         }
 
         long[] loads(int[] placement, int domains) {
@@ -108,7 +149,7 @@ public final class StayingPairing implements MappingPolicy {
             int[] placement = new int[traffic.length];
             Arrays.fill(placement, -1);
             long[] loads = new long[domains];
-            for (int piece : HotColdPairing.hottestFirst(traffic)) {
+            for (int piece : hottestFirst) {
                 int home = leastLoaded(piece, placement, loads);
                 placement[piece] = home;
                 loads[home] += traffic[piece];
@@ -144,7 +185,7 @@ public final class StayingPairing implements MappingPolicy {
             for (int domain = 0; domain < domains; domain++) {
                 crowded.add(new ArrayList<>());
             }
-            for (int piece : HotColdPairing.hottestFirst(traffic)) {
+            for (int piece : hottestFirst) {
                 if (loads[placement[piece]] > target && traffic[piece] > 0) {
                     crowded.get(placement[piece]).add(piece);
                 }

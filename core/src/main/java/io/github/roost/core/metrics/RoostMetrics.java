@@ -27,14 +27,14 @@ public final class RoostMetrics implements MeterBinder {
 
     public RoostMetrics(Orchestrator orchestrator) {
         this.orchestrator = orchestrator;
-        this.snapshot = orchestrator.stats();
+        this.snapshot = orchestrator.stats(0);
         this.snapshotNanos = System.nanoTime();
     }
 
     private synchronized OrchestratorStats stats() {
         long now = System.nanoTime();
         if (now - snapshotNanos > SNAPSHOT_NANOS) {
-            snapshot = orchestrator.stats();
+            snapshot = orchestrator.stats(0);
             snapshotNanos = now;
         }
         return snapshot;

@@ -223,8 +223,7 @@ final class Worker implements Runnable {
 
     private void park() {
         domainState.parkBegins();
-        state = PARKED;
-        long nanos = mayTakeSomething() ? 0 : pool.nanosToNextCrossLook(domain, stealOrder);
+        long nanos = laysDown() ? pool.nanosToNextCrossLook(domain, stealOrder) : 0;
         if (nanos == Long.MAX_VALUE) {
             counters.add(Counter.PARKS, 1);
             LockSupport.park(pool);
@@ -233,6 +232,12 @@ final class Worker implements Runnable {
         }
         state = UP;
         domainState.parkEnds();
+    }
+
+    /** Marks this worker as one to be woken; whether it may sleep now, because nothing was there before. */
+    boolean laysDown() {
+        state = PARKED;
+        return !mayTakeSomething();
     }
 
     private boolean mayTakeSomething() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.roost.core.monitor.Traffic;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.stream.IntStream;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
@@ -66,27 +67,103 @@ class StayingPairingTest {
         return Arbitraries.longs().between(0, 1_000_000).array(long[].class).ofMaxSize(100);
     }
 
+    /** How the traffic of Zipf-distributed items changes from window to window. */
+    enum Drift {
+        /** Neighbours in popularity change places. */
+        NEIGHBOURS {
+            @Override
+            void next(int[] rank, double[] factor, Random random) {
+                for (int i = 0; i < rank.length / 10; i++) {
+                    int place = random.nextInt(rank.length - 1);
+                    swap(rank, indexOf(rank, place), indexOf(rank, place + 1));
+                }
+            }
+        },
+        /** The traffic of each item goes up and down by itself. */
+        WALK {
+            @Override
+            void next(int[] rank, double[] factor, Random random) {
+                for (int item = 0; item < factor.length; item++) {
+                    factor[item] = Math.clamp(factor[item] * Math.exp(.1 * random.nextGaussian()), .125, 8);
+                }
+            }
+        },
+        /** Any two change places, and what a window counts of each is a matter of chance. */
+        COUNTED {
+            @Override
+            void next(int[] rank, double[] factor, Random random) {
+                swap(rank, random.nextInt(rank.length), random.nextInt(rank.length));
+                for (int item = 0; item < factor.length; item++) {
+                    double mean = 2_000. / (1 + rank[item]);
+                    factor[item] = Math.max(0, 1 + random.nextGaussian() / Math.sqrt(mean));
+                }
+            }
+        },
+        /**
+         * Any two change places and nothing else ever changes. Kind to Algorithm 1, which then moves those two alone;
+         * with few domains balance demands nearly as much.
+         */
+        EXACT {
+            @Override
+            void next(int[] rank, double[] factor, Random random) {
+                swap(rank, random.nextInt(rank.length), random.nextInt(rank.length));
+            }
+        };
+
+        abstract void next(int[] rank, double[] factor, Random random);
+    }
+
     @ParameterizedTest
-    @CsvSource({"60,12,7", "60,12,8", "60,4,7", "60,4,8", "60,2,7", "200,12,7"})
-    void aDriftingZipfWorkloadMovesMuchLessThanAlgorithm1Moves(int items, int domains, int seed) {
-        Random random = new Random(seed);
-        int[] rank = random.ints(0, items).distinct().limit(items).toArray();
-        Mapping ours = Mapping.of(domains, HotColdPairing.assign(zipf(rank), domains));
-        Mapping theirs = ours;
-        long weMoved = 0;
-        long theyMoved = 0;
-        for (int window = 0; window < 200; window++) {
-            swap(rank, random.nextInt(items), random.nextInt(items));
-            long[] traffic = zipf(rank);
-            Mapping ourNext = policy.next(ours, traffic);
-            Mapping theirNext = new HotColdPairing().next(theirs, traffic);
-            weMoved += DomainLoads.movedBytes(ours, ourNext, traffic);
-            theyMoved += DomainLoads.movedBytes(theirs, theirNext, traffic);
-            assertThat(max(ourNext, traffic)).isLessThanOrEqualTo(max(theirNext, traffic) * 1.05);
-            ours = ourNext;
-            theirs = theirNext;
+    @CsvSource({
+        "NEIGHBOURS, 60,12,.5",
+        "NEIGHBOURS, 60,4,.5",
+        "NEIGHBOURS, 60,2,.5",
+        "NEIGHBOURS, 1000,24,.5",
+        "WALK, 60,12,.5",
+        "WALK, 60,4,.5",
+        "WALK, 60,2,.5",
+        "WALK, 1000,24,.5",
+        "COUNTED, 60,12,.5",
+        "COUNTED, 60,4,.5",
+        "COUNTED, 60,2,.5",
+        "COUNTED, 1000,24,.5",
+        "EXACT, 60,12,.55",
+        "EXACT, 60,6,.5",
+        "EXACT, 60,4,.7",
+        "EXACT, 60,2,.7",
+        "EXACT, 200,12,.5",
+    })
+    void aDriftingZipfWorkloadMovesMuchLessThanAlgorithm1Moves(Drift drift, int items, int domains, double most) {
+        for (int seed = 1; seed <= 3; seed++) {
+            Random random = new Random(seed);
+            int[] rank = random.ints(0, items).distinct().limit(items).toArray();
+            double[] factor = new double[items];
+            Arrays.fill(factor, 1);
+            Mapping ours = Mapping.of(domains, HotColdPairing.assign(zipf(rank, factor), domains));
+            Mapping theirs = ours;
+            long weMoved = 0;
+            long theyMoved = 0;
+            for (int window = 0; window < 200; window++) {
+                drift.next(rank, factor, random);
+                long[] traffic = zipf(rank, factor);
+                Mapping ourNext = policy.next(ours, traffic);
+                Mapping theirNext = new HotColdPairing().next(theirs, traffic);
+                weMoved += DomainLoads.movedBytes(ours, ourNext, traffic);
+                theyMoved += DomainLoads.movedBytes(theirs, theirNext, traffic);
+                assertThat(max(ourNext, traffic)).isLessThanOrEqualTo(max(theirNext, traffic) * 1.05);
+                ours = ourNext;
+                theirs = theirNext;
+            }
+            assertThat((double) weMoved / theyMoved).as("seed %d", seed).isLessThanOrEqualTo(most);
         }
-        assertThat(weMoved).isLessThanOrEqualTo(theyMoved * 6 / 10).isPositive();
+    }
+
+    @Test
+    void anItemAboutAFairShareKeepsItsHomes() {
+        Mapping mapping = policy.next(Mapping.of(2, new int[] {0, 1, 1}), new long[] {52, 24, 24});
+        assertThat(mapping.homeCount(0)).isEqualTo(2);
+        assertThat(policy.next(mapping, new long[] {48, 26, 26}).homeCount(0)).isEqualTo(2);
+        assertThat(policy.next(mapping, new long[] {20, 40, 40}).homeCount(0)).isEqualTo(1);
     }
 
     @Test
@@ -130,6 +207,19 @@ class StayingPairingTest {
             bytes[item] = count * 100_000;
         }
         return new Traffic(bytes, counts);
+    }
+
+    private static int indexOf(int[] values, int wanted) {
+        return IntStream.range(0, values.length)
+                .filter(i -> values[i] == wanted)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static long[] zipf(int[] rank, double[] factor) {
+        return IntStream.range(0, rank.length)
+                .mapToLong(item -> (long) (1e9 / (1 + rank[item]) * factor[item]))
+                .toArray();
     }
 
     private static long[] zipf(int[] rank) {

@@ -23,4 +23,11 @@ final class BenchCommand implements Callable<Integer> {
     public Integer call() {
         throw new ParameterException(spec.commandLine(), "no benchmark given, see roost bench --help");
     }
+
+    /** Complains unless the value of an option is within its range. */
+    static void require(String option, int value, int least, int most) {
+        if (value < least || value > most) {
+            throw new CommandFailure(option + " must be between " + least + " and " + most + ", got " + value);
+        }
+    }
 }

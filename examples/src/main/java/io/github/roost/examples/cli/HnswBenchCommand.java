@@ -124,12 +124,12 @@ final class HnswBenchCommand implements Callable<Integer> {
     }
 
     private void checkOptions() {
-        require("--rows", rows, 10_000_000);
-        require("--dimension", dimension, 4_096);
-        require("--rounds", rounds, 10_000);
-        require("--slice-millis", sliceMillis, 60_000);
-        ks.forEach(k -> require("--k", k, 10_000));
-        widths.forEach(width -> require("--ef", width, 100_000));
+        BenchCommand.require("--rows", rows, 1, 10_000_000);
+        BenchCommand.require("--dimension", dimension, 1, 4_096);
+        BenchCommand.require("--rounds", rounds, 1, 10_000);
+        BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);
+        ks.forEach(k -> BenchCommand.require("--k", k, 1, 10_000));
+        widths.forEach(width -> BenchCommand.require("--ef", width, 1, 100_000));
         for (int k : ks) {
             if (widths.stream().noneMatch(width -> width >= k)) {
                 throw new CommandFailure("--ef must have a width of at least " + k + " for --k " + k);
@@ -137,12 +137,6 @@ final class HnswBenchCommand implements Callable<Integer> {
         }
         if (pictures != null && !Files.isDirectory(pictures)) {
             throw new CommandFailure("--picture " + pictures + " is not a directory");
-        }
-    }
-
-    private static void require(String option, int value, int most) {
-        if (value < 1 || value > most) {
-            throw new CommandFailure(option + " must be between 1 and " + most + ", got " + value);
         }
     }
 

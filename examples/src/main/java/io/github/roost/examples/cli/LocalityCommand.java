@@ -5,12 +5,12 @@ import io.github.roost.core.Scheduling;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.TopologyReader;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -46,9 +46,9 @@ final class LocalityCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        require("--table-kib", tableKib, 1_000_000);
-        require("--rounds", rounds, 10_000);
-        require("--slice-millis", sliceMillis, 60_000);
+        BenchCommand.require("--table-kib", tableKib, 1, 1_000_000);
+        BenchCommand.require("--rounds", rounds, 1, 10_000);
+        BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);
         Map<Scheduling, List<Double>> results = measure();
         streams.out().println("               searches/s              ratio to V0 of the same round");
         streams.out().println("         min   median      max            min  median    max");
@@ -59,12 +59,6 @@ final class LocalityCommand implements Callable<Integer> {
                                 spread(rates, "%8.0f"),
                                 spread(ratios(rates, results.getOrDefault(Scheduling.V0, rates)), "%6.2f"))));
         return 0;
-    }
-
-    private static void require(String option, int value, int most) {
-        if (value < 1 || value > most) {
-            throw new CommandFailure(option + " must be between 1 and " + most + ", got " + value);
-        }
     }
 
     private Map<Scheduling, List<Double>> measure() {
@@ -84,13 +78,10 @@ final class LocalityCommand implements Callable<Integer> {
     }
 
     private static String spread(List<Double> values, String format) {
-        double[] sorted =
-                values.stream().mapToDouble(Double::doubleValue).sorted().toArray();
-        double middle = (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2;
         return String.join(
                 " ",
-                Arrays.stream(new double[] {sorted[0], middle, sorted[sorted.length - 1]})
-                        .mapToObj(value -> String.format(Locale.ROOT, format, value))
+                Stream.of(Spread.least(values), Spread.median(values), Spread.most(values))
+                        .map(value -> String.format(Locale.ROOT, format, value))
                         .toList());
     }
 }

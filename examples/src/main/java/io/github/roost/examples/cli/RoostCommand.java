@@ -70,9 +70,13 @@ public final class RoostCommand implements Callable<Integer> {
                 .addSubcommand(new TopologyCommand(streams))
                 .addSubcommand(new MapCommand(streams))
                 .addSubcommand(new SearchCommand(streams))
+                .addSubcommand(new SoakCommand(streams))
                 .addSubcommand(new CommandLine(new BenchCommand())
                         .addSubcommand(new LocalityCommand(streams))
-                        .addSubcommand(new HnswBenchCommand(streams)));
+                        .addSubcommand(new HnswBenchCommand(streams))
+                        .addSubcommand(new SchedulingCommand(streams))
+                        .addSubcommand(new GateCommand(streams))
+                        .addSubcommand(new RemapCommand(streams)));
         return command.setOut(new PrintWriter(streams.out(), true, StandardCharsets.UTF_8))
                 .setErr(new PrintWriter(streams.err(), true, StandardCharsets.UTF_8))
                 .setColorScheme(CommandLine.Help.defaultColorScheme(CommandLine.Help.Ansi.OFF))

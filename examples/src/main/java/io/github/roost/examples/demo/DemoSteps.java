@@ -2,9 +2,9 @@ package io.github.roost.examples.demo;
 
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.OrchestratorMapping;
+import io.github.roost.core.OrchestratorMapping.TableHomes;
 import io.github.roost.core.OrchestratorStats;
-import io.github.roost.core.Registration;
-import io.github.roost.core.mapping.Mapping;
 import io.github.roost.examples.cli.Streams;
 import io.github.roost.examples.demo.DebianPackages.Package;
 import io.github.roost.examples.demo.DebianPackages.Query;
@@ -25,7 +25,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** The steps of the demo on a running orchestrator, each shown as soon as it is done. */
@@ -117,28 +119,19 @@ final class DemoSteps {
     }
 
     private Homes homes(DemoTables tables) {
-        Mapping mapping = orchestrator.mapping();
+        OrchestratorMapping mapping = orchestrator.mapping();
+        Set<String> sections = tables.sections().stream().map(HnswTable::name).collect(Collectors.toSet());
         Map<String, List<Integer>> homes = new TreeMap<>();
-        for (HnswTable table : tables.sections()) {
-            homes.put(
-                    table.name(),
-                    Arrays.stream(mapping.homes(table.mappingId().slot()))
-                            .boxed()
-                            .toList());
-        }
-        return new Homes(mapping.epoch(), homes, ivfListsPerDomain(tables, mapping));
-    }
-
-    private static List<Integer> ivfListsPerDomain(DemoTables tables, Mapping mapping) {
-        Integer[] lists = new Integer[mapping.domains()];
-        Arrays.fill(lists, 0);
-        Registration all = tables.all().registration();
-        for (int list = 0; list < all.clusters(); list++) {
-            for (int home : mapping.homes(all.id(list).slot())) {
-                lists[home]++;
+        Integer[] ivfListsPerDomain = new Integer[mapping.domains()];
+        Arrays.fill(ivfListsPerDomain, 0);
+        for (TableHomes table : mapping.tables()) {
+            if (sections.contains(table.name())) {
+                homes.put(table.name(), table.homes().getFirst());
+            } else {
+                table.homes().forEach(list -> list.forEach(home -> ivfListsPerDomain[home]++));
             }
         }
-        return List.of(lists);
+        return new Homes(mapping.epoch(), homes, List.of(ivfListsPerDomain));
     }
 
     private static Steals steals(OrchestratorStats.TaskCounts before, OrchestratorStats.TaskCounts after) {

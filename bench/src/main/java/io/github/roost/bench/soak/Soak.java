@@ -1,0 +1,173 @@
+package io.github.roost.bench.soak;
+
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.OrchestratorStats;
+import io.github.roost.core.OrchestratorStats.TaskCounts;
+import io.github.roost.core.OverloadPolicy;
+import io.github.roost.core.Scheduling;
+import io.github.roost.topology.Topology;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Submits, fan-outs, nested submits, cancellations, deadlines, failures of every kind, remaps, registrations and
+ * closings, at random, and watches that every future completes exactly once, that the counters add up, and that nothing
+ * is left behind. Runs in cycles, each with an orchestrator of its own; every other one is closed under full load with
+ * next to no time to drain.
+ */
+public final class Soak {
+    private static final int SUBMITTERS = 4;
+    private static final long CYCLE_NANOS = TimeUnit.SECONDS.toNanos(3);
+    private static final Duration LONGEST_DRAIN = Duration.ofSeconds(60);
+    private static final long LONGEST_WAIT_NANOS = TimeUnit.SECONDS.toNanos(20);
+    /** What a heap may grow from the end of the first cycle to the end of the last: compiled code brings some. */
+    private static final long MOST_GROWTH_BYTES = 64L << 20;
+
+    private final Topology topology;
+    private final long seed;
+    private final List<String> violations = new ArrayList<>();
+    private long futures;
+    private long accepted;
+    private long refused;
+    private long remaps;
+    private int cycles;
+
+    /**
+     * @param topology the machine; one that is not this machine gives unpinned workers
+     * @param seed of all chance in here; threads still interleave as they like
+     */
+    public Soak(Topology topology, long seed) {
+        this.topology = topology;
+        this.seed = seed;
+    }
+
+    /**
+     * What came of it.
+     *
+     * @param workers how many there were
+     * @param cycles orchestrators opened and closed
+     * @param futures futures handed out, each of which completed
+     * @param tasks tasks behind them, parts of fan-outs counted one by one
+     * @param refused submissions refused because rings were full or the orchestrator closed
+     * @param remaps mappings published at the end of windows
+     * @param violations what should not have happened, empty if all went well
+     */
+    public record Report(
+            int workers, int cycles, long futures, long tasks, long refused, long remaps, List<String> violations) {}
+
+    /** Runs for at least {@code duration}, to the end of the cycle. */
+    public Report run(Duration duration) {
+        long end = System.nanoTime() + duration.toNanos();
+        long heapAfterFirst = 0;
+        do {
+            runCycle(new Random(seed * 1_000_003 + cycles));
+            cycles++;
+            if (cycles == 1) {
+                heapAfterFirst = usedHeap();
+            }
+        } while (System.nanoTime() < end);
+        long growth = usedHeap() - heapAfterFirst;
+        if (growth > MOST_GROWTH_BYTES) {
+            violations.add("the heap grew by " + growth + " bytes from the first cycle to the last");
+        }
+        int workers = topology.domains().stream()
+                .mapToInt(domain -> domain.cores().size())
+                .sum();
+        return new Report(workers, cycles, futures, accepted, refused, remaps, List.copyOf(violations));
+    }
+
+    private void runCycle(Random random) {
+        Scheduling scheduling = random.nextInt(3) == 0
+                ? Scheduling.values()[random.nextInt(Scheduling.values().length)]
+                : Scheduling.V2;
+        OverloadPolicy policy = switch (random.nextInt(3)) {
+            case 0 -> OverloadPolicy.reject();
+            case 1 -> OverloadPolicy.callerRuns();
+            default -> OverloadPolicy.block(Duration.ofMillis(5));
+        };
+        Orchestrator orchestrator = Orchestrator.builder()
+                .topology(topology)
+                .scheduling(scheduling)
+                .overloadPolicy(policy)
+                .ringCapacity(1 + random.nextInt(64))
+                .windows(Duration.ofMillis(5), Duration.ofMillis(20))
+                .build();
+        boolean abrupt = cycles % 2 == 1;
+        String where = "cycle " + cycles + " of seed " + seed + " (" + scheduling + ", " + policy + ")";
+        List<SoakClient> clients = new ArrayList<>();
+        List<Thread> threads = new ArrayList<>();
+        long end = System.nanoTime() + CYCLE_NANOS;
+        for (int submitter = 0; submitter < SUBMITTERS; submitter++) {
+            SoakClient client = new SoakClient(orchestrator, random.nextLong(), end);
+            clients.add(client);
+            threads.add(
+                    submitter % 2 == 0
+                            ? Thread.ofPlatform().start(client)
+                            : Thread.ofVirtual().start(client));
+        }
+        if (abrupt) {
+            sleepUntil(end - CYCLE_NANOS / 2);
+            orchestrator.close(Duration.ofMillis(random.nextInt(3)));
+        }
+        threads.forEach(Soak::join);
+        boolean drained = orchestrator.close(LONGEST_DRAIN);
+        if (!abrupt && !drained) {
+            violations.add(where + " was not drained in " + LONGEST_DRAIN);
+        }
+        examine(where, abrupt, orchestrator.stats(), clients);
+    }
+
+    private void examine(String where, boolean abrupt, OrchestratorStats stats, List<SoakClient> clients) {
+        long tasksOfCycle = 0;
+        for (SoakClient client : clients) {
+            long end = System.nanoTime() + LONGEST_WAIT_NANOS;
+            while (client.unfinished() > 0 && System.nanoTime() < end) {
+                LockSupport.parkNanos(1_000_000);
+            }
+            if (client.unfinished() != 0) {
+                violations.add(where + ": " + client.unfinished() + " futures never completed");
+            }
+            client.failures().forEach(failure -> violations.add(where + ": " + failure));
+            futures += client.futures();
+            refused += client.refused();
+            tasksOfCycle += client.tasks();
+        }
+        accepted += tasksOfCycle;
+        remaps += stats.remaps();
+        TaskCounts counts = stats.tasks();
+        long outcomes = counts.completed() + counts.failed() + counts.cancelled() + counts.expired();
+        if (!abrupt && outcomes != tasksOfCycle) {
+            violations.add(
+                    where + ": " + tasksOfCycle + " tasks were accepted, and " + outcomes + " counted: " + counts);
+        }
+        stats.workers().stream()
+                .filter(worker -> worker.waiting() != 0)
+                .forEach(worker -> violations.add(where + ": something is left in the rings of " + worker));
+        if (stats.replacedWorkers() > 0) {
+            violations.add(where + ": " + stats.replacedWorkers() + " workers died");
+        }
+    }
+
+    private static void sleepUntil(long nanos) {
+        while (System.nanoTime() < nanos) {
+            LockSupport.parkNanos(nanos - System.nanoTime());
+        }
+    }
+
+    private static void join(Thread thread) {
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("interrupted while submitters were at work", e);
+        }
+    }
+
+    private static long usedHeap() {
+        System.gc();
+        return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
+    }
+}

@@ -1,0 +1,86 @@
+package io.github.roost.examples.cli;
+
+import io.github.roost.bench.locality.GateBench;
+import io.github.roost.bench.locality.GateBench.Outcome;
+import io.github.roost.core.dispatch.CrossDomainGate;
+import io.github.roost.topology.DomainLevel;
+import io.github.roost.topology.TopologyReader;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code roost bench gate}: when a task should cross domains. */
+@Command(
+        name = "gate",
+        description =
+                "Thresholds of the cross-domain gate, under bursts (crossing harms) and a flood (crossing helps).")
+final class GateCommand implements Callable<Integer> {
+    private static final List<Integer> BACKLOGS = List.of(1, 2, 4, 8);
+    private static final List<Integer> SUSTAINED_MICROS = List.of(0, 50, 200, 1_000, 5_000);
+
+    private final Streams streams;
+
+    @Mixin
+    private final HelpOption help = new HelpOption();
+
+    @Option(
+            names = "--level",
+            paramLabel = "L3|L2|NUMA|PACKAGE",
+            description = "What a cache domain is; default L2, which makes two domains of two cores.")
+    private DomainLevel level = DomainLevel.L2;
+
+    @Option(names = "--table-kib", paramLabel = "N", description = "Size of each table; default 750.")
+    private int tableKib = 750;
+
+    @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all gates; default 5.")
+    private int rounds = 5;
+
+    @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each under each load; default 200.")
+    private int sliceMillis = 200;
+
+    GateCommand(Streams streams) {
+        this.streams = streams;
+    }
+
+    @Override
+    public Integer call() {
+        BenchCommand.require("--table-kib", tableKib, 1, 1_000_000);
+        BenchCommand.require("--rounds", rounds, 1, 10_000);
+        BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);
+        List<CrossDomainGate> gates = BACKLOGS.stream()
+                .flatMap(backlog -> SUSTAINED_MICROS.stream()
+                        .map(micros -> new CrossDomainGate(
+                                backlog, Duration.ofNanos(1_000L * micros).toNanos())))
+                .toList();
+        streams.out()
+                .println("backlog  sustained us   bursts: p99 us (least to most)   crossed      flood: searches/s");
+        for (Outcome outcome : measure(gates)) {
+            streams.out()
+                    .println("%7d  %12d   %8.0f (%.0f to %.0f)   %10.1f %%   %10.0f (%.0f to %.0f)"
+                            .formatted(
+                                    outcome.gate().backlogPerWorker(),
+                                    outcome.gate().sustainedNanos() / 1_000,
+                                    Spread.median(outcome.burstP99Micros()),
+                                    Spread.least(outcome.burstP99Micros()),
+                                    Spread.most(outcome.burstP99Micros()),
+                                    100 * Spread.median(outcome.burstCrossShare()),
+                                    Spread.median(outcome.floodPerSecond()),
+                                    Spread.least(outcome.floodPerSecond()),
+                                    Spread.most(outcome.floodPerSecond())));
+        }
+        return 0;
+    }
+
+    private List<Outcome> measure(List<CrossDomainGate> gates) {
+        try {
+            return new GateBench(
+                            TopologyReader.live().level(level).read(), tableKib << 10, Duration.ofMillis(sliceMillis))
+                    .run(gates, rounds);
+        } catch (IllegalArgumentException e) {
+            throw new CommandFailure(String.valueOf(e.getMessage()));
+        }
+    }
+}

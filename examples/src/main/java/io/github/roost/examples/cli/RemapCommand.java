@@ -1,0 +1,78 @@
+package io.github.roost.examples.cli;
+
+import io.github.roost.bench.locality.RemapTail;
+import io.github.roost.bench.locality.RemapTail.Outcome;
+import io.github.roost.topology.DomainLevel;
+import io.github.roost.topology.TopologyReader;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import org.HdrHistogram.Histogram;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code roost bench remap}: whether searches feel a remap. */
+@Command(
+        name = "remap",
+        description = "Latencies in windows that begin with a remap, beside those of windows alike that do not.")
+final class RemapCommand implements Callable<Integer> {
+    private final Streams streams;
+
+    @Mixin
+    private final HelpOption help = new HelpOption();
+
+    @Option(
+            names = "--level",
+            paramLabel = "L3|L2|NUMA|PACKAGE",
+            description = "What a cache domain is; default L2, which makes two domains of two cores.")
+    private DomainLevel level = DomainLevel.L2;
+
+    @Option(names = "--ids", paramLabel = "N", description = "Number of mapping ids; default 1000.")
+    private int ids = 1_000;
+
+    @Option(names = "--times", paramLabel = "N", description = "How many remaps, three windows each; default 20.")
+    private int times = 20;
+
+    @Option(names = "--window-millis", paramLabel = "N", description = "Length of a window; default 300.")
+    private int windowMillis = 300;
+
+    RemapCommand(Streams streams) {
+        this.streams = streams;
+    }
+
+    @Override
+    public Integer call() {
+        BenchCommand.require("--ids", ids, 1, 131_000);
+        BenchCommand.require("--times", times, 1, 100_000);
+        BenchCommand.require("--window-millis", windowMillis, 1, 60_000);
+        Outcome outcome = measure();
+        streams.out().println("latency, us          windows       p50       p99      p999");
+        print("with a remap", outcome.remaps(), outcome.withRemap());
+        print("without", outcome.others(), outcome.without());
+        streams.out()
+                .println("p999 with over without: %.2f"
+                        .formatted((double) outcome.withRemap().getValueAtPercentile(99.9)
+                                / outcome.without().getValueAtPercentile(99.9)));
+        return 0;
+    }
+
+    private void print(String kind, int count, Histogram nanos) {
+        streams.out()
+                .println("%-18s %9d %9.0f %9.0f %9.0f"
+                        .formatted(
+                                kind,
+                                count,
+                                nanos.getValueAtPercentile(50) / 1e3,
+                                nanos.getValueAtPercentile(99) / 1e3,
+                                nanos.getValueAtPercentile(99.9) / 1e3));
+    }
+
+    private Outcome measure() {
+        try {
+            return new RemapTail(TopologyReader.live().level(level).read(), ids, Duration.ofMillis(windowMillis))
+                    .run(times);
+        } catch (IllegalArgumentException e) {
+            throw new CommandFailure(String.valueOf(e.getMessage()));
+        }
+    }
+}
