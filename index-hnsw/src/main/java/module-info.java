@@ -2,6 +2,7 @@
 module io.github.roost.index.hnsw {
     requires transitive io.github.roost.core;
     requires jvector;
+    requires org.slf4j;
 
     exports io.github.roost.index.hnsw;
 }

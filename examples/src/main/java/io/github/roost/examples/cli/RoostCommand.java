@@ -73,6 +73,7 @@ public final class RoostCommand implements Callable<Integer> {
                 .addSubcommand(new SoakCommand(streams))
                 .addSubcommand(new CommandLine(new BenchCommand())
                         .addSubcommand(new LocalityCommand(streams))
+                        .addSubcommand(new HnswBenchCommand(streams))
                         .addSubcommand(new SchedulingCommand(streams))
                         .addSubcommand(new GateCommand(streams))
                         .addSubcommand(new RemapCommand(streams)));

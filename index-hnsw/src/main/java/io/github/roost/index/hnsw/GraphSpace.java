@@ -1,112 +1,126 @@
 package io.github.roost.index.hnsw;
 
-import io.github.jbellis.jvector.graph.ListRandomAccessVectorValues;
-import io.github.jbellis.jvector.vector.VectorSimilarityFunction;
-import io.github.jbellis.jvector.vector.VectorUtil;
-import io.github.jbellis.jvector.vector.VectorizationProvider;
-import io.github.jbellis.jvector.vector.types.VectorFloat;
 import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
-import java.util.Arrays;
-import java.util.stream.Stream;
+import io.github.roost.index.hnsw.walk.WalkScratch;
 
 /**
- * A table's rows and queries as its graph sees them, and the way back to the caller's distances. Immutable; thread-safe.
+ * A table's rows and queries as its graph sees them, and the way back to the caller's distances.
  *
  * <p>jvector ranks by 1 / (1 + squared distance) in float: under about 10<sup>-7</sup> all distances score the same, and
- * cosines of very small or large vectors leave float's range. So rows out of the range in which scores differ are
- * multiplied by a power of two, which loses nothing, and distances are divided by it again.
+ * squares of very small or large values leave float's range. So rows out of the range in which scores differ are
+ * multiplied by a power of two, which loses nothing, and distances are divided by it again. Under cosine rows and queries
+ * are brought to length 1: half the squared distance of such vectors is one minus their cosine.
+ *
+ * @param metric how the caller measures distances
+ * @param exponent every row has been multiplied by two to this power; 0 for cosine
+ * @param largest exponent of the largest value of the rows, after scaling
  */
-final class GraphSpace {
+record GraphSpace(Metric metric, int exponent, int largest) {
     /**
      * Binary exponent that the largest value of a table is brought to unless it is from 0 to this already: room below
      * for near neighbours, above for far queries.
      */
     private static final int SCALED = 30;
+    /** Exponents between which the largest value of a row that is added later must be: squares stay in float's range. */
+    private static final int LEAST_FITTING = -30;
+
+    private static final int MOST_FITTING = 50;
     /** Largest value of a scaled query: at 4,096 dimensions its square is still a float. */
     private static final float MOST_IN_QUERY = 0x1p56f;
-    /** Exponents of the largest value of a vector whose cosine stays in range, either side of 0. */
-    private static final int MOST_COSINE = 25;
-
-    private final Metric metric;
-    /** Every row has been multiplied by two to this power; 0 for cosine, which does not depend on it. */
-    private final int exponent;
-    /** Exponent of the largest value of the rows, after scaling. */
-    private final int largest;
-
-    private final ListRandomAccessVectorValues rows;
-
-    private GraphSpace(Metric metric, int exponent, int largest, ListRandomAccessVectorValues rows) {
-        this.metric = metric;
-        this.exponent = exponent;
-        this.largest = largest;
-        this.rows = rows;
-    }
 
     /**
-     * A query as the graph sees it.
+     * How a query was scaled.
      *
-     * @param vector the scaled values
-     * @param exponent the power of two they were multiplied by
+     * @param exponent the power of two its values were multiplied by
      * @param far whether they are so large that no row makes a difference to the float distance
-     * @param squaredNorm of the values before
+     * @param squaredNorm of the values before, where that is the distance
      */
-    record Query(VectorFloat<?> vector, int exponent, boolean far, double squaredNorm) {}
+    record QueryScale(int exponent, boolean far, float squaredNorm) {}
 
     static GraphSpace of(float[][] rows, Metric metric) {
-        int dimension = rows[0].length;
         if (metric == Metric.COSINE) {
-            return new GraphSpace(metric, 0, 0, values(Arrays.stream(rows).map(GraphSpace::forCosine), dimension));
+            return new GraphSpace(metric, 0, 0);
         }
-        int found = Arrays.stream(rows).mapToInt(GraphSpace::exponent).max().orElse(0);
+        float most = 0;
+        for (float[] row : rows) {
+            most = Math.max(most, largestOf(row));
+        }
+        int found = exponentOf(most);
         int exponent = found >= 0 && found <= SCALED ? 0 : SCALED - found;
-        float[][] scaled = Arrays.stream(rows).map(row -> scale(row, exponent)).toArray(float[][]::new);
-        return new GraphSpace(
-                metric,
-                exponent,
-                found + exponent,
-                metric == Metric.INNER_PRODUCT ? ofOneNorm(scaled) : values(Arrays.stream(scaled), dimension));
+        return new GraphSpace(metric, exponent, found + exponent);
     }
 
-    /**
-     * Largest inner product becomes smallest L2 distance by one more dimension that brings all rows to one norm and is
-     * zero in queries (Bachrach et al., RecSys 2014): inner product itself is no distance, and graphs built on it lose
-     * most of their neighbours.
-     */
-    private static ListRandomAccessVectorValues ofOneNorm(float[][] rows) {
-        int dimension = rows[0].length;
-        double longest =
-                Arrays.stream(rows).mapToDouble(GraphSpace::squaredNorm).max().orElse(0);
-        return values(
-                Arrays.stream(rows).map(row -> {
-                    float[] longer = Arrays.copyOf(row, dimension + 1);
-                    longer[dimension] = (float) Math.sqrt(longest - squaredNorm(row));
-                    return longer;
-                }),
-                dimension + 1);
+    /** Whether a row that is not of those the space was made for can be told apart from them in it. */
+    boolean fits(float[] values) {
+        int found = exponentOf(largestOf(values)) + exponent;
+        return metric == Metric.COSINE || found >= LEAST_FITTING && found <= MOST_FITTING;
     }
 
-    private static ListRandomAccessVectorValues values(Stream<float[]> rows, int dimension) {
-        return new ListRandomAccessVectorValues(
-                rows.<VectorFloat<?>>map(GraphSpace::vector).toList(), dimension);
+    /** The caller's values of a row; under cosine those of length 1. */
+    float[] original(float[] row) {
+        return metric == Metric.COSINE ? row : scale(row, -exponent);
     }
 
-    private static VectorFloat<?> vector(float[] values) {
-        return VectorizationProvider.getInstance().getVectorTypeSupport().createFloatVector(values);
+    /** A row's values; the same array where nothing changes. */
+    float[] row(float[] values) {
+        return metric == Metric.COSINE ? ofLengthOne(values) : scale(values, exponent);
     }
 
-    private static float[] forCosine(float[] values) {
-        int found = exponent(values);
-        return Math.abs(found) <= MOST_COSINE ? values : scale(values, -found);
+    /** Copies a query's values to where a walk reads them. */
+    QueryScale write(float[] values, WalkScratch scratch) {
+        return switch (metric) {
+            case SQUARED_L2 -> writeForL2(values, scratch);
+            // The order by inner product does not depend on the query's length: as long as the rows is best.
+            case INNER_PRODUCT -> writeScaled(values, largest - exponentOf(largestOf(values)), scratch);
+            case COSINE -> writeOfLengthOne(values, scratch);
+        };
     }
 
-    /** Binary exponent of the largest absolute value; that of the smallest normal float for a zero vector. */
-    private static int exponent(float[] values) {
-        float most = Float.MIN_NORMAL;
+    private QueryScale writeForL2(float[] values, WalkScratch scratch) {
+        boolean far = false;
+        for (int i = 0; i < values.length; i++) {
+            float scaled = Math.scalb(values[i], exponent);
+            float inside = Math.clamp(scaled, -MOST_IN_QUERY, MOST_IN_QUERY);
+            far |= inside != scaled;
+            scratch.setQuery(i, inside);
+        }
+        return new QueryScale(exponent, far, far ? (float) squaredNorm(values) : 0);
+    }
+
+    private static QueryScale writeScaled(float[] values, int exponent, WalkScratch scratch) {
+        for (int i = 0; i < values.length; i++) {
+            scratch.setQuery(i, Math.scalb(values[i], exponent));
+        }
+        return new QueryScale(exponent, false, 0);
+    }
+
+    private static QueryScale writeOfLengthOne(float[] values, WalkScratch scratch) {
+        double length = Math.sqrt(squaredNorm(values));
+        for (int i = 0; i < values.length; i++) {
+            scratch.setQuery(i, (float) (values[i] / length));
+        }
+        return new QueryScale(0, false, 0);
+    }
+
+    /** A distance in the caller's scale, from that of the scaled vectors. */
+    float toCaller(QueryScale query, float distance) {
+        if (metric == Metric.COSINE) {
+            return distance / 2;
+        }
+        return query.far() ? query.squaredNorm() : Math.scalb(distance, -exponent - query.exponent());
+    }
+
+    private static float largestOf(float[] values) {
+        float most = 0;
         for (float value : values) {
             most = Math.max(most, Math.abs(value));
         }
-        return Math.getExponent(most);
+        return most;
+    }
+
+    /** Binary exponent of a value; that of the smallest normal float for what is less. */
+    private static int exponentOf(float value) {
+        return Math.getExponent(Math.max(value, Float.MIN_NORMAL));
     }
 
     private static float[] scale(float[] values, int exponent) {
@@ -120,69 +134,21 @@ final class GraphSpace {
         return scaled;
     }
 
-    private static double squaredNorm(float[] row) {
+    private static float[] ofLengthOne(float[] values) {
+        double length = Math.sqrt(squaredNorm(values));
+        float[] scaled = new float[values.length];
+        for (int i = 0; i < values.length; i++) {
+            scaled[i] = (float) (values[i] / length);
+        }
+        return scaled;
+    }
+
+    /** In double, whose range holds the square of every float. */
+    static double squaredNorm(float[] values) {
         double sum = 0;
-        for (float value : row) {
+        for (float value : values) {
             sum += (double) value * value;
         }
         return sum;
-    }
-
-    /** One row a node; of one dimension more than the caller's for inner product. */
-    ListRandomAccessVectorValues rows() {
-        return rows;
-    }
-
-    VectorSimilarityFunction similarity() {
-        return metric == Metric.COSINE ? VectorSimilarityFunction.COSINE : VectorSimilarityFunction.EUCLIDEAN;
-    }
-
-    /** The query's values are copied. */
-    Query query(float[] values) {
-        int queryExponent = switch (metric) {
-            case SQUARED_L2 -> exponent;
-            // The order by inner product does not depend on the query's length: as long as the rows is best.
-            case INNER_PRODUCT -> largest - exponent(values);
-            case COSINE -> 0;
-        };
-        float[] scaled = metric == Metric.COSINE ? forCosine(values) : scale(values, queryExponent);
-        float[] padded = Arrays.copyOf(scaled, rows.dimension());
-        boolean far = metric == Metric.SQUARED_L2 && clamp(padded);
-        return new Query(vector(padded), queryExponent, far, squaredNorm(values));
-    }
-
-    /** Brings values into the range in which distances are finite; whether any was outside. */
-    private static boolean clamp(float[] values) {
-        boolean clamped = false;
-        for (int i = 0; i < values.length; i++) {
-            float inside = Math.clamp(values[i], -MOST_IN_QUERY, MOST_IN_QUERY);
-            clamped |= inside != values[i];
-            values[i] = inside;
-        }
-        return clamped;
-    }
-
-    /** How far a node is from a query, in the graph's scale: to compare, and for {@link #toCaller}. */
-    float distance(Query query, int node) {
-        VectorFloat<?> row = rows.getVector(node);
-        return switch (metric) {
-            case SQUARED_L2 -> VectorUtil.squareL2Distance(query.vector(), row);
-            case INNER_PRODUCT -> -VectorUtil.dotProduct(query.vector(), row);
-            case COSINE -> 1 - VectorUtil.cosine(query.vector(), row);
-        };
-    }
-
-    /** The same neighbours with distances in the caller's scale. */
-    Neighbors toCaller(Query query, Neighbors found) {
-        if (exponent + query.exponent() == 0 && !query.far()) {
-            return found;
-        }
-        float[] distances = new float[found.size()];
-        for (int i = 0; i < distances.length; i++) {
-            distances[i] = query.far()
-                    ? (float) query.squaredNorm()
-                    : Math.scalb(found.distances()[i], -exponent - query.exponent());
-        }
-        return new Neighbors(found.ids(), distances);
     }
 }

@@ -1,11 +1,5 @@
 package io.github.roost.index.hnsw;
 
-import io.github.jbellis.jvector.graph.GraphSearcher;
-import io.github.jbellis.jvector.graph.ImmutableGraphIndex;
-import io.github.jbellis.jvector.graph.ListRandomAccessVectorValues;
-import io.github.jbellis.jvector.graph.SearchResult;
-import io.github.jbellis.jvector.graph.similarity.DefaultSearchScoreProvider;
-import io.github.jbellis.jvector.util.Bits;
 import io.github.roost.core.MappingId;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
@@ -14,16 +8,16 @@ import io.github.roost.core.Registration;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.core.Vectors;
-import java.util.Arrays;
-import java.util.List;
+import io.github.roost.index.hnsw.IdFilter.AllowedRows;
+import io.github.roost.index.hnsw.walk.ImageFile;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import org.jspecify.annotations.Nullable;
 
 /**
- * One HNSW table (Malkov and Yashunin, IEEE TPAMI 42(4), 2020): a graph that jvector builds and searches, placed by an
- * orchestrator as one mapping id. One query is one task:
+ * One HNSW table (Malkov and Yashunin, IEEE TPAMI 42(4), 2020): a graph that jvector builds, frozen into off-heap
+ * memory, and placed by an orchestrator as one mapping id. One query is one task:
  *
  * <pre>{@code
  * HnswTable table = HnswTable.builder().name("products").build(orchestrator, vectors);
@@ -31,43 +25,24 @@ import org.jspecify.annotations.Nullable;
  *         orchestrator.submit(table.searchFunction(10, 64), query, table.mappingId());
  * }</pre>
  *
- * <p>Every worker keeps a searcher of its own, so searches share nothing that is written. Thread-safe.
+ * <p>A search is one call into C (into Java where no native library can be loaded) that walks the whole graph, with marks
+ * and heaps that every thread keeps for itself, so searches share nothing that is written. Nothing of the table is on the
+ * Java heap; its memory is freed when the table is closed and no longer referred to. Thread-safe.
  */
 public final class HnswTable implements AutoCloseable {
-    /** Up to this many nodes for each unit of ef a table is searched exactly. */
-    private static final int EXACT_PER_EF = 4;
-
     private final Registration registration;
     private final Orchestrator orchestrator;
     private final Metric metric;
     private final int dimension;
-    private final int m;
-    /** What each node of the graph stands for. */
-    private final DistinctRows rows;
+    /** Read once by each search, which so sees one graph from beginning to end. */
+    private volatile FrozenGraph graph;
 
-    private final GraphSpace space;
-    private final ImmutableGraphIndex graph;
-    /** One a worker, made at its first search; each is touched by its worker's thread alone. */
-    private final @Nullable GraphSearcher[] searchers;
-
-    HnswTable(
-            Orchestrator orchestrator,
-            String name,
-            Metric metric,
-            int dimension,
-            int m,
-            DistinctRows rows,
-            GraphSpace space,
-            ImmutableGraphIndex graph) {
+    HnswTable(Orchestrator orchestrator, String name, FrozenGraph graph) {
         this.orchestrator = orchestrator;
         this.registration = orchestrator.register(name);
-        this.metric = metric;
-        this.dimension = dimension;
-        this.m = m;
-        this.rows = rows;
-        this.space = space;
+        this.metric = graph.image().shape().metric();
+        this.dimension = graph.image().shape().dimension();
         this.graph = graph;
-        this.searchers = new GraphSearcher[orchestrator.workers()];
     }
 
     /** A builder with every option at its default. */
@@ -82,68 +57,66 @@ public final class HnswTable implements AutoCloseable {
      * @param ef width of the search, from k to 100,000: larger finds more of the true neighbours and takes longer
      */
     public SearchFunction<float[], Neighbors> searchFunction(int k, int ef) {
+        return searchFunction(k, ef, IdFilter.ALL);
+    }
+
+    /**
+     * A search that finds only what a filter allows; as {@link #searchFunction(int, int)}. The walk goes through all
+     * nodes and keeps the allowed ones; where so few are allowed that it would take longer than looking at every one of
+     * them, that is done instead, and the result is exact.
+     */
+    public SearchFunction<float[], Neighbors> searchFunction(int k, int ef, IdFilter filter) {
+        requireWidth(k, ef);
+        return (query, context) -> search(query, k, ef, filter, context);
+    }
+
+    static void requireWidth(int k, int ef) {
         Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
         Vectors.requireRange("ef", ef, k, 100_000);
-        return (query, context) -> search(query, k, ef, context);
     }
 
     /** Submits one search; as {@link #searchFunction}. The query must be finite, of the table's dimension. */
     public CompletableFuture<Neighbors> search(float[] query, int k, int ef) {
+        return submit(query, searchFunction(k, ef));
+    }
+
+    /** Submits one filtered search; as {@link #searchFunction(int, int, IdFilter)}. */
+    public CompletableFuture<Neighbors> search(float[] query, int k, int ef, IdFilter filter) {
+        return submit(query, searchFunction(k, ef, filter));
+    }
+
+    private CompletableFuture<Neighbors> submit(float[] query, SearchFunction<float[], Neighbors> search) {
         Vectors.require("query", query, dimension, metric);
-        return orchestrator.submit(searchFunction(k, ef), query, mappingId());
+        return orchestrator.submit(search, query, mappingId());
     }
 
-    private Neighbors search(float[] values, int k, int ef, SearchContext context) {
-        Vectors.require("query", values, dimension, metric);
-        GraphSpace.Query query = space.query(values);
-        ListRandomAccessVectorValues vectors = space.rows();
-        // A walk of this width would look at most nodes of a small graph anyway: looking at all of them is exact.
-        boolean small = vectors.size() <= EXACT_PER_EF * (long) ef;
-        int[] nodes;
-        long visited;
-        if (small) {
-            nodes = IntStream.range(0, vectors.size()).toArray();
-            visited = nodes.length;
-        } else {
-            SearchResult result = searcher(context.worker())
-                    .search(
-                            DefaultSearchScoreProvider.exact(query.vector(), space.similarity(), vectors),
-                            k,
-                            ef,
-                            0f,
-                            0f,
-                            Bits.ALL);
-            nodes = Arrays.stream(result.getNodes())
-                    .mapToInt(found -> found.node)
-                    .toArray();
-            visited = result.getVisitedCount();
-        }
-        // The paper's estimate: N nodes, each a vector and a list of M neighbours.
-        context.touched(visited, visited * (vectors.dimension() * (long) Float.BYTES + m * (long) Integer.BYTES));
-        return nearest(query, nodes, k);
+    private Neighbors search(float[] query, int k, int ef, IdFilter filter, SearchContext context) {
+        Vectors.require("query", query, dimension, metric);
+        FrozenGraph searched = graph;
+        return searched.search(query, k, ef, AllowedRows.ALL, filter.rowsOf(searched.image()), context);
     }
 
-    private GraphSearcher searcher(int worker) {
-        if (worker < 0) {
-            return new GraphSearcher(graph);
+    /**
+     * The narrowest width (ef) whose searches find on average this share of the true k nearest, measured with sample
+     * queries on the workers, as batch work; within a twentieth.
+     *
+     * @param recall over 0, at most 1
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param sample queries like those to come, at least one; some hundred make it certain to about a hundredth
+     * @return from k to 100,000, which is given where no width reaches the recall
+     */
+    public int targetRecall(double recall, int k, float[][] sample) {
+        if (!(recall > 0 && recall <= 1)) {
+            throw new IllegalArgumentException("recall must be over 0 and at most 1, got " + recall);
         }
-        GraphSearcher searcher = searchers[worker];
-        if (searcher == null) {
-            searcher = new GraphSearcher(graph);
-            searchers[worker] = searcher;
+        requireWidth(k, k);
+        if (sample.length == 0) {
+            throw new IllegalArgumentException("the sample must have at least one query, got none");
         }
-        return searcher;
-    }
-
-    /** The k nearest of some nodes. jvector's scores are of a scale of its own: the distances are computed anew. */
-    private Neighbors nearest(GraphSpace.Query query, int[] nodes, int k) {
-        long[] found = new long[nodes.length];
-        float[] distances = new float[nodes.length];
-        for (int i = 0; i < nodes.length; i++) {
-            found[i] = nodes[i];
-            distances[i] = space.distance(query, nodes[i]);
+        for (int query = 0; query < sample.length; query++) {
+            Vectors.require("query " + query, sample[query], dimension, metric);
         }
-        return space.toCaller(query, rows.expand(Neighbors.merge(List.of(Neighbors.sorted(found, distances)), k), k));
+        return Math.max(k, new RecallSample(orchestrator, name(), graph, sample, k).narrowest(recall));
     }
 
     /** The table's name. */
@@ -158,7 +131,12 @@ public final class HnswTable implements AutoCloseable {
 
     /** Number of vectors. */
     public int size() {
-        return rows.rows();
+        return graph.rows();
+    }
+
+    /** Memory that the table takes, all of it outside the Java heap. */
+    public long bytes() {
+        return graph.image().bytes();
     }
 
     /** Dimension of the vectors. */
@@ -171,6 +149,43 @@ public final class HnswTable implements AutoCloseable {
         return metric;
     }
 
+    /**
+     * Saves the table as a file, replacing one of that name. Written beside it under a temporary name, synced and moved
+     * into place: a process that dies at any point leaves the old file or the new one, whole.
+     *
+     * @throws IOException if it cannot be written; the old file is as it was
+     */
+    public void save(Path file) throws IOException {
+        ImageFile.save(graph.image(), file);
+    }
+
+    /**
+     * Opens a saved table. The file is read once to check it, then mapped into memory; it must not be changed while the
+     * table is open, but may be replaced by {@link #save} or deleted.
+     *
+     * @param orchestrator places the table
+     * @param name under which the table shows in reports
+     * @throws IOException if the file cannot be read or holds no whole table; the message says what is wrong where
+     */
+    public static HnswTable open(Orchestrator orchestrator, String name, Path file) throws IOException {
+        return new HnswTable(orchestrator, name, new FrozenGraph(ImageFile.open(file)));
+    }
+
+    /**
+     * Takes over the rows of another table, which is closed: from then on searches of this table, also those already
+     * submitted and not begun, search them. None fails, and none sees rows of both.
+     *
+     * @param next of the same dimension and metric
+     */
+    public void swap(HnswTable next) {
+        if (next.dimension != dimension || next.metric != metric) {
+            throw new IllegalArgumentException("the rows of table " + name() + " must be replaced by such of "
+                    + dimension + " dimensions under " + metric + ", got " + next.dimension + " under " + next.metric);
+        }
+        graph = next.graph;
+        next.close();
+    }
+
     /** Unregisters the table; searches already accepted still run. */
     @Override
     public void close() {
@@ -180,9 +195,7 @@ public final class HnswTable implements AutoCloseable {
     /** Collects the options of a table. Not thread-safe. */
     public static final class Builder {
         private String name = "hnsw";
-        private Metric metric = Metric.SQUARED_L2;
-        private int m = 16;
-        private int efConstruction = 200;
+        private GraphOptions options = GraphOptions.DEFAULT;
 
         private Builder() {}
 
@@ -194,21 +207,19 @@ public final class HnswTable implements AutoCloseable {
 
         /** How distances are measured; default squared L2. */
         public Builder metric(Metric value) {
-            this.metric = value;
+            options = options.withMetric(value);
             return this;
         }
 
-        /** Neighbours a node keeps, from 2 to 256; default 16. */
+        /** Neighbours a node keeps in each upper layer, twice as many in layer 0; from 2 to 256, default 16. */
         public Builder m(int value) {
-            Vectors.requireRange("m", value, 2, 256);
-            this.m = value;
+            options = options.withM(value);
             return this;
         }
 
         /** Width of the searches that find a new node's neighbours, from 1 to 10,000; default 200. */
         public Builder efConstruction(int value) {
-            Vectors.requireRange("efConstruction", value, 1, 10_000);
-            this.efConstruction = value;
+            options = options.withEfConstruction(value);
             return this;
         }
 
@@ -221,17 +232,13 @@ public final class HnswTable implements AutoCloseable {
          * Builds a table on the orchestrator's workers, as batch work beside what they serve.
          *
          * @param ids one external id a row, none twice
-         * @param rows at least one, all of one dimension from 1 to 4,096, finite; not copied: they must not change
+         * @param rows at least one, all of one dimension from 1 to 4,096, finite; must not change during the build
          * @throws IllegalArgumentException if a row or id is not as said
          */
         public HnswTable build(Orchestrator orchestrator, long[] ids, float[][] rows) {
-            int dimension = Vectors.requireTable(rows, metric);
+            Vectors.requireTable(rows, options.metric());
             Vectors.requireIds(ids, rows.length);
-            DistinctRows distinct = DistinctRows.of(ids, rows);
-            GraphSpace space = GraphSpace.of(distinct.vectors(rows), metric);
-            ImmutableGraphIndex graph =
-                    new GraphBuild(orchestrator, name, space.rows(), space.similarity(), m, efConstruction).run();
-            return new HnswTable(orchestrator, name, metric, dimension, m, distinct, space, graph);
+            return new HnswTable(orchestrator, name, FrozenGraph.build(orchestrator, name, options, ids, rows));
         }
     }
 }

@@ -20,9 +20,10 @@ public final class MultiTableSearch {
 
     /**
      * @param orchestrator the one the tables were built with
-     * @param tables at least one, all of one dimension and metric
+     * @param searched the tables, at least one, all of one dimension and metric
      */
-    public MultiTableSearch(Orchestrator orchestrator, List<HnswTable> tables) {
+    public MultiTableSearch(Orchestrator orchestrator, List<HnswTable> searched) {
+        List<HnswTable> tables = List.copyOf(searched);
         if (tables.isEmpty()) {
             throw new IllegalArgumentException("there must be at least one table to search, got none");
         }
@@ -34,7 +35,7 @@ public final class MultiTableSearch {
             }
         }
         this.orchestrator = orchestrator;
-        this.tables = List.copyOf(tables);
+        this.tables = tables;
     }
 
     private static String describe(HnswTable table) {

@@ -131,7 +131,9 @@ class HnswTableTest {
         float[][] rows = gaussian(size, 8, new Random(size));
         try (HnswTable table = HnswTable.builder().build(ORCHESTRATOR, rows)) {
             Neighbors found = table.search(rows[0], 10, 10).join();
-            assertThat(found).isEqualTo(exact(rows, rows[0], 10, Metric.SQUARED_L2));
+            Neighbors truth = exact(rows, rows[0], 10, Metric.SQUARED_L2);
+            assertThat(found.ids()).isEqualTo(truth.ids());
+            assertThat(found.distances()).containsExactly(truth.distances(), within(1e-4f));
         }
     }
 
@@ -157,6 +159,31 @@ class HnswTableTest {
         float[][] rows = {{0, 0}, {1, 0}, {5, 5}};
         try (HnswTable table = HnswTable.builder().build(ORCHESTRATOR, new long[] {70, Long.MAX_VALUE, -3}, rows)) {
             assertThat(table.search(new float[] {4, 4}, 2, 10).join().ids()).containsExactly(-3, Long.MAX_VALUE);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 16", "4, 16", "100, 16", "128, 16", "128, 2", "300, 16", "768, 32"})
+    void memoryIsVectorsAndNeighborsAndATenthMore(int dimension, int m) {
+        float[][] rows = gaussian(1_000, dimension, new Random(31));
+        try (HnswTable table = HnswTable.builder().m(m).efConstruction(40).build(ORCHESTRATOR, rows)) {
+            long ids = 8L * rows.length;
+            long head = 4_096;
+            assertThat(table.bytes())
+                    .isLessThanOrEqualTo((long) (1.1 * rows.length * (4L * dimension + 4L * m * 2)) + ids + head);
+        }
+    }
+
+    @Test
+    void aTieAtTheEndGoesToTheSmallestId() {
+        float[][] rows = new float[40][];
+        long[] ids = new long[rows.length];
+        for (int row = 0; row < rows.length; row++) {
+            rows[row] = new float[] {row % 2 == 0 ? 1 + row : -row, 0};
+            ids[row] = 1_000 - row;
+        }
+        try (HnswTable table = HnswTable.builder().build(ORCHESTRATOR, ids, rows)) {
+            assertThat(table.search(new float[2], 3, 40).join().ids()).containsExactly(999, 1_000, 997);
         }
     }
 

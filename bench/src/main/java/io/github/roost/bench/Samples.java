@@ -1,0 +1,23 @@
+package io.github.roost.bench;
+
+import java.util.Collection;
+
+/**
+ * The spread of repeated measurements.
+ *
+ * @param median the middle, of an even number the mean of the two in the middle
+ */
+public record Samples(double least, double median, double most) {
+    /** @param values at least one */
+    public static Samples of(Collection<Double> values) {
+        if (values.isEmpty()) {
+            throw new IllegalArgumentException("there must be at least one sample, got none");
+        }
+        double[] sorted =
+                values.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+        return new Samples(
+                sorted[0],
+                (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2,
+                sorted[sorted.length - 1]);
+    }
+}

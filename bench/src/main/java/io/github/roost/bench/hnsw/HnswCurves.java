@@ -1,0 +1,73 @@
+package io.github.roost.bench.hnsw;
+
+import io.github.roost.bench.Samples;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+
+/**
+ * What the bench found.
+ *
+ * @param workload its name
+ * @param k neighbours searched for
+ * @param curves one an engine
+ */
+public record HnswCurves(String workload, int k, List<Curve> curves) {
+    /**
+     * One engine's.
+     *
+     * @param engine its name
+     * @param build how long its build took
+     * @param points by ascending ef
+     */
+    public record Curve(String engine, Duration build, List<Point> points) {
+        /**
+         * Searches a second of one round at a recall, interpolated between the two points around it: logarithms of rates
+         * lie nearly on a line over the logarithm of what is missed.
+         *
+         * @return NaN where no two points are around the recall
+         */
+        public double rateAt(double recall, int round) {
+            TreeMap<Double, Double> rates = new TreeMap<>();
+            for (Point point : points) {
+                // Of widths that find the same the fastest counts.
+                rates.merge(missed(point.recall()), Math.log(point.rates().get(round)), Math::max);
+            }
+            double at = missed(recall);
+            Map.Entry<Double, Double> below = rates.floorEntry(at);
+            Map.Entry<Double, Double> above = rates.ceilingEntry(at);
+            if (below == null || above == null) {
+                return Double.NaN;
+            }
+            double width = above.getKey() - below.getKey();
+            double share = width == 0 ? 0 : (at - below.getKey()) / width;
+            return Math.exp(below.getValue() + share * (above.getValue() - below.getValue()));
+        }
+
+        private static double missed(double recall) {
+            return Math.log(Math.max(1 - recall, 1e-5));
+        }
+    }
+
+    /**
+     * One width of the search.
+     *
+     * @param recall share of true neighbours found, from 0 to 1
+     * @param rates searches a second, one a round
+     */
+    public record Point(int ef, double recall, List<Double> rates) {
+        /** The middle of the rounds. */
+        public double median() {
+            return Samples.of(rates).median();
+        }
+    }
+
+    /** Roost's rate over another engine's at a recall, one ratio a round. */
+    public List<Double> ratios(Curve roost, Curve other, double recall) {
+        return IntStream.range(0, roost.points().getFirst().rates().size())
+                .mapToObj(round -> roost.rateAt(recall, round) / other.rateAt(recall, round))
+                .toList();
+    }
+}

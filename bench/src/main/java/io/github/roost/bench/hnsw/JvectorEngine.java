@@ -1,0 +1,108 @@
+package io.github.roost.bench.hnsw;
+
+import io.github.jbellis.jvector.graph.GraphIndexBuilder;
+import io.github.jbellis.jvector.graph.GraphSearcher;
+import io.github.jbellis.jvector.graph.ImmutableGraphIndex;
+import io.github.jbellis.jvector.graph.ListRandomAccessVectorValues;
+import io.github.jbellis.jvector.graph.SearchResult;
+import io.github.jbellis.jvector.graph.similarity.BuildScoreProvider;
+import io.github.jbellis.jvector.graph.similarity.DefaultSearchScoreProvider;
+import io.github.jbellis.jvector.util.Bits;
+import io.github.jbellis.jvector.vector.VectorSimilarityFunction;
+import io.github.jbellis.jvector.vector.VectorizationProvider;
+import io.github.jbellis.jvector.vector.types.VectorFloat;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ForkJoinPool;
+
+/**
+ * Plain jvector as its documentation says to use it: built by its own parallel build, one searcher kept a thread. Its
+ * graph has the degrees of Roost's: twice M in layer 0.
+ */
+final class JvectorEngine implements HnswEngine {
+    private static final float NEIGHBOR_OVERFLOW = 1.2f;
+    private static final float ALPHA = 1.2f;
+
+    private final List<VectorFloat<?>> queries;
+    private final ListRandomAccessVectorValues rows;
+    private final ImmutableGraphIndex graph;
+    private final GraphSearcher[] searchers = new GraphSearcher[THREADS];
+    private final Duration buildTime;
+    private final TwoThreads threads;
+
+    JvectorEngine(HnswWorkload workload, int m, int efConstruction) throws Exception {
+        this.queries = vectors(workload.queries());
+        this.rows = new ListRandomAccessVectorValues(vectors(workload.rows()), workload.dimension());
+        long began = System.nanoTime();
+        try (ForkJoinPool pool = new ForkJoinPool(THREADS);
+                GraphIndexBuilder builder = GraphIndexBuilder.builder(
+                                BuildScoreProvider.randomAccessScoreProvider(rows, VectorSimilarityFunction.EUCLIDEAN),
+                                workload.dimension(),
+                                List.of(2 * m, m))
+                        .withBeamWidth(efConstruction)
+                        .withNeighborOverflow(NEIGHBOR_OVERFLOW)
+                        .withAlpha(ALPHA)
+                        .withSimdExecutor(pool)
+                        .withParallelExecutor(pool)
+                        .build()) {
+            this.graph = builder.build(rows);
+        }
+        this.buildTime = Duration.ofNanos(System.nanoTime() - began);
+        for (int i = 0; i < THREADS; i++) {
+            searchers[i] = new GraphSearcher(graph);
+        }
+        this.threads = new TwoThreads(queries.size());
+    }
+
+    private static List<VectorFloat<?>> vectors(float[][] values) {
+        return Arrays.stream(values)
+                .<VectorFloat<?>>map(VectorizationProvider.getInstance().getVectorTypeSupport()::createFloatVector)
+                .toList();
+    }
+
+    @Override
+    public String name() {
+        return "jvector";
+    }
+
+    @Override
+    public Duration buildTime() {
+        return buildTime;
+    }
+
+    private SearchResult search(int thread, int query, int k, int ef) {
+        return searchers[thread].search(
+                DefaultSearchScoreProvider.exact(queries.get(query), VectorSimilarityFunction.EUCLIDEAN, rows),
+                k,
+                ef,
+                0f,
+                0f,
+                Bits.ALL);
+    }
+
+    @Override
+    public int[][] search(int k, int ef) throws Exception {
+        int[][] found = new int[queries.size()][];
+        threads.once((thread, query) ->
+                found[query] = Arrays.stream(search(thread, query, k, ef).getNodes())
+                        .mapToInt(node -> node.node)
+                        .toArray());
+        return found;
+    }
+
+    @Override
+    public double rate(int k, int ef, Duration time) throws Exception {
+        return threads.rate(time, (thread, query) -> search(thread, query, k, ef));
+    }
+
+    @Override
+    public void close() throws IOException {
+        threads.close();
+        for (GraphSearcher searcher : searchers) {
+            searcher.close();
+        }
+        graph.close();
+    }
+}

@@ -1,0 +1,96 @@
+package io.github.roost.bench.hnsw;
+
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SearchFunction;
+import io.github.roost.index.hnsw.HnswTable;
+import io.github.roost.topology.Topology;
+import java.time.Duration;
+import java.util.Arrays;
+
+/** Roost's table, its search functions called from two threads as the peers' are: the index alone, no dispatch. */
+final class RoostEngine implements HnswEngine {
+    private final HnswWorkload workload;
+    private final Orchestrator orchestrator;
+    private final HnswTable table;
+    private final Duration buildTime;
+    private final TwoThreads threads;
+
+    RoostEngine(HnswWorkload workload, Topology topology, int m, int efConstruction) {
+        this.workload = workload;
+        this.orchestrator = Orchestrator.builder().topology(topology).build();
+        long began = System.nanoTime();
+        this.table = HnswTable.builder().m(m).efConstruction(efConstruction).build(orchestrator, workload.rows());
+        this.buildTime = Duration.ofNanos(System.nanoTime() - began);
+        this.threads = new TwoThreads(workload.queries().length);
+    }
+
+    /** A context that counts nothing. */
+    enum Outside implements SearchContext {
+        CONTEXT;
+
+        @Override
+        public void touched(long nodes, long bytes) {}
+
+        @Override
+        public int worker() {
+            return -1;
+        }
+
+        @Override
+        public int domain() {
+            return -1;
+        }
+
+        @Override
+        public long epoch() {
+            return 0;
+        }
+
+        @Override
+        public boolean expired() {
+            return false;
+        }
+    }
+
+    @Override
+    public String name() {
+        return "roost";
+    }
+
+    @Override
+    public Duration buildTime() {
+        return buildTime;
+    }
+
+    /** Memory of the table, none of it on the heap. */
+    long bytes() {
+        return table.bytes();
+    }
+
+    @Override
+    public int[][] search(int k, int ef) throws Exception {
+        SearchFunction<float[], Neighbors> search = table.searchFunction(k, ef);
+        int[][] found = new int[workload.queries().length][];
+        threads.once((thread, query) ->
+                found[query] = Arrays.stream(search.search(workload.queries()[query], Outside.CONTEXT)
+                                .ids())
+                        .mapToInt(id -> (int) id)
+                        .toArray());
+        return found;
+    }
+
+    @Override
+    public double rate(int k, int ef, Duration time) throws Exception {
+        SearchFunction<float[], Neighbors> search = table.searchFunction(k, ef);
+        return threads.rate(time, (thread, query) -> search.search(workload.queries()[query], Outside.CONTEXT));
+    }
+
+    @Override
+    public void close() {
+        threads.close();
+        table.close();
+        orchestrator.close();
+    }
+}

@@ -1,0 +1,72 @@
+package io.github.roost.bench.hnsw;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/** Runs an engine's searches on its threads, each with every so manyth query. Used by one thread. */
+final class TwoThreads implements AutoCloseable {
+    private final ExecutorService threads = Executors.newFixedThreadPool(HnswEngine.THREADS);
+    private final int queries;
+
+    TwoThreads(int queries) {
+        this.queries = queries;
+    }
+
+    /** Searches for one query, on the thread of this number. */
+    interface Search {
+        void run(int thread, int query) throws Exception;
+    }
+
+    void once(Search search) throws Exception {
+        onEach(thread -> {
+            for (int query = thread; query < queries; query += HnswEngine.THREADS) {
+                search.run(thread, query);
+            }
+            return (long) queries;
+        });
+    }
+
+    /** Searches a second. Each thread counts what it did in its own time, so that no end of one is waited for. */
+    double rate(Duration time, Search search) throws Exception {
+        return onEach(thread -> {
+            long began = System.nanoTime();
+            long searches = 0;
+            int query = thread;
+            while (true) {
+                search.run(thread, query);
+                searches++;
+                query = (query + HnswEngine.THREADS) % queries;
+                long elapsed = System.nanoTime() - began;
+                if (elapsed >= time.toNanos()) {
+                    return searches * 1e9 / elapsed;
+                }
+            }
+        });
+    }
+
+    private interface Share {
+        double run(int thread) throws Exception;
+    }
+
+    private double onEach(Share share) throws Exception {
+        List<Future<Double>> shares = new ArrayList<>();
+        for (int i = 0; i < HnswEngine.THREADS; i++) {
+            int thread = i;
+            shares.add(threads.submit(() -> share.run(thread)));
+        }
+        double sum = 0;
+        for (Future<Double> done : shares) {
+            sum += done.get();
+        }
+        return sum;
+    }
+
+    @Override
+    public void close() {
+        threads.close();
+    }
+}

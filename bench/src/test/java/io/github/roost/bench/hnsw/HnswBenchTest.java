@@ -1,0 +1,104 @@
+package io.github.roost.bench.hnsw;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import com.sun.management.ThreadMXBean;
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.SearchFunction;
+import io.github.roost.index.hnsw.HnswTable;
+import io.github.roost.topology.CacheDomain;
+import io.github.roost.topology.Core;
+import io.github.roost.topology.DomainLevel;
+import io.github.roost.topology.Topology;
+import java.io.ByteArrayInputStream;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.Test;
+import org.w3c.dom.Document;
+
+class HnswBenchTest {
+    private static final Topology ONE_CORE = new Topology(
+            "test",
+            DomainLevel.L3,
+            false,
+            List.of(new CacheDomain(0, 0, List.of(0), 0, List.of(new Core(0, -1, List.of(0))))));
+
+    @Test
+    void everyEngineFindsNearlyAllAndMoreWithAWiderSearch() throws Exception {
+        HnswWorkload workload = HnswWorkload.mixture(3_000, 40, 16, 20, 1);
+        try (HnswBench bench = new HnswBench(workload, ONE_CORE, null, 8, 60, 10, what -> {})) {
+            HnswCurves curves = bench.curves(10, new int[] {10, 200}, 2, Duration.ofMillis(5));
+            assertThat(curves.curves()).extracting(HnswCurves.Curve::engine).containsExactly("roost", "jvector");
+            for (HnswCurves.Curve curve : curves.curves()) {
+                assertThat(curve.points().get(1).recall())
+                        .isGreaterThan(.98)
+                        .isGreaterThanOrEqualTo(curve.points().get(0).recall());
+                assertThat(curve.points())
+                        .allSatisfy(
+                                point -> assertThat(point.rates()).hasSize(2).allMatch(rate -> rate > 0));
+            }
+            assertThatThrownBy(() -> bench.curves(11, new int[] {20}, 1, Duration.ofMillis(1)))
+                    .hasMessageContaining("k must be at most 10, got 11");
+        }
+    }
+
+    @Test
+    void aRateBetweenTwoPointsIsInterpolated() {
+        HnswCurves.Curve curve = new HnswCurves.Curve(
+                "x",
+                Duration.ZERO,
+                List.of(
+                        new HnswCurves.Point(10, .9, List.of(1_000.0)),
+                        new HnswCurves.Point(20, .99, List.of(100.0)),
+                        new HnswCurves.Point(30, .99, List.of(80.0))));
+        assertThat(curve.rateAt(.9, 0)).isCloseTo(1_000, within(1e-6));
+        assertThat(curve.rateAt(.99, 0)).isCloseTo(100, within(1e-6));
+        assertThat(curve.rateAt(1 - Math.sqrt(.001), 0)).isCloseTo(Math.sqrt(1e5), within(1e-6));
+        assertThat(curve.rateAt(.8, 0)).isNaN();
+        assertThat(curve.rateAt(.999, 0)).isNaN();
+    }
+
+    @Test
+    void thePictureIsXmlWithACircleAPoint() throws Exception {
+        List<HnswCurves.Point> points = List.of(
+                new HnswCurves.Point(10, .9, List.of(1_000.0, 1_100.0)),
+                new HnswCurves.Point(20, 1, List.of(9.0, 8.0)));
+        String svg = CurvePicture.svg(new HnswCurves(
+                "w",
+                10,
+                List.of(
+                        new HnswCurves.Curve("a", Duration.ZERO, points),
+                        new HnswCurves.Curve("b", Duration.ZERO, points))));
+        Document document = DocumentBuilderFactory.newInstance()
+                .newDocumentBuilder()
+                .parse(new ByteArrayInputStream(svg.getBytes(StandardCharsets.UTF_8)));
+        assertThat(document.getElementsByTagName("circle").getLength()).isEqualTo(4);
+        assertThat(svg).doesNotContain("NaN").doesNotContain("Infinity");
+    }
+
+    @Test
+    void aSearchAllocatesAtMostAKilobyteBeyondItsResult() throws Exception {
+        HnswWorkload workload = HnswWorkload.mixture(3_000, 100, 128, 20, 2);
+        int k = 10;
+        try (Orchestrator orchestrator =
+                        Orchestrator.builder().topology(ONE_CORE).build();
+                HnswTable table = HnswTable.builder().m(8).efConstruction(40).build(orchestrator, workload.rows())) {
+            SearchFunction<float[], Neighbors> search = table.searchFunction(k, 100);
+            ThreadMXBean thread = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+            long least = Long.MAX_VALUE;
+            for (int i = 0; i < 2_000; i++) {
+                long before = thread.getCurrentThreadAllocatedBytes();
+                search.search(workload.queries()[i % 100], RoostEngine.Outside.CONTEXT);
+                least = Math.min(least, thread.getCurrentThreadAllocatedBytes() - before);
+            }
+            long result = k * (Long.BYTES + Float.BYTES) + 3 * 24;
+            assertThat(least).isLessThanOrEqualTo(result + 1_024);
+        }
+    }
+}

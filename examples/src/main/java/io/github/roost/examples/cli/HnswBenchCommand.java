@@ -1,0 +1,252 @@
+package io.github.roost.examples.cli;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.github.roost.bench.Samples;
+import io.github.roost.bench.hnsw.CurvePicture;
+import io.github.roost.bench.hnsw.HnswBench;
+import io.github.roost.bench.hnsw.HnswCurves;
+import io.github.roost.bench.hnsw.HnswWorkload;
+import io.github.roost.bench.hnsw.PeerPython;
+import io.github.roost.examples.demo.DebianPackages;
+import io.github.roost.topology.TopologyReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code roost bench hnsw}: frozen tables beside plain jvector and hnswlib. */
+@Command(name = "hnsw", description = "Recall and searches a second on two threads, beside plain jvector and hnswlib.")
+final class HnswBenchCommand implements Callable<Integer> {
+    private static final double[] RECALLS = {.95, .99};
+    private static final int QUERIES = 1_000;
+
+    private final Streams streams;
+
+    /** The data to search. */
+    enum Workload {
+        packages,
+        mixture
+    }
+
+    /** What stands beside Roost and jvector. */
+    enum Peer {
+        hnswlib,
+        none
+    }
+
+    @Mixin
+    private final HelpOption help = new HelpOption();
+
+    @Option(
+            names = "--data",
+            paramLabel = "packages|mixture",
+            description = "Debian's packages (the default), or a mixture of Gaussians.")
+    private Workload data = Workload.packages;
+
+    @Option(names = "--rows", paramLabel = "N", description = "Rows of the mixture; default 500000.")
+    private int rows = 500_000;
+
+    @Option(names = "--dimension", paramLabel = "N", description = "Dimension of the mixture; default 128.")
+    private int dimension = 128;
+
+    @Option(names = "--k", paramLabel = "N", split = ",", description = "Neighbours to find; default 10,100.")
+    private List<Integer> ks = List.of(10, 100);
+
+    @Option(names = "--m", paramLabel = "N", description = "Neighbours a node keeps, twice in layer 0; default 16.")
+    private int m = 16;
+
+    @Option(names = "--ef-construction", paramLabel = "N", description = "Width of the build; default 200.")
+    private int efConstruction = 200;
+
+    @Option(names = "--ef", paramLabel = "N", split = ",", description = "Widths of the search, ascending.")
+    private List<Integer> widths = List.of(10, 16, 24, 40, 64, 100, 130, 180, 260, 400);
+
+    @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all engines; default 5.")
+    private int rounds = 5;
+
+    @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each point in a round; default 200.")
+    private int sliceMillis = 200;
+
+    @Option(
+            names = "--peer",
+            paramLabel = "hnswlib|none",
+            description = "none leaves hnswlib, which needs Python, out.")
+    private Peer peer = Peer.hnswlib;
+
+    @Option(names = "--json", description = "Every figure as JSON instead of tables.")
+    private boolean json;
+
+    @Option(names = "--picture", paramLabel = "FOLDER", description = "Also draws each curve as an SVG file there.")
+    private @Nullable Path pictures;
+
+    HnswBenchCommand(Streams streams) {
+        this.streams = streams;
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        checkOptions();
+        Path home = Path.of(System.getProperty("roost.home", "."));
+        HnswWorkload workload = workload(home);
+        Path python = peer == Peer.none ? null : PeerPython.prepare(home.resolve("bench/target/peers/hnswlib"));
+        int mostNeighbors = ks.stream().mapToInt(Integer::intValue).max().orElseThrow();
+        List<HnswCurves> results = new ArrayList<>();
+        try (HnswBench bench = new HnswBench(
+                workload,
+                TopologyReader.live().read(),
+                python,
+                m,
+                efConstruction,
+                mostNeighbors,
+                what -> streams.err().println("... " + what))) {
+            for (int k : ks) {
+                streams.err().println("... searches, k=" + k);
+                int[] wide = widths.stream()
+                        .mapToInt(Integer::intValue)
+                        .filter(width -> width >= k)
+                        .toArray();
+                results.add(bench.curves(k, wide, rounds, Duration.ofMillis(sliceMillis)));
+            }
+            report(results, bench.tableBytes(), workload);
+        }
+        return 0;
+    }
+
+    private void checkOptions() {
+        BenchCommand.require("--rows", rows, 1, 10_000_000);
+        BenchCommand.require("--dimension", dimension, 1, 4_096);
+        BenchCommand.require("--rounds", rounds, 1, 10_000);
+        BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);
+        ks.forEach(k -> BenchCommand.require("--k", k, 1, 10_000));
+        widths.forEach(width -> BenchCommand.require("--ef", width, 1, 100_000));
+        for (int k : ks) {
+            if (widths.stream().noneMatch(width -> width >= k)) {
+                throw new CommandFailure("--ef must have a width of at least " + k + " for --k " + k);
+            }
+        }
+        if (pictures != null && !Files.isDirectory(pictures)) {
+            throw new CommandFailure("--picture " + pictures + " is not a directory");
+        }
+    }
+
+    private HnswWorkload workload(Path home) throws IOException {
+        if (data == Workload.mixture) {
+            return HnswWorkload.mixture(rows, QUERIES, dimension, 1_000, 42);
+        }
+        DebianPackages packages = DebianPackages.read(home.resolve("examples/data/debian-packages"));
+        float[][] queries = Stream.concat(packages.queries().stream(), packages.phrases().stream())
+                .limit(QUERIES)
+                .map(DebianPackages.Query::vector)
+                .toArray(float[][]::new);
+        return new HnswWorkload(
+                "%,d x %d Debian packages".formatted(packages.vectors().length, DebianPackages.DIMENSION),
+                packages.vectors(),
+                queries);
+    }
+
+    private void report(List<HnswCurves> results, long tableBytes, HnswWorkload workload) throws IOException {
+        if (json) {
+            streams.out().println(asJson(results, tableBytes).toPrettyString());
+        } else {
+            long budget = workload.rows().length * (4L * workload.rows()[0].length + 8L * m);
+            streams.out()
+                    .printf(
+                            Locale.ROOT,
+                            "%s, M=%d, efConstruction=%d; table %,d bytes off-heap (%.3f of vectors and neighbours)%n",
+                            workload.name(),
+                            m,
+                            efConstruction,
+                            tableBytes,
+                            (double) tableBytes / budget);
+            results.forEach(this::print);
+        }
+        if (pictures != null) {
+            for (HnswCurves curves : results) {
+                Files.writeString(
+                        pictures.resolve("hnsw-" + data + "-k" + curves.k() + ".svg"), CurvePicture.svg(curves));
+            }
+        }
+    }
+
+    private void print(HnswCurves curves) {
+        for (HnswCurves.Curve curve : curves.curves()) {
+            streams.out()
+                    .printf(
+                            Locale.ROOT,
+                            "%nk=%d  %s, built in %.1f s%n   ef  recall   searches/s (median, least, most)%n",
+                            curves.k(),
+                            curve.engine(),
+                            curve.build().toMillis() / 1e3);
+            for (HnswCurves.Point point : curve.points()) {
+                Samples rates = Samples.of(point.rates());
+                streams.out()
+                        .printf(
+                                Locale.ROOT,
+                                "%5d   %.4f   %8.0f %8.0f %8.0f%n",
+                                point.ef(),
+                                point.recall(),
+                                rates.median(),
+                                rates.least(),
+                                rates.most());
+            }
+        }
+        HnswCurves.Curve roost = curves.curves().getFirst();
+        for (HnswCurves.Curve other : curves.curves().subList(1, curves.curves().size())) {
+            for (double recall : RECALLS) {
+                Samples ratios = Samples.of(curves.ratios(roost, other, recall));
+                streams.out().println(comparison(curves.k(), recall, other.engine(), ratios));
+            }
+        }
+    }
+
+    private static String comparison(int k, double recall, String other, Samples ratios) {
+        if (Double.isNaN(ratios.median())) {
+            return String.format(
+                    Locale.ROOT, "k=%d at recall %.2f: %s or roost has no points around it", k, recall, other);
+        }
+        return String.format(
+                Locale.ROOT,
+                "k=%d at recall %.2f: roost is %.2f times %s (%.2f to %.2f)",
+                k,
+                recall,
+                ratios.median(),
+                other,
+                ratios.least(),
+                ratios.most());
+    }
+
+    private static ObjectNode asJson(List<HnswCurves> results, long tableBytes) {
+        ObjectNode root = new ObjectMapper().createObjectNode();
+        root.put("workload", results.getFirst().workload());
+        root.put("tableBytes", tableBytes);
+        ArrayNode curves = root.putArray("curves");
+        for (HnswCurves result : results) {
+            for (HnswCurves.Curve curve : result.curves()) {
+                ObjectNode node = curves.addObject();
+                node.put("k", result.k());
+                node.put("engine", curve.engine());
+                node.put("buildSeconds", curve.build().toMillis() / 1e3);
+                ArrayNode points = node.putArray("points");
+                for (HnswCurves.Point point : curve.points()) {
+                    ObjectNode at = points.addObject();
+                    at.put("ef", point.ef());
+                    at.put("recall", point.recall());
+                    ArrayNode rates = at.putArray("searchesPerSecond");
+                    point.rates().forEach(rates::add);
+                }
+            }
+        }
+        return root;
+    }
+}

@@ -1,0 +1,79 @@
+/* Binary heaps of entries. An entry's order is total, so what a heap gives does not depend on how it is laid out. */
+#ifndef ROOST_HEAP_H
+#define ROOST_HEAP_H
+
+#include <stdint.h>
+#include <string.h>
+
+/* A distance and a node as one number: signed comparison of it compares the distances, then the nodes. */
+static inline int64_t key(float distance, int32_t node) {
+    int32_t bits;
+    memcpy(&bits, &distance, sizeof bits);
+    bits ^= (bits >> 31) & 0x7fffffff;
+    return (int64_t)((uint64_t)(uint32_t)bits << 32 | (uint32_t)node);
+}
+
+static inline int32_t node_of(int64_t entry) { return (int32_t)entry; }
+
+/* The nearest entry at the root. */
+static inline void push_nearest(int64_t *heap, int64_t size, int64_t entry) {
+    int64_t at = size;
+    while (at > 0) {
+        int64_t parent = (at - 1) / 2;
+        if (heap[parent] <= entry) break;
+        heap[at] = heap[parent];
+        at = parent;
+    }
+    heap[at] = entry;
+}
+
+/* Takes the root of a heap of `size` entries, which has one less after. */
+static inline int64_t pop_nearest(int64_t *heap, int64_t size) {
+    int64_t nearest = heap[0];
+    int64_t last = heap[--size];
+    int64_t at = 0;
+    for (int64_t child = 1; child < size; child = 2 * at + 1) {
+        child += child + 1 < size && heap[child + 1] < heap[child];
+        if (heap[child] >= last) break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = last;
+    return nearest;
+}
+
+/* The farthest entry at the root. */
+static inline void push_farthest(int64_t *heap, int64_t size, int64_t entry) {
+    int64_t at = size;
+    while (at > 0) {
+        int64_t parent = (at - 1) / 2;
+        if (heap[parent] >= entry) break;
+        heap[at] = heap[parent];
+        at = parent;
+    }
+    heap[at] = entry;
+}
+
+/* Puts `entry` in the place of the root of a heap of `size` entries. */
+static inline void replace_farthest(int64_t *heap, int64_t size, int64_t entry) {
+    int64_t at = 0;
+    for (int64_t child = 1; child < size; child = 2 * at + 1) {
+        child += child + 1 < size && heap[child + 1] > heap[child];
+        if (heap[child] <= entry) break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = entry;
+}
+
+/* Turns a heap with the farthest at its root into a list, nearest first. */
+static inline void sort_farthest(int64_t *heap, int64_t size) {
+    while (size > 1) {
+        int64_t farthest = heap[0];
+        size--;
+        replace_farthest(heap, size, heap[size]);
+        heap[size] = farthest;
+    }
+}
+
+#endif

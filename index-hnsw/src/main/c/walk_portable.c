@@ -1,0 +1,47 @@
+/* Plain C99. Fused multiply-add keeps it bit-equal to the others; where the CPU has none, it is slow. */
+#include <math.h>
+
+#include "walk.h"
+
+typedef struct {
+    float lane[LANES];
+} vec;
+
+static inline vec vec_zero(void) {
+    vec result = {{0}};
+    return result;
+}
+
+static inline vec vec_load_part(const float *at, int count) {
+    vec result = {{0}};
+    for (int i = 0; i < count; i++) result.lane[i] = at[i];
+    return result;
+}
+
+static inline vec vec_load(const float *at) { return vec_load_part(at, LANES); }
+
+static inline vec vec_sub(vec a, vec b) {
+    vec result;
+    for (int i = 0; i < LANES; i++) result.lane[i] = a.lane[i] - b.lane[i];
+    return result;
+}
+
+static inline vec vec_fma(vec a, vec b, vec sum) {
+    vec result;
+    for (int i = 0; i < LANES; i++) result.lane[i] = fmaf(a.lane[i], b.lane[i], sum.lane[i]);
+    return result;
+}
+
+static inline void fold(const vec *sums, float *out) {
+    for (int i = 0; i < 4; i++) {
+        vec sum = sums[i];
+        for (int half = LANES / 2; half > 0; half /= 2) {
+            for (int j = 0; j < half; j++) sum.lane[j] += sum.lane[j + half];
+        }
+        out[i] = sum.lane[0];
+    }
+}
+
+#define WALK walk_portable
+#define SCAN scan_portable
+#include "walk_body.h"

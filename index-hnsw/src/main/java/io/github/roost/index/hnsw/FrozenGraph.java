@@ -1,0 +1,147 @@
+package io.github.roost.index.hnsw;
+
+import io.github.jbellis.jvector.graph.OnHeapGraphIndex;
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.SearchContext;
+import io.github.roost.index.hnsw.IdFilter.AllowedRows;
+import io.github.roost.index.hnsw.walk.GraphImage;
+import io.github.roost.index.hnsw.walk.GraphWalk;
+import io.github.roost.index.hnsw.walk.GraphWalks;
+import io.github.roost.index.hnsw.walk.NodeSet;
+import io.github.roost.index.hnsw.walk.WalkScratch;
+import java.util.Arrays;
+
+/** A graph in off-heap memory and how it is searched. Immutable; thread-safe. */
+final class FrozenGraph {
+    /** Up to this many nodes for each unit of ef a graph is searched exactly. */
+    private static final int EXACT_PER_EF = 4;
+
+    private final GraphImage image;
+    private final GraphSpace space;
+    private final GraphWalk walk = GraphWalks.preferred();
+
+    FrozenGraph(GraphImage image) {
+        this.image = image;
+        GraphImage.Shape shape = image.shape();
+        this.space = new GraphSpace(shape.metric(), shape.exponent(), shape.largest());
+    }
+
+    /** Builds a graph on the orchestrator's workers; returns once it is frozen. Arguments have been checked. */
+    static FrozenGraph build(
+            Orchestrator orchestrator, String name, GraphOptions options, long[] ids, float[][] vectors) {
+        GraphSpace space = GraphSpace.of(vectors, options.metric());
+        DistinctRows rows =
+                DistinctRows.of(ids, Arrays.stream(vectors).map(space::row).toArray(float[][]::new));
+        OnHeapGraphIndex graph = new GraphBuild(
+                        orchestrator, name, options.metric(), rows.vectors(), options.m(), options.efConstruction())
+                .run();
+        return new FrozenGraph(new GraphFreezer(graph, rows).freeze(space, options.m()));
+    }
+
+    GraphImage image() {
+        return image;
+    }
+
+    int rows() {
+        return image.shape().rows();
+    }
+
+    GraphSpace space() {
+        return space;
+    }
+
+    /**
+     * Searches for the k nearest rows that are in both of two sets; what was touched is reported to the context. The
+     * query has been checked.
+     */
+    Neighbors search(float[] query, int k, int ef, AllowedRows alive, AllowedRows wanted, SearchContext context) {
+        WalkScratch scratch = WalkScratch.ofThread().begin(image, ef);
+        GraphSpace.QueryScale scale = space.write(query, scratch);
+        int nodes = image.shape().nodes();
+        NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes());
+        if (scanIsShorter(Math.min(nodes, allowed.size()), ef)) {
+            walk.scan(image, scratch, ef, allowed, 0, nodes);
+        } else {
+            walk.walk(image, scratch, ef, allowed);
+        }
+        // The paper's estimate: N nodes, each a vector and a list of M neighbours.
+        touched(scratch, image.shape().upperDegree(), context);
+        return nearest(scratch, scale, k, alive.rows(), wanted.rows());
+    }
+
+    /** As {@link #search}, by looking at every node from {@code from} to {@code to} exclusive. */
+    Neighbors scan(
+            float[] query, int k, AllowedRows alive, AllowedRows wanted, int from, int to, SearchContext context) {
+        WalkScratch scratch = WalkScratch.ofThread().begin(image, k);
+        GraphSpace.QueryScale scale = space.write(query, scratch);
+        walk.scan(image, scratch, k, scratch.both(image, alive.nodes(), wanted.nodes()), from, to);
+        touched(scratch, 0, context);
+        return nearest(scratch, scale, k, alive.rows(), wanted.rows());
+    }
+
+    private void touched(WalkScratch scratch, int neighbors, SearchContext context) {
+        long nodeBytes = (long) image.shape().dimension() * Float.BYTES + (long) neighbors * Integer.BYTES;
+        context.touched(scratch.computed(), scratch.computed() * nodeBytes);
+    }
+
+    /**
+     * Whether looking at all allowed nodes, which is exact, is no more work than a walk. A walk that finds ef nodes of
+     * which one in so many is allowed expands that many times ef nodes, and looks at several neighbours of each.
+     */
+    private boolean scanIsShorter(int allowed, int ef) {
+        double share = (double) allowed / image.shape().nodes();
+        return allowed * share <= EXACT_PER_EF * (double) ef;
+    }
+
+    /** The k nearest rows of the nodes found that are in both sets, nearest first, ties by id. */
+    private Neighbors nearest(WalkScratch scratch, GraphSpace.QueryScale scale, int k, NodeSet alive, NodeSet wanted) {
+        int nodes = 0;
+        int rows = 0;
+        // All nodes of one distance are taken, so that the smallest ids of that distance are among them.
+        while (nodes < scratch.size() && (rows < k || scratch.distance(nodes) == scratch.distance(nodes - 1))) {
+            rows += count(scratch.node(nodes), alive, wanted);
+            nodes++;
+        }
+        long[] ids = new long[rows];
+        float[] distances = new float[rows];
+        int size = 0;
+        for (int i = 0; i < nodes; i++) {
+            float distance = space.toCaller(scale, scratch.distance(i));
+            int end = image.firstRow(scratch.node(i) + 1);
+            for (int row = image.firstRow(scratch.node(i)); row < end; row++) {
+                // Rows only ever die, so there is room for all that are alive now.
+                if (alive.contains(row) && wanted.contains(row)) {
+                    ids[size] = image.id(row);
+                    distances[size++] = distance;
+                }
+            }
+        }
+        sortTies(ids, distances, size);
+        int kept = Math.min(size, k);
+        return kept == rows
+                ? new Neighbors(ids, distances)
+                : new Neighbors(Arrays.copyOf(ids, kept), Arrays.copyOf(distances, kept));
+    }
+
+    private int count(int node, NodeSet alive, NodeSet wanted) {
+        int end = image.firstRow(node + 1);
+        int count = 0;
+        for (int row = image.firstRow(node); row < end; row++) {
+            count += alive.contains(row) && wanted.contains(row) ? 1 : 0;
+        }
+        return count;
+    }
+
+    private static void sortTies(long[] ids, float[] distances, int size) {
+        int from = 0;
+        for (int i = 1; i <= size; i++) {
+            if (i == size || distances[i] != distances[from]) {
+                if (i - from > 1) {
+                    Arrays.sort(ids, from, i);
+                }
+                from = i;
+            }
+        }
+    }
+}

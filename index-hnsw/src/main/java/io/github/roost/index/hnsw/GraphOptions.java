@@ -1,0 +1,32 @@
+package io.github.roost.index.hnsw;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Vectors;
+
+/**
+ * How graphs of a table are built.
+ *
+ * @param metric how distances are measured
+ * @param m neighbours a node keeps in an upper layer, twice as many in layer 0; from 2 to 256
+ * @param efConstruction width of the searches that find a new node's neighbours, from 1 to 10,000
+ */
+record GraphOptions(Metric metric, int m, int efConstruction) {
+    static final GraphOptions DEFAULT = new GraphOptions(Metric.SQUARED_L2, 16, 200);
+
+    GraphOptions {
+        Vectors.requireRange("m", m, 2, 256);
+        Vectors.requireRange("efConstruction", efConstruction, 1, 10_000);
+    }
+
+    GraphOptions withMetric(Metric value) {
+        return new GraphOptions(value, m, efConstruction);
+    }
+
+    GraphOptions withM(int value) {
+        return new GraphOptions(metric, value, efConstruction);
+    }
+
+    GraphOptions withEfConstruction(int value) {
+        return new GraphOptions(metric, m, value);
+    }
+}

@@ -1,0 +1,113 @@
+package io.github.roost.index.hnsw;
+
+import io.github.roost.index.hnsw.walk.GraphImage;
+import io.github.roost.index.hnsw.walk.NodeSet;
+import java.util.BitSet;
+import java.util.Collections;
+import java.util.Map;
+import java.util.WeakHashMap;
+import java.util.function.IntPredicate;
+import java.util.function.LongPredicate;
+
+/**
+ * Which rows of a table a search may find, by external id. A filter asks its predicate about every row of a table once,
+ * at its first search of that table, and keeps the answers for later searches: keep the filter as long as they are to be
+ * the same. Thread-safe if the predicate is.
+ */
+public final class IdFilter {
+    /** Every row. */
+    static final IdFilter ALL = new IdFilter(id -> true);
+
+    private final LongPredicate allowed;
+    /** By image, which does not outlive its table because of this. */
+    private final Map<GraphImage, AllowedRows> compiled = Collections.synchronizedMap(new WeakHashMap<>());
+
+    private IdFilter(LongPredicate allowed) {
+        this.allowed = allowed;
+    }
+
+    /**
+     * The rows that a predicate accepts.
+     *
+     * @param allowed asked for external ids, in any order, from the threads that search; must always answer the same
+     */
+    public static IdFilter of(LongPredicate allowed) {
+        return new IdFilter(allowed);
+    }
+
+    /**
+     * The rows whose id is the index of a set bit.
+     *
+     * @param ids copied
+     */
+    public static IdFilter of(BitSet ids) {
+        BitSet copy = (BitSet) ids.clone();
+        return new IdFilter(id -> id >= 0 && id <= Integer.MAX_VALUE && copy.get((int) id));
+    }
+
+    AllowedRows rowsOf(GraphImage image) {
+        if (this == ALL) {
+            return AllowedRows.ALL;
+        }
+        AllowedRows rows = compiled.get(image);
+        if (rows == null) {
+            // Two threads may come here at once and find the same.
+            rows = AllowedRows.of(image, row -> allowed.test(image.id(row)));
+            compiled.put(image, rows);
+        }
+        return rows;
+    }
+
+    /** Of an image that is still being filled only the first {@code count} rows, asked about each time. */
+    AllowedRows rowsAmong(GraphImage image, int count) {
+        return this == ALL ? AllowedRows.ALL : AllowedRows.of(image, row -> row < count && allowed.test(image.id(row)));
+    }
+
+    /**
+     * What a search may find of a graph.
+     *
+     * @param nodes those with at least one allowed row
+     * @param rows the allowed rows; the same set where a node is a row
+     */
+    record AllowedRows(NodeSet nodes, NodeSet rows) {
+        static final AllowedRows ALL = new AllowedRows(NodeSet.ALL, NodeSet.ALL);
+
+        /** Every row of an image, to remove from. */
+        static AllowedRows full(GraphImage image) {
+            NodeSet rows = NodeSet.full(image.shape().rows());
+            return new AllowedRows(
+                    image.hasGroups() ? NodeSet.full(image.shape().nodes()) : rows, rows);
+        }
+
+        /** Takes a row out, and its node with its last row. One thread at a time. */
+        void remove(GraphImage image, int row) {
+            rows.remove(row);
+            if (image.hasGroups()) {
+                int node = image.nodeOf(row);
+                for (int other = image.firstRow(node); other < image.firstRow(node + 1); other++) {
+                    if (rows.contains(other)) {
+                        return;
+                    }
+                }
+                nodes.remove(node);
+            }
+        }
+
+        static AllowedRows of(GraphImage image, IntPredicate allowed) {
+            NodeSet rows = NodeSet.of(image.shape().rows(), allowed);
+            if (!image.hasGroups()) {
+                return new AllowedRows(rows, rows);
+            }
+            return new AllowedRows(
+                    NodeSet.of(image.shape().nodes(), node -> {
+                        for (int row = image.firstRow(node); row < image.firstRow(node + 1); row++) {
+                            if (rows.contains(row)) {
+                                return true;
+                            }
+                        }
+                        return false;
+                    }),
+                    rows);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+package io.github.roost.index.hnsw;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.SearchContext;
+import io.github.roost.index.hnsw.IdFilter.AllowedRows;
+import io.github.roost.index.hnsw.walk.GraphImage;
+import java.lang.invoke.VarHandle;
+import java.util.List;
+import java.util.function.ObjLongConsumer;
+
+/**
+ * A part of a live table: rows in one image, and which of them are alive. Either all rows are there from the beginning and
+ * have a graph, or rows are added one after the other and searches look at each.
+ *
+ * <p>Any number of threads search while one at a time adds or removes. An added row is written before {@code count} is
+ * raised over it (volatile), and searches look only at rows below the count they have read, so they see rows whole. A row
+ * is removed by one bit (see {@code NodeSet}); what it held stays until the part is merged into another.
+ */
+final class LiveRows {
+    private final FrozenGraph rows;
+    private final AllowedRows alive;
+    private final boolean hasGraph;
+    /** Rows added so far. Written by the thread that adds. */
+    private volatile int count;
+    /** Whether no more rows are added. Written by the thread that adds. */
+    private boolean sealed;
+
+    private LiveRows(FrozenGraph rows, boolean hasGraph, int count) {
+        this.rows = rows;
+        this.alive = AllowedRows.full(rows.image());
+        this.hasGraph = hasGraph;
+        this.count = count;
+        this.sealed = hasGraph;
+    }
+
+    static LiveRows frozen(FrozenGraph graph) {
+        return new LiveRows(graph, true, graph.rows());
+    }
+
+    /** Room for rows to be added, in the scale of the first. */
+    static LiveRows empty(Metric metric, float[] first, int capacity) {
+        GraphSpace space = GraphSpace.of(new float[][] {first}, metric);
+        return new LiveRows(
+                new FrozenGraph(GraphImage.allocate(new GraphImage.Shape(
+                        metric,
+                        first.length,
+                        0,
+                        0,
+                        capacity,
+                        capacity,
+                        space.exponent(),
+                        space.largest(),
+                        new int[0]))),
+                false,
+                0);
+    }
+
+    boolean hasGraph() {
+        return hasGraph;
+    }
+
+    /** Whether one more row can be added, and be told apart from the others. */
+    boolean hasRoomFor(float[] vector) {
+        return !sealed && count < rows.rows() && rows.space().fits(vector);
+    }
+
+    /** Ends the adding of rows. */
+    void seal() {
+        sealed = true;
+    }
+
+    boolean isSealed() {
+        return sealed;
+    }
+
+    /** Adds a row, which searches that begin after this returns find; returns its number. */
+    int add(long id, float[] vector) {
+        int row = count;
+        rows.image().setVector(row, rows.space().row(vector));
+        rows.image().setId(row, id);
+        count = row + 1;
+        return row;
+    }
+
+    /** Takes a row out; searches that begin after this returns do not find it. */
+    void remove(int row) {
+        alive.remove(rows.image(), row);
+    }
+
+    /** Rows added, alive or not. */
+    int count() {
+        return count;
+    }
+
+    /** Rows alive. */
+    int size() {
+        return alive.rows().size() - (rows.rows() - count);
+    }
+
+    MergeChoice.Part asPart() {
+        return new MergeChoice.Part(hasGraph, count, size());
+    }
+
+    long id(int row) {
+        return rows.image().id(row);
+    }
+
+    /** Hands out the rows that are alive: copies of their vectors, with their ids. */
+    void copyAlive(ObjLongConsumer<float[]> receiver) {
+        GraphImage image = rows.image();
+        for (int row = 0; row < count; row++) {
+            if (alive.rows().contains(row)) {
+                float[] vector = new float[image.shape().dimension()];
+                image.vector(image.nodeOf(row), vector);
+                receiver.accept(rows.space().original(vector), image.id(row));
+            }
+        }
+    }
+
+    /** Appends the k nearest rows alive that a filter allows, older rows first, in one or more lists. */
+    void search(float[] query, int k, int ef, IdFilter filter, SearchContext context, List<Neighbors> found) {
+        if (hasGraph) {
+            found.add(rows.search(query, k, ef, alive, filter.rowsOf(rows.image()), context));
+            return;
+        }
+        int scanned = 0;
+        // A row that is replaced dies after its successor has been added. So whoever saw it dead finds its successor
+        // below the count that is read afterwards; only when that has not grown has nothing been missed.
+        for (int end = count; scanned < end; end = count) {
+            found.add(rows.scan(query, k, alive, filter.rowsAmong(rows.image(), end), scanned, end, context));
+            scanned = end;
+            VarHandle.acquireFence();
+        }
+    }
+}

@@ -1,0 +1,390 @@
+package io.github.roost.index.hnsw;
+
+import io.github.roost.core.MappingId;
+import io.github.roost.core.Metric;
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.Registration;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SearchFunction;
+import io.github.roost.core.Vectors;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An HNSW table that is changed while it is searched, placed by an orchestrator as one mapping id.
+ *
+ * <p>It is made of parts, after the log-structured merge tree (O'Neil et al., Acta Informatica 33(4), 1996): frozen graphs,
+ * and rows that were added lately, of which searches look at each. When there are enough of those, they are built into a
+ * graph on the orchestrator's workers, as batch work, together with older parts that are not much larger or mostly dead;
+ * then the new part takes the places of the old in one step. Rows that die in frozen parts are skipped until then. So the
+ * number of parts grows with the logarithm of the rows, and a row is built into a graph about as many times.
+ *
+ * <p>Besides its rows the table keeps on the heap where each id is, some 100 bytes a row. Under more changes than the
+ * workers can build, the rows not yet frozen grow, and searches slow down with them.
+ *
+ * <p>Thread-safe. Changes are made one at a time, by whichever threads ask; searches never wait for them.
+ */
+public final class LiveTable implements AutoCloseable {
+    private final Orchestrator orchestrator;
+    private final Registration registration;
+    private final GraphOptions options;
+    private final int dimension;
+    private final int freezeAfter;
+    private final BackgroundFreeze freeze;
+
+    /**
+     * All parts, older rows first; the last is where rows are added, if it has no graph. Replaced by the holder of the
+     * lock only. How searches lose nothing is said at {@link #search(float[], int, int, IdFilter, SearchContext)}.
+     */
+    private volatile List<LiveRows> parts = List.of();
+
+    /** Where the row of each id is, always alive. Guarded by the lock, which is this map. */
+    private final Map<Long, Place> places = new HashMap<>();
+
+    private volatile int size;
+
+    private record Place(LiveRows part, int row) {}
+
+    private LiveTable(Orchestrator orchestrator, String name, GraphOptions options, int dimension, int freezeAfter) {
+        this.orchestrator = orchestrator;
+        this.registration = orchestrator.register(name);
+        this.options = options;
+        this.dimension = dimension;
+        this.freezeAfter = freezeAfter;
+        this.freeze = new BackgroundFreeze(name, this::mergeOnce);
+    }
+
+    private void begin(LiveRows first) {
+        synchronized (places) {
+            for (int row = 0; row < first.count(); row++) {
+                places.put(first.id(row), new Place(first, row));
+            }
+            parts = List.of(first);
+            size = places.size();
+        }
+    }
+
+    /** A builder with every option at its default. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /**
+     * Inserts a row, or replaces that of the same id. Searches that begin after this returns find the new row and not the
+     * old; one that runs meanwhile finds either.
+     *
+     * @param id any
+     * @param vector copied; finite, of the table's dimension, for cosine not zero
+     * @return whether there was no row of this id
+     * @throws IllegalStateException if the table is closed
+     */
+    public boolean put(long id, float[] vector) {
+        Vectors.require("vector", vector, dimension, options.metric());
+        synchronized (places) {
+            requireOpen();
+            LiveRows part = partFor(vector);
+            Place old = places.put(id, new Place(part, part.add(id, vector)));
+            if (old != null) {
+                kill(old);
+            }
+            size = places.size();
+            return old == null;
+        }
+    }
+
+    /**
+     * Removes the row of an id; searches that begin after this returns do not find it.
+     *
+     * @return whether there was one
+     * @throws IllegalStateException if the table is closed
+     */
+    public boolean remove(long id) {
+        synchronized (places) {
+            requireOpen();
+            Place old = places.remove(id);
+            if (old != null) {
+                kill(old);
+            }
+            size = places.size();
+            return old != null;
+        }
+    }
+
+    private void requireOpen() {
+        if (!registration.isOpen()) {
+            throw new IllegalStateException("table " + name() + " is closed");
+        }
+    }
+
+    /** The part to add a row to. One that has no room for it is left to be frozen. */
+    private LiveRows partFor(float[] vector) {
+        LiveRows last = parts.isEmpty() ? null : parts.getLast();
+        if (last != null && last.hasRoomFor(vector)) {
+            return last;
+        }
+        LiveRows next = LiveRows.empty(options.metric(), vector, freezeAfter);
+        List<LiveRows> more = new ArrayList<>(parts);
+        more.add(next);
+        parts = List.copyOf(more);
+        if (last != null && !last.hasGraph()) {
+            last.seal();
+            freeze.request();
+        }
+        return next;
+    }
+
+    private void kill(Place place) {
+        place.part().remove(place.row());
+        if (place.part().asPart().isMostlyDead()) {
+            freeze.request();
+        }
+    }
+
+    /**
+     * A search to submit under {@link #mappingId()}.
+     *
+     * @param k neighbours wanted, from 1 to 10,000; a table with fewer rows gives all it has
+     * @param ef width of the search in each frozen part, from k to 100,000
+     */
+    public SearchFunction<float[], Neighbors> searchFunction(int k, int ef) {
+        return searchFunction(k, ef, IdFilter.ALL);
+    }
+
+    /** A search that finds only what a filter allows; as {@link #searchFunction(int, int)}. */
+    public SearchFunction<float[], Neighbors> searchFunction(int k, int ef, IdFilter filter) {
+        HnswTable.requireWidth(k, ef);
+        return (query, context) -> {
+            Vectors.require("query", query, dimension, options.metric());
+            return search(query, k, ef, filter, context);
+        };
+    }
+
+    /** Submits one search; as {@link #searchFunction(int, int)}. The query must be finite, of the table's dimension. */
+    public CompletableFuture<Neighbors> search(float[] query, int k, int ef) {
+        return search(query, k, ef, IdFilter.ALL);
+    }
+
+    /** Submits one filtered search; as {@link #searchFunction(int, int, IdFilter)}. */
+    public CompletableFuture<Neighbors> search(float[] query, int k, int ef, IdFilter filter) {
+        Vectors.require("query", query, dimension, options.metric());
+        return orchestrator.submit(searchFunction(k, ef, filter), query, mappingId());
+    }
+
+    /**
+     * Searches the parts from the oldest rows to the newest. A row that is replaced dies after its successor has been
+     * added, and the successor is in the same part at a higher number or in a later part: a search that comes to the row
+     * when it is dead comes to the successor afterwards. Unless that is in a part that was not there when the search
+     * began, or rows were moved into another part behind it: then the parts are others than before, and the search is
+     * done again. They change once in {@code freezeAfter} changes, so that is rare. A search that sees several rows of one
+     * id, because they replace each other meanwhile, looks for as many more as it needs to find k ids.
+     */
+    private Neighbors search(float[] query, int k, int ef, IdFilter filter, SearchContext context) {
+        List<Neighbors> found = new ArrayList<>();
+        for (int wanted = k; true; ) {
+            found.clear();
+            List<LiveRows> searched = parts;
+            for (LiveRows part : searched) {
+                part.search(query, wanted, Math.max(ef, wanted), filter, context, found);
+            }
+            Neighbors merged = NewestOfEach.merge(found, k);
+            if (NewestOfEach.isShort(merged, found, k)) {
+                wanted = 2 * wanted;
+            } else if (searched == parts) {
+                return merged;
+            }
+        }
+    }
+
+    /**
+     * Freezes all rows, and waits until that is done and no more merging is due. Not for a worker's thread, which is
+     * needed for the work.
+     *
+     * @throws IllegalStateException if the table is closed, or a graph cannot be built
+     */
+    public void freeze() throws InterruptedException {
+        synchronized (places) {
+            requireOpen();
+            if (!parts.isEmpty()) {
+                parts.getLast().seal();
+            }
+        }
+        freeze.request();
+        freeze.await();
+    }
+
+    /** Merges what is due; whether anything was. Run by the background thread alone. */
+    private boolean mergeOnce() {
+        List<LiveRows> merged;
+        synchronized (places) {
+            List<LiveRows> sealed = parts.stream().filter(LiveRows::isSealed).toList();
+            merged = MergeChoice.of(sealed.stream().map(LiveRows::asPart).toList()).stream()
+                    .map(sealed::get)
+                    .toList();
+        }
+        if (merged.isEmpty()) {
+            return false;
+        }
+        List<Long> ids = new ArrayList<>();
+        List<float[]> vectors = new ArrayList<>();
+        for (LiveRows part : merged) {
+            part.copyAlive((vector, id) -> {
+                ids.add(id);
+                vectors.add(vector);
+            });
+        }
+        LiveRows built = ids.isEmpty() ? null : build(ids, vectors);
+        synchronized (places) {
+            replace(merged, built);
+        }
+        return true;
+    }
+
+    private LiveRows build(List<Long> ids, List<float[]> vectors) {
+        return LiveRows.frozen(FrozenGraph.build(
+                orchestrator,
+                name(),
+                options,
+                ids.stream().mapToLong(Long::longValue).toArray(),
+                vectors.toArray(float[][]::new)));
+    }
+
+    /**
+     * Puts a part in the place of those it was built of. A row that died or was replaced while it was built is no longer
+     * at a place in those parts: it dies in the new one too.
+     */
+    private void replace(List<LiveRows> merged, @Nullable LiveRows built) {
+        Set<LiveRows> gone = new HashSet<>(merged);
+        for (int row = 0; built != null && row < built.count(); row++) {
+            Place place = places.get(built.id(row));
+            if (place != null && gone.contains(place.part())) {
+                places.put(built.id(row), new Place(built, row));
+            } else {
+                built.remove(row);
+            }
+        }
+        List<LiveRows> frozen = new ArrayList<>();
+        List<LiveRows> added = new ArrayList<>();
+        for (LiveRows part : parts) {
+            if (!gone.contains(part)) {
+                (part.hasGraph() ? frozen : added).add(part);
+            }
+        }
+        if (built != null) {
+            frozen.add(built);
+        }
+        frozen.addAll(added);
+        parts = List.copyOf(frozen);
+    }
+
+    /** The table's name. */
+    public String name() {
+        return registration.name();
+    }
+
+    /** Where searches of this table belong. */
+    public MappingId mappingId() {
+        return registration.id();
+    }
+
+    /** Number of rows. */
+    public int size() {
+        return size;
+    }
+
+    /** Number of parts that have a graph. */
+    public int frozenParts() {
+        return (int) parts.stream().filter(LiveRows::hasGraph).count();
+    }
+
+    /** Dimension of the vectors. */
+    public int dimension() {
+        return dimension;
+    }
+
+    /** How distances are measured. */
+    public Metric metric() {
+        return options.metric();
+    }
+
+    /** Unregisters the table and stops freezing; searches already accepted still run. */
+    @Override
+    public void close() {
+        registration.close();
+        freeze.close();
+    }
+
+    /** Collects the options of a table. Not thread-safe. */
+    public static final class Builder {
+        private String name = "live";
+        private GraphOptions options = GraphOptions.DEFAULT;
+        private int freezeAfter = 2_048;
+
+        private Builder() {}
+
+        /** The name under which the table shows in reports; default {@code live}. */
+        public Builder name(String value) {
+            this.name = value;
+            return this;
+        }
+
+        /** How distances are measured; default squared L2. */
+        public Builder metric(Metric value) {
+            options = options.withMetric(value);
+            return this;
+        }
+
+        /** Neighbours a node keeps in each upper layer, twice as many in layer 0; from 2 to 256, default 16. */
+        public Builder m(int value) {
+            options = options.withM(value);
+            return this;
+        }
+
+        /** Width of the searches that find a new node's neighbours, from 1 to 10,000; default 200. */
+        public Builder efConstruction(int value) {
+            options = options.withEfConstruction(value);
+            return this;
+        }
+
+        /**
+         * Rows that are added before they are frozen, from 64 to 1,000,000; default 2,048. Searches look at each of them
+         * until then.
+         */
+        public Builder freezeAfter(int value) {
+            Vectors.requireRange("freezeAfter", value, 64, 1_000_000);
+            this.freezeAfter = value;
+            return this;
+        }
+
+        /**
+         * Makes an empty table.
+         *
+         * @param dimension of the vectors to come, from 1 to 4,096
+         */
+        public LiveTable build(Orchestrator orchestrator, int dimension) {
+            Vectors.requireRange("dimension", dimension, 1, Vectors.MOST_DIMENSIONS);
+            return new LiveTable(orchestrator, name, options, dimension, freezeAfter);
+        }
+
+        /**
+         * Makes a table of some rows to begin with, built on the orchestrator's workers.
+         *
+         * @param ids one external id a row, none twice
+         * @param rows at least one, all of one dimension from 1 to 4,096, finite; must not change during the build
+         */
+        public LiveTable build(Orchestrator orchestrator, long[] ids, float[][] rows) {
+            int dimension = Vectors.requireTable(rows, options.metric());
+            Vectors.requireIds(ids, rows.length);
+            LiveRows first = LiveRows.frozen(FrozenGraph.build(orchestrator, name, options, ids, rows));
+            LiveTable table = build(orchestrator, dimension);
+            table.begin(first);
+            return table;
+        }
+    }
+}

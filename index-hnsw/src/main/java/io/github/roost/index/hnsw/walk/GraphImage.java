@@ -1,0 +1,335 @@
+package io.github.roost.index.hnsw.walk;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.github.roost.core.Metric;
+import io.github.roost.topology.DomainMemory;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.Arrays;
+
+/**
+ * A table in one piece of off-heap memory: a head that says what is where, then a record a node (its vector and its
+ * neighbours, so that a visit goes to one place), the lists of the upper layers, and the external ids of each node's rows.
+ * Nodes are numbered from the top layer down, so an upper layer's lists are found without a search. The head is read by
+ * {@code struct image} in C too. Written by one thread, then immutable and thread-safe.
+ */
+public final class GraphImage {
+    /** The most layers above layer 0. */
+    public static final int MAX_LEVELS = 64;
+    /** The most neighbours of a node. */
+    static final int MOST_NEIGHBORS = 512;
+    /** Size of the head, a page, so that records begin on one. */
+    static final int HEAD_BYTES = 4096;
+    /** "ROOSTHNW", little-endian. */
+    static final long MAGIC = 0x574e4854534f4f52L;
+
+    static final int VERSION = 1;
+
+    private static final int CACHE_LINE = 64;
+    /** Records begin at a cache line's start where that makes them longer by no more than one part in this many. */
+    private static final int PADDING_SHARE = 20;
+
+    static final ValueLayout.OfInt INT = JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
+    static final ValueLayout.OfLong LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
+    static final ValueLayout.OfInt INT_ANYWHERE = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    static final ValueLayout.OfLong LONG_ANYWHERE = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    static final ValueLayout.OfFloat FLOAT_ANYWHERE =
+            ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    static final int AT_MAGIC = 0;
+    static final int AT_VERSION = 8;
+    static final int AT_METRIC = 12;
+    static final int AT_DIMENSION = 16;
+    static final int AT_DEGREE = 20;
+    static final int AT_UPPER_DEGREE = 24;
+    static final int AT_LEVELS = 28;
+    static final int AT_NODES = 32;
+    static final int AT_ROWS = 40;
+    private static final int AT_STRIDE = 48;
+    private static final int AT_NODES_AT = 56;
+    private static final int AT_UPPER_AT = 64;
+    private static final int AT_IDS_AT = 72;
+    private static final int AT_GROUPS_AT = 80;
+    static final int AT_BYTES = 88;
+    private static final int AT_EXPONENT = 96;
+    private static final int AT_LARGEST = 100;
+    static final int AT_LEVEL_COUNTS = 104;
+
+    private final MemorySegment memory;
+    private final Shape shape;
+    private final long stride;
+    private final long upperAt;
+    private final long idsAt;
+    private final long groupsAt;
+    /** Offset of each upper layer's lists, layer 1 first. */
+    private final long[] layerAt;
+
+    /**
+     * What a table's memory holds.
+     *
+     * @param metric how distances are measured
+     * @param dimension floats a vector
+     * @param degree most neighbours of a node in layer 0; 0 for rows without a graph
+     * @param upperDegree most neighbours of a node in an upper layer
+     * @param nodes number of nodes
+     * @param rows number of external ids, at least {@code nodes}; more where a node stands for several equal rows
+     * @param exponent power of two that the rows were multiplied by
+     * @param largest exponent of the rows' largest value after that
+     * @param levelCounts nodes of each upper layer, layer 1 first
+     */
+    public record Shape(
+            Metric metric,
+            int dimension,
+            int degree,
+            int upperDegree,
+            int nodes,
+            int rows,
+            int exponent,
+            int largest,
+            int[] levelCounts) {
+        /** Bytes from record to record: whole cache lines where that costs little. */
+        long stride() {
+            long bytes = ((long) dimension + degree) * Integer.BYTES;
+            long padded = (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+            return padded - bytes <= bytes / PADDING_SHARE ? padded : bytes;
+        }
+
+        long upperLists() {
+            return Arrays.stream(levelCounts).asLongStream().sum();
+        }
+
+        long upperAt() {
+            return HEAD_BYTES + nodes * stride();
+        }
+
+        long idsAt() {
+            return aligned(upperAt() + upperLists() * upperDegree * Integer.BYTES);
+        }
+
+        long groupsAt() {
+            return rows == nodes ? 0 : idsAt() + (long) rows * Long.BYTES;
+        }
+
+        long bytes() {
+            long ids = idsAt() + (long) rows * Long.BYTES;
+            return aligned(rows == nodes ? ids : ids + (nodes + 1L) * Integer.BYTES);
+        }
+
+        private static long aligned(long at) {
+            return (at + Long.BYTES - 1) / Long.BYTES * Long.BYTES;
+        }
+    }
+
+    GraphImage(MemorySegment memory, Shape shape) {
+        this.memory = memory;
+        this.shape = shape;
+        this.stride = shape.stride();
+        this.upperAt = shape.upperAt();
+        this.idsAt = shape.idsAt();
+        this.groupsAt = shape.groupsAt();
+        this.layerAt = new long[shape.levelCounts().length];
+        long at = upperAt;
+        for (int layer = 0; layer < layerAt.length; layer++) {
+            layerAt[layer] = at;
+            at += (long) shape.levelCounts()[layer] * shape.upperDegree() * Integer.BYTES;
+        }
+    }
+
+    /** Memory for a table, on huge pages where there are any; freed when nothing refers to it any more. */
+    public static GraphImage allocate(Shape shape) {
+        if (shape.levelCounts().length > MAX_LEVELS) {
+            throw new IllegalArgumentException(
+                    "a graph must have at most " + MAX_LEVELS + " upper layers, got " + shape.levelCounts().length);
+        }
+        GraphImage image = new GraphImage(
+                DomainMemory.allocate(shape.bytes(), Arena.ofAuto()).segment(), shape);
+        image.writeHead();
+        return image;
+    }
+
+    private void writeHead() {
+        memory.set(LONG, AT_MAGIC, MAGIC);
+        memory.set(INT, AT_VERSION, VERSION);
+        memory.set(INT, AT_METRIC, shape.metric().ordinal());
+        memory.set(INT, AT_DIMENSION, shape.dimension());
+        memory.set(INT, AT_DEGREE, shape.degree());
+        memory.set(INT, AT_UPPER_DEGREE, shape.upperDegree());
+        memory.set(INT, AT_LEVELS, layerAt.length);
+        memory.set(LONG, AT_NODES, shape.nodes());
+        memory.set(LONG, AT_ROWS, shape.rows());
+        memory.set(LONG, AT_STRIDE, stride);
+        memory.set(LONG, AT_NODES_AT, HEAD_BYTES);
+        memory.set(LONG, AT_UPPER_AT, upperAt);
+        memory.set(LONG, AT_IDS_AT, idsAt);
+        memory.set(LONG, AT_GROUPS_AT, groupsAt);
+        memory.set(LONG, AT_BYTES, shape.bytes());
+        memory.set(INT, AT_EXPONENT, shape.exponent());
+        memory.set(INT, AT_LARGEST, shape.largest());
+        for (int layer = 0; layer < layerAt.length; layer++) {
+            memory.set(INT, AT_LEVEL_COUNTS + (long) layer * Integer.BYTES, shape.levelCounts()[layer]);
+        }
+    }
+
+    /** What a head says, its counts not checked. */
+    static Shape readShape(Path file, MemorySegment memory) throws TableFileException {
+        int levels = memory.get(INT, AT_LEVELS);
+        ImageFile.requireRange(file, AT_LEVELS, "number of upper layers", levels, 0, MAX_LEVELS);
+        int[] levelCounts = new int[levels];
+        MemorySegment.copy(memory, INT, AT_LEVEL_COUNTS, levelCounts, 0, levels);
+        return new Shape(
+                ImageFile.metric(file, memory.get(INT, AT_METRIC)),
+                memory.get(INT, AT_DIMENSION),
+                memory.get(INT, AT_DEGREE),
+                memory.get(INT, AT_UPPER_DEGREE),
+                count(file, memory, AT_NODES),
+                count(file, memory, AT_ROWS),
+                memory.get(INT, AT_EXPONENT),
+                memory.get(INT, AT_LARGEST),
+                levelCounts);
+    }
+
+    private static int count(Path file, MemorySegment memory, int at) throws TableFileException {
+        long count = memory.get(LONG, at);
+        ImageFile.requireRange(file, at, "count", count, 1, Integer.MAX_VALUE - 8);
+        return (int) count;
+    }
+
+    /** Checks that places and sizes are where this class would put them. */
+    static void requireSameHead(Path file, MemorySegment memory, Shape shape) throws TableFileException {
+        requireSame(file, memory, AT_STRIDE, shape.stride());
+        requireSame(file, memory, AT_NODES_AT, HEAD_BYTES);
+        requireSame(file, memory, AT_UPPER_AT, shape.upperAt());
+        requireSame(file, memory, AT_IDS_AT, shape.idsAt());
+        requireSame(file, memory, AT_GROUPS_AT, shape.groupsAt());
+        requireSame(file, memory, AT_BYTES, shape.bytes());
+    }
+
+    private static void requireSame(Path file, MemorySegment memory, int at, long expected) throws TableFileException {
+        long said = memory.get(LONG, at);
+        ImageFile.requireRange(file, at, "size or place in its head", said, expected, expected);
+    }
+
+    /** What the memory holds. */
+    public Shape shape() {
+        return shape;
+    }
+
+    /** Size of the memory. */
+    public long bytes() {
+        return memory.byteSize();
+    }
+
+    MemorySegment memory() {
+        return memory;
+    }
+
+    int levels() {
+        return layerAt.length;
+    }
+
+    private long recordAt(int node) {
+        return HEAD_BYTES + node * stride;
+    }
+
+    private long neighborsAt(int node) {
+        return recordAt(node) + (long) shape.dimension() * Float.BYTES;
+    }
+
+    private long upperListAt(int layer, int node) {
+        return layerAt[layer - 1] + (long) node * shape.upperDegree() * Integer.BYTES;
+    }
+
+    /** Writes a node's vector; of a longer array the first values. */
+    public void setVector(int node, float[] values) {
+        MemorySegment.copy(values, 0, memory, FLOAT_ANYWHERE, recordAt(node), shape.dimension());
+    }
+
+    /** Value {@code i} of a node's vector. */
+    public float value(int node, int i) {
+        return memory.get(FLOAT_ANYWHERE, recordAt(node) + (long) i * Float.BYTES);
+    }
+
+    /** Copies a node's vector into an array. */
+    public void vector(int node, float[] into) {
+        MemorySegment.copy(memory, FLOAT_ANYWHERE, recordAt(node), into, 0, shape.dimension());
+    }
+
+    /** Writes the first {@code count} of some nodes as a node's neighbours in a layer. */
+    public void setNeighbors(int layer, int node, int[] neighbors, int count) {
+        int most = degree(layer);
+        if (count > most) {
+            throw new IllegalArgumentException(
+                    "a node of layer " + layer + " must have at most " + most + " neighbours, got " + count);
+        }
+        long at = neighborAt(layer, node, 0);
+        MemorySegment.copy(neighbors, 0, memory, INT_ANYWHERE, at, count);
+        for (int i = count; i < most; i++) {
+            memory.set(INT_ANYWHERE, at + (long) i * Integer.BYTES, -1);
+        }
+    }
+
+    /** Most neighbours of a node in a layer. */
+    int degree(int layer) {
+        return layer == 0 ? shape.degree() : shape.upperDegree();
+    }
+
+    /** Where neighbour {@code i} of a node in a layer lies. */
+    long neighborAt(int layer, int node, int i) {
+        return (layer == 0 ? neighborsAt(node) : upperListAt(layer, node)) + (long) i * Integer.BYTES;
+    }
+
+    /** Neighbour {@code i} of a node in a layer, or -1 after the last. */
+    public int neighbor(int layer, int node, int i) {
+        return memory.get(INT_ANYWHERE, neighborAt(layer, node, i));
+    }
+
+    /** Writes the external id of a row; rows of one node lie together, in the order of the nodes. */
+    public void setId(int row, long id) {
+        memory.set(LONG, idsAt + (long) row * Long.BYTES, id);
+    }
+
+    /** The external id of a row. */
+    public long id(int row) {
+        return memory.get(LONG, idsAt + (long) row * Long.BYTES);
+    }
+
+    /** Whether some node stands for several rows. */
+    public boolean hasGroups() {
+        return groupsAt != 0;
+    }
+
+    /** Writes which row is the first of a node; for {@code node} equal to the number of nodes, how many rows there are. */
+    public void setFirstRow(int node, int row) {
+        if (hasGroups()) {
+            memory.set(INT, groupsAt + (long) node * Integer.BYTES, row);
+        }
+    }
+
+    /** The first row of a node; its rows end before the first of the next node. */
+    public int firstRow(int node) {
+        return hasGroups() ? memory.get(INT, groupsAt + (long) node * Integer.BYTES) : node;
+    }
+
+    /** The node of a row. */
+    public int nodeOf(int row) {
+        if (!hasGroups()) {
+            return row;
+        }
+        int low = 0;
+        int high = shape.nodes() - 1;
+        while (low < high) {
+            int middle = (low + high + 1) >>> 1;
+            if (firstRow(middle) <= row) {
+                low = middle;
+            } else {
+                high = middle - 1;
+            }
+        }
+        return low;
+    }
+}

@@ -1,0 +1,209 @@
+package io.github.roost.index.hnsw.walk;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Vectors;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.AtomicMoveNotSupportedException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.zip.CRC32C;
+
+/**
+ * A table's memory as a file: the image as it lies, then a checksum of it. Whatever happens during {@link #save}, the file
+ * of that name is the old one or the new one, whole. Nothing that a file says is believed before it is checked, because C
+ * follows its numbers without asking. Stateless.
+ */
+public final class ImageFile {
+    private static final int CHECKSUM_BYTES = Long.BYTES;
+    private static final long PIECE = 64L << 20;
+
+    private ImageFile() {}
+
+    /**
+     * Writes a file, replacing one of that name: under a temporary name beside it, synced, moved into place, and the
+     * folder synced.
+     */
+    public static void save(GraphImage image, Path file) throws IOException {
+        Path place = file.toAbsolutePath();
+        Path folder = place.getParent();
+        if (folder == null) {
+            throw new IOException(file + " is not the name of a file");
+        }
+        // Of a save that was killed a draft stays behind; its name says whose it is.
+        Path draft = Files.createTempFile(folder, "." + place.getFileName() + "-", ".part");
+        try {
+            write(image.memory(), draft);
+            move(draft, place);
+        } finally {
+            Files.deleteIfExists(draft);
+        }
+        try (FileChannel entries = FileChannel.open(folder, StandardOpenOption.READ)) {
+            entries.force(true);
+        }
+    }
+
+    private static void write(MemorySegment memory, Path draft) throws IOException {
+        CRC32C checksum = new CRC32C();
+        try (FileChannel channel = FileChannel.open(draft, StandardOpenOption.WRITE)) {
+            for (long at = 0; at < memory.byteSize(); at += PIECE) {
+                ByteBuffer piece = memory.asSlice(at, Math.min(PIECE, memory.byteSize() - at))
+                        .asByteBuffer();
+                checksum.update(piece.duplicate());
+                writeAll(channel, piece);
+            }
+            ByteBuffer end = ByteBuffer.allocate(CHECKSUM_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+            writeAll(channel, end.putLong(checksum.getValue()).flip());
+            channel.force(true);
+        }
+    }
+
+    private static void writeAll(FileChannel channel, ByteBuffer bytes) throws IOException {
+        while (bytes.hasRemaining()) {
+            channel.write(bytes);
+        }
+    }
+
+    private static void move(Path draft, Path place) throws IOException {
+        try {
+            Files.move(draft, place, StandardCopyOption.ATOMIC_MOVE);
+        } catch (AtomicMoveNotSupportedException e) {
+            throw new IOException(place + " is on a file system that cannot replace a file in one step", e);
+        }
+    }
+
+    /**
+     * Maps a file into memory, after reading all of it once to check it.
+     *
+     * @throws TableFileException if it is no such file, of another version, truncated or damaged
+     */
+    public static GraphImage open(Path file) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            long bytes = channel.size();
+            if (bytes < GraphImage.HEAD_BYTES + CHECKSUM_BYTES) {
+                throw new TableFileException(
+                        file, 0, "is " + bytes + " bytes long, less than a table's head of " + GraphImage.HEAD_BYTES);
+            }
+            MemorySegment mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, bytes, Arena.ofAuto());
+            MemorySegment memory = mapped.asSlice(0, bytes - CHECKSUM_BYTES);
+            checkHead(file, memory);
+            checkSum(file, memory, mapped.get(GraphImage.LONG_ANYWHERE, bytes - CHECKSUM_BYTES));
+            GraphImage image = new GraphImage(memory.asReadOnly(), checkedShape(file, memory));
+            checkNodes(file, image);
+            return image;
+        }
+    }
+
+    private static void checkHead(Path file, MemorySegment memory) throws TableFileException {
+        long magic = memory.get(GraphImage.LONG, GraphImage.AT_MAGIC);
+        if (magic != GraphImage.MAGIC) {
+            throw new TableFileException(
+                    file,
+                    GraphImage.AT_MAGIC,
+                    "begins with %016x, a table with %016x".formatted(magic, GraphImage.MAGIC));
+        }
+        int version = memory.get(GraphImage.INT, GraphImage.AT_VERSION);
+        if (version != GraphImage.VERSION) {
+            throw new TableFileException(
+                    file,
+                    GraphImage.AT_VERSION,
+                    "is of version " + version + ", this library reads " + GraphImage.VERSION);
+        }
+        long said = memory.get(GraphImage.LONG, GraphImage.AT_BYTES);
+        if (said != memory.byteSize()) {
+            throw new TableFileException(
+                    file,
+                    Math.max(0, Math.min(said, memory.byteSize())),
+                    "holds a table of " + memory.byteSize() + " bytes, its head says " + said);
+        }
+    }
+
+    private static void checkSum(Path file, MemorySegment memory, long expected) throws TableFileException {
+        CRC32C checksum = new CRC32C();
+        for (long at = 0; at < memory.byteSize(); at += PIECE) {
+            checksum.update(
+                    memory.asSlice(at, Math.min(PIECE, memory.byteSize() - at)).asByteBuffer());
+        }
+        if (checksum.getValue() != expected) {
+            throw new TableFileException(
+                    file,
+                    memory.byteSize(),
+                    "is damaged: its checksum is %08x, that of its bytes %08x"
+                            .formatted(expected, checksum.getValue()));
+        }
+    }
+
+    /** The checksum keeps out accidents; these keep out files that were made by something else. */
+    private static GraphImage.Shape checkedShape(Path file, MemorySegment memory) throws TableFileException {
+        GraphImage.Shape shape = GraphImage.readShape(file, memory);
+        requireRange(file, GraphImage.AT_DIMENSION, "dimension", shape.dimension(), 1, Vectors.MOST_DIMENSIONS);
+        requireRange(file, GraphImage.AT_DEGREE, "degree", shape.degree(), 0, GraphImage.MOST_NEIGHBORS);
+        requireRange(file, GraphImage.AT_UPPER_DEGREE, "degree above", shape.upperDegree(), 0, shape.degree());
+        requireRange(file, GraphImage.AT_NODES, "number of nodes", shape.nodes(), 1, Integer.MAX_VALUE - 8);
+        requireRange(file, GraphImage.AT_ROWS, "number of rows", shape.rows(), shape.nodes(), Integer.MAX_VALUE - 8);
+        for (int layer = 0; layer < shape.levelCounts().length; layer++) {
+            requireRange(
+                    file,
+                    GraphImage.AT_LEVEL_COUNTS + layer * Integer.BYTES,
+                    "nodes of layer " + (layer + 1),
+                    shape.levelCounts()[layer],
+                    1,
+                    layer == 0 ? shape.nodes() : shape.levelCounts()[layer - 1]);
+        }
+        GraphImage.requireSameHead(file, memory, shape);
+        return shape;
+    }
+
+    static void requireRange(Path file, int at, String what, long value, long least, long most)
+            throws TableFileException {
+        if (value < least || value > most) {
+            throw new TableFileException(
+                    file, at, "has a " + what + " of " + value + ", it must be between " + least + " and " + most);
+        }
+    }
+
+    private static void checkNodes(Path file, GraphImage image) throws TableFileException {
+        GraphImage.Shape shape = image.shape();
+        for (int layer = 0; layer <= image.levels(); layer++) {
+            int nodes = layer == 0 ? shape.nodes() : shape.levelCounts()[layer - 1];
+            for (int node = 0; node < nodes; node++) {
+                for (int i = 0; i < image.degree(layer); i++) {
+                    int neighbor = image.neighbor(layer, node, i);
+                    if (neighbor < -1 || neighbor >= nodes) {
+                        throw new TableFileException(
+                                file,
+                                image.neighborAt(layer, node, i),
+                                "has neighbour " + neighbor + " of node " + node + " in layer " + layer + ", which has "
+                                        + nodes + " nodes");
+                    }
+                }
+            }
+        }
+        if (image.hasGroups()) {
+            checkGroups(file, image);
+        }
+    }
+
+    private static void checkGroups(Path file, GraphImage image) throws TableFileException {
+        int nodes = image.shape().nodes();
+        boolean fits =
+                image.firstRow(0) == 0 && image.firstRow(nodes) == image.shape().rows();
+        for (int node = 0; fits && node < nodes; node++) {
+            fits = image.firstRow(node) < image.firstRow(node + 1);
+        }
+        if (!fits) {
+            throw new TableFileException(file, image.shape().groupsAt(), "does not share its rows out among its nodes");
+        }
+    }
+
+    static Metric metric(Path file, int ordinal) throws TableFileException {
+        requireRange(file, GraphImage.AT_METRIC, "metric", ordinal, 0, Metric.values().length - 1);
+        return Metric.values()[ordinal];
+    }
+}

@@ -1,0 +1,13 @@
+package io.github.roost.index.hnsw.walk;
+
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** A file that holds no table, or a damaged one. The message names the file, the place in it, and what is wrong. */
+public final class TableFileException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    TableFileException(Path file, long at, String what) {
+        super(file + " " + what + " (at byte " + at + ")");
+    }
+}

@@ -1,0 +1,153 @@
+package io.github.roost.index.hnsw.walk;
+
+import static io.github.roost.index.hnsw.walk.GraphImage.INT;
+import static io.github.roost.index.hnsw.walk.GraphImage.LONG;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+
+import io.github.roost.core.Vectors;
+import io.github.roost.topology.DomainMemory;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * What one search needs besides the table: the query, marks, heaps, and what was found. Off-heap, kept from search to
+ * search and shared by all tables a thread searches; grown to the largest, but only pages that are touched cost memory.
+ * Belongs to one thread.
+ */
+public final class WalkScratch {
+    /** The lanes in which every walk sums, so that all give the same bits. */
+    static final int LANES = 16;
+
+    private static final ThreadLocal<WalkScratch> OF_THREAD = ThreadLocal.withInitial(WalkScratch::new);
+    private static final int ENTRY_BYTES = Long.BYTES;
+
+    final MemorySegment query = Arena.ofAuto().allocate((long) Vectors.MOST_DIMENSIONS * Float.BYTES, 64);
+    final MemorySegment computed = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
+    MemorySegment visited = MemorySegment.NULL;
+    MemorySegment candidates = MemorySegment.NULL;
+    MemorySegment log = MemorySegment.NULL;
+    MemorySegment found = MemorySegment.NULL;
+    private MemorySegment common = MemorySegment.NULL;
+    private int nodes;
+    private int width;
+    private int dimension;
+    private int size;
+
+    private WalkScratch() {}
+
+    /** The calling thread's. */
+    public static WalkScratch ofThread() {
+        return OF_THREAD.get();
+    }
+
+    /** Makes room for a search of this width; {@link #setQuery} comes next. */
+    public WalkScratch begin(GraphImage image, int searchWidth) {
+        int imageNodes = image.shape().nodes();
+        if (imageNodes > nodes) {
+            // A node is a candidate once at most, and one more has room in each.
+            nodes = imageNodes + imageNodes / 4;
+            visited = zeroes((nodes / Long.SIZE + 1L) * Long.BYTES);
+            candidates = zeroes((nodes + 1L) * ENTRY_BYTES);
+            log = zeroes((nodes + 1L) * Integer.BYTES);
+        }
+        if (searchWidth > width) {
+            width = searchWidth;
+            found = zeroes((long) searchWidth * ENTRY_BYTES);
+        }
+        dimension = image.shape().dimension();
+        size = 0;
+        return this;
+    }
+
+    /** The nodes of an image that are in both sets; valid until the next call or search. */
+    public NodeSet both(GraphImage image, NodeSet a, NodeSet b) {
+        if (a == NodeSet.ALL || b == NodeSet.ALL) {
+            return a == NodeSet.ALL ? b : a;
+        }
+        long bytes = (image.shape().nodes() / Long.SIZE + 1L) * Long.BYTES;
+        if (common.byteSize() < bytes) {
+            common = zeroes(bytes);
+        }
+        return a.and(b, common);
+    }
+
+    private static MemorySegment zeroes(long bytes) {
+        return DomainMemory.allocate(bytes, Arena.ofAuto()).segment();
+    }
+
+    /** Writes value {@code i} of the query. */
+    public void setQuery(int i, float value) {
+        query.setAtIndex(JAVA_FLOAT, i, value);
+    }
+
+    /** Zeroes the values after the query's last, up to whole lanes. Called by the walks. */
+    void padQuery() {
+        for (int i = dimension; i % LANES != 0; i++) {
+            query.setAtIndex(JAVA_FLOAT, i, 0);
+        }
+    }
+
+    void requireBegun(GraphImage image, int searchWidth) {
+        if (nodes < image.shape().nodes()
+                || width < searchWidth
+                || dimension != image.shape().dimension()) {
+            throw new IllegalStateException("the scratch was not begun for this search");
+        }
+    }
+
+    void setSize(int value) {
+        size = value;
+    }
+
+    /** How many nodes were found. */
+    public int size() {
+        return size;
+    }
+
+    /** A found node, the nearest at 0. */
+    public int node(int i) {
+        return (int) entry(i);
+    }
+
+    /** Its distance, for inner product its negated inner product; in the scale of the image. */
+    public float distance(int i) {
+        return distanceOf(entry(i));
+    }
+
+    private long entry(int i) {
+        return found.getAtIndex(LONG, i);
+    }
+
+    /** How many distances the search computed. */
+    public long computed() {
+        return computed.get(LONG, 0);
+    }
+
+    /** A distance and a node as one number, in their order. */
+    static long entry(float distance, int node) {
+        int bits = Float.floatToRawIntBits(distance);
+        return (long) (bits ^ (bits >> 31 & 0x7fffffff)) << Integer.SIZE | Integer.toUnsignedLong(node);
+    }
+
+    static float distanceOf(long entry) {
+        int bits = (int) (entry >> Integer.SIZE);
+        return Float.intBitsToFloat(bits ^ (bits >> 31 & 0x7fffffff));
+    }
+
+    boolean isVisited(int node) {
+        return (visited.getAtIndex(LONG, node / Long.SIZE) >>> node & 1) != 0;
+    }
+
+    void visit(int node) {
+        int word = node / Long.SIZE;
+        visited.setAtIndex(LONG, word, visited.getAtIndex(LONG, word) | 1L << node);
+    }
+
+    void forget(int node) {
+        visited.setAtIndex(LONG, node / Long.SIZE, 0);
+    }
+
+    void logVisit(long at, int node) {
+        log.setAtIndex(INT, at, node);
+    }
+}

@@ -1,0 +1,112 @@
+package io.github.roost.index.hnsw;
+
+import static io.github.roost.index.hnsw.Fixtures.exact;
+import static io.github.roost.index.hnsw.Fixtures.gaussian;
+import static io.github.roost.index.hnsw.Fixtures.hits;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongPredicate;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class IdFilterTest {
+    private static final int ROWS = 20_000;
+    private static final int K = 10;
+    private static final int EF = 60;
+
+    private static final Orchestrator ORCHESTRATOR =
+            Orchestrator.builder().topology(Fixtures.twoDomains()).build();
+    private static final float[][] VECTORS = gaussian(ROWS, 12, new Random(41));
+    private static final float[][] QUERIES = gaussian(200, 12, new Random(42));
+    private static HnswTable table;
+
+    @BeforeAll
+    static void build() {
+        table = HnswTable.builder().efConstruction(80).build(ORCHESTRATOR, VECTORS);
+    }
+
+    @AfterAll
+    static void close() {
+        table.close();
+        ORCHESTRATOR.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {.5, .1, .01, .001})
+    void aFilteredSearchFindsAsMuchAsAnUnfilteredOne(double share) {
+        // By a hash of the id, so that what is allowed lies everywhere.
+        LongPredicate allowed = id -> new Random(id * 7919).nextDouble() < share;
+        assertThat(recall(allowed)).isGreaterThanOrEqualTo(recall(id -> true) - .02);
+    }
+
+    @Test
+    void aFilterThatAllowsOneRegionFindsAsMuch() {
+        LongPredicate allowed = id -> VECTORS[(int) id][0] > 1.3;
+        assertThat(recall(allowed)).isGreaterThanOrEqualTo(recall(id -> true) - .02);
+    }
+
+    private static double recall(LongPredicate allowed) {
+        IdFilter filter = IdFilter.of(allowed);
+        int hits = 0;
+        int wanted = 0;
+        for (float[] query : QUERIES) {
+            Neighbors truth = exact(VECTORS, query, K, Metric.SQUARED_L2, allowed);
+            Neighbors found = table.search(query, K, EF, filter).join();
+            assertThat(Arrays.stream(found.ids())).allMatch(allowed::test);
+            assertThat(found.size()).isEqualTo(truth.size());
+            hits += hits(truth, found);
+            wanted += truth.size();
+        }
+        return hits / (double) wanted;
+    }
+
+    @Test
+    void aFilterThatAllowsNothingFindsNothing() {
+        assertThat(table.search(QUERIES[0], K, EF, IdFilter.of(id -> false))
+                        .join()
+                        .size())
+                .isZero();
+    }
+
+    @Test
+    void setBitsAreAllowedIds() {
+        BitSet ids = new BitSet();
+        ids.set(17);
+        ids.set(4_711);
+        IdFilter filter = IdFilter.of(ids);
+        ids.clear();
+        assertThat(table.search(QUERIES[0], K, EF, filter).join().ids()).containsExactlyInAnyOrder(17, 4_711);
+    }
+
+    @Test
+    void aPredicateIsAskedOnceARow() {
+        AtomicInteger asked = new AtomicInteger();
+        IdFilter filter = IdFilter.of(id -> asked.incrementAndGet() > 0);
+        table.search(QUERIES[0], K, EF, filter).join();
+        table.search(QUERIES[1], K, EF, filter).join();
+        assertThat(asked).hasValue(ROWS);
+    }
+
+    @Test
+    void ofEqualRowsOnlyTheAllowedAreFound() {
+        float[][] rows = gaussian(50, 3, new Random(43));
+        for (int row = 0; row < rows.length; row++) {
+            rows[row] = rows[row % 10];
+        }
+        try (HnswTable equals = HnswTable.builder().build(ORCHESTRATOR, rows)) {
+            Neighbors found =
+                    equals.search(rows[3], 2, 10, IdFilter.of(id -> id >= 20)).join();
+            assertThat(found).isEqualTo(new Neighbors(new long[] {23, 33}, new float[2]));
+        }
+    }
+}

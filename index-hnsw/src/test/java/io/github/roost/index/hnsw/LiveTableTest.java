@@ -1,0 +1,321 @@
+package io.github.roost.index.hnsw;
+
+import static io.github.roost.index.hnsw.Fixtures.distance;
+import static io.github.roost.index.hnsw.Fixtures.exact;
+import static io.github.roost.index.hnsw.Fixtures.gaussian;
+import static io.github.roost.index.hnsw.Fixtures.hits;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class LiveTableTest {
+    private static final Orchestrator ORCHESTRATOR =
+            Orchestrator.builder().topology(Fixtures.twoDomains()).build();
+
+    @AfterAll
+    static void close() {
+        ORCHESTRATOR.close();
+    }
+
+    private static LiveTable.Builder small() {
+        return LiveTable.builder().m(8).efConstruction(40).freezeAfter(64);
+    }
+
+    /** Searches so wide that every part is looked at whole: what is found is exact whatever was frozen when. */
+    @ParameterizedTest
+    @EnumSource(Metric.class)
+    void everySearchSeesExactlyTheChangesBeforeIt(Metric metric) {
+        Random random = new Random(61);
+        Map<Long, float[]> model = new TreeMap<>();
+        try (LiveTable table = small().metric(metric).build(ORCHESTRATOR, 5)) {
+            for (int change = 0; change < 3_000; change++) {
+                long id = random.nextInt(400) - 100;
+                if (random.nextInt(4) == 0) {
+                    assertThat(table.remove(id)).isEqualTo(model.remove(id) != null);
+                } else {
+                    float[] vector = random.nextInt(10) == 0 && !model.isEmpty()
+                            ? model.values().iterator().next()
+                            : gaussian(1, 5, random)[0];
+                    assertThat(table.put(id, vector)).isEqualTo(model.put(id, vector) == null);
+                }
+                assertThat(table.size()).isEqualTo(model.size());
+                if (change % 7 == 0) {
+                    float[] query = gaussian(1, 5, random)[0];
+                    assertSame(table.search(query, 10, 1_000).join(), model, query, metric);
+                }
+            }
+            assertThat(table.frozenParts()).isPositive();
+        }
+    }
+
+    private static void assertSame(Neighbors found, Map<Long, float[]> model, float[] query, Metric metric) {
+        float[] expected = new float[Math.min(10, model.size())];
+        List<Float> all = model.values().stream()
+                .map(vector -> distance(vector, query, metric))
+                .sorted()
+                .toList();
+        for (int i = 0; i < expected.length; i++) {
+            expected[i] = all.get(i);
+        }
+        assertThat(found.distances()).containsExactly(expected, within(1e-4f));
+        for (int i = 0; i < found.size(); i++) {
+            float[] vector = Objects.requireNonNull(model.get(found.ids()[i]), "a row that was removed");
+            assertThat(distance(vector, query, metric)).isCloseTo(found.distances()[i], within(1e-4f));
+        }
+        assertThat(Arrays.stream(found.ids()).distinct().count()).isEqualTo(found.size());
+    }
+
+    @Test
+    void freezingPutsAllRowsIntoGraphs() throws Exception {
+        float[][] rows = gaussian(1_000, 8, new Random(62));
+        try (LiveTable table = small().build(ORCHESTRATOR, 8)) {
+            for (int row = 0; row < rows.length; row++) {
+                table.put(row, rows[row]);
+            }
+            table.freeze();
+            assertThat(table.frozenParts()).isBetween(1, 6);
+            assertThat(table.size()).isEqualTo(1_000);
+            for (int row = 0; row < 1_000; row += 2) {
+                table.remove(row);
+            }
+            table.freeze();
+            Neighbors found = table.search(rows[0], 1_000, 1_000).join();
+            assertThat(found.size()).isEqualTo(500);
+            assertThat(Arrays.stream(found.ids())).allMatch(id -> id % 2 == 1);
+            for (int row = 1; row < 1_000; row += 2) {
+                table.remove(row);
+            }
+            table.freeze();
+            assertThat(table.frozenParts()).isZero();
+            assertThat(table.search(rows[0], 10, 10).join().size()).isZero();
+        }
+    }
+
+    @Test
+    void rowsOfVeryDifferentUnitsAreToldApart() {
+        try (LiveTable table = small().build(ORCHESTRATOR, 2)) {
+            float[] units = {0, 1e-20f, 1e-10f, 1, 1e12f};
+            for (int i = 0; i < units.length; i++) {
+                table.put(i, new float[] {units[i], -units[i]});
+            }
+            for (int i = 0; i < units.length; i++) {
+                Neighbors found =
+                        table.search(new float[] {units[i], -units[i]}, 1, 10).join();
+                assertThat(found).isEqualTo(new Neighbors(new long[] {i}, new float[1]));
+            }
+        }
+    }
+
+    @Test
+    void aFilterGoesOverAllParts() throws Exception {
+        Random random = new Random(63);
+        float[][] rows = gaussian(600, 6, random);
+        try (LiveTable table =
+                small().build(ORCHESTRATOR, LongStream.range(0, 300).toArray(), Arrays.copyOf(rows, 300))) {
+            for (int row = 300; row < rows.length; row++) {
+                table.put(row, rows[row]);
+            }
+            table.remove(30);
+            IdFilter filter = IdFilter.of(id -> id % 3 == 0);
+            float[] query = gaussian(1, 6, random)[0];
+            Neighbors truth = exact(rows, query, 20, Metric.SQUARED_L2, id -> id % 3 == 0 && id != 30);
+            assertThat(table.search(query, 20, 300, filter).join().ids()).isEqualTo(truth.ids());
+        }
+    }
+
+    @Test
+    void badInputChangesNothing() {
+        try (LiveTable table = small().build(ORCHESTRATOR, 3)) {
+            assertThatThrownBy(() -> table.put(1, new float[2])).hasMessageContaining("3 dimensions, got 2");
+            assertThatThrownBy(() -> table.put(1, new float[] {1, Float.NaN, 1}))
+                    .hasMessageContaining("got NaN");
+            assertThat(table.size()).isZero();
+            assertThatThrownBy(() -> table.search(new float[3], 2, 1)).hasMessageContaining("ef must be between 2");
+        }
+        LiveTable closed = small().build(ORCHESTRATOR, 3);
+        closed.close();
+        assertThatThrownBy(() -> closed.put(1, new float[3])).hasMessageContaining("is closed");
+        assertThatThrownBy(() -> LiveTable.builder().freezeAfter(10)).hasMessageContaining("freezeAfter");
+        assertThatThrownBy(() -> small().build(ORCHESTRATOR, 0)).hasMessageContaining("dimension must be between 1");
+    }
+
+    /**
+     * Rows lie far apart, and are replaced again and again by others next to them, while searches ask for each place: a
+     * search that once finds another row has missed both the old and the new one. Fails if rows are removed before their
+     * successors are added, if parts are searched from the newest, or if a search does not look for rows added behind it.
+     */
+    @ParameterizedTest
+    @CsvSource({"300, 64", "20, 20000"})
+    void noSearchEverMissesARowThatIsBeingReplaced(int ids, int freezeAfter) throws Exception {
+        int changes = 60_000;
+        float[][] places = gaussian(ids, 6, new Random(64));
+        for (float[] place : places) {
+            for (int i = 0; i < place.length; i++) {
+                place[i] *= 100;
+            }
+        }
+        AtomicBoolean done = new AtomicBoolean();
+        try (LiveTable table =
+                        small().freezeAfter(freezeAfter).efConstruction(20).build(ORCHESTRATOR, 6);
+                ExecutorService threads = Executors.newFixedThreadPool(2)) {
+            for (int id = 0; id < ids; id++) {
+                table.put(id, places[id]);
+            }
+            Future<?> writer = threads.submit(() -> {
+                Random random = new Random(65);
+                try {
+                    for (int change = 0; change < changes; change++) {
+                        int id = random.nextInt(ids);
+                        float[] next = places[id].clone();
+                        next[change % 6] += random.nextFloat();
+                        table.put(id, next);
+                    }
+                } finally {
+                    done.set(true);
+                }
+            });
+            Future<Long> searcher = threads.submit(() -> {
+                Random random = new Random(66);
+                long searches = 0;
+                while (!done.get() || searches < 100) {
+                    int id = random.nextInt(ids);
+                    Neighbors found = table.search(places[id], 2, 200).join();
+                    assertThat(found.ids()[0]).isEqualTo(id);
+                    assertThat(found.ids()[1]).isNotEqualTo(id);
+                    searches++;
+                }
+                return searches;
+            });
+            writer.get();
+            assertThat(searcher.get()).isPositive();
+            assertThat(table.size()).isEqualTo(ids);
+        }
+    }
+
+    /** The mixed load of 90 % searches and 10 % changes, scaled down. */
+    @Test
+    void aMixedLoadLosesNothingAndFindsAsMuchAsAFreshTable() throws Exception {
+        Random random = new Random(67);
+        int dimension = 16;
+        Map<Long, float[]> model = new TreeMap<>();
+        float[][] first = gaussian(4_000, dimension, random);
+        for (int row = 0; row < first.length; row++) {
+            model.put((long) row, first[row]);
+        }
+        try (LiveTable table = LiveTable.builder()
+                .m(12)
+                .efConstruction(60)
+                .freezeAfter(256)
+                .build(ORCHESTRATOR, LongStream.range(0, 4_000).toArray(), first)) {
+            List<CompletableFuture<Neighbors>> searches = new ArrayList<>();
+            for (int operation = 0; operation < 30_000; operation++) {
+                if (operation % 10 == 0) {
+                    long id = random.nextInt(6_000);
+                    if (random.nextInt(4) == 0) {
+                        assertThat(table.remove(id)).isEqualTo(model.remove(id) != null);
+                    } else {
+                        float[] vector = gaussian(1, dimension, random)[0];
+                        table.put(id, vector);
+                        model.put(id, vector);
+                    }
+                } else {
+                    searches.add(table.search(gaussian(1, dimension, random)[0], 10, 50));
+                    if (searches.size() == 16) {
+                        searches.forEach(
+                                search -> assertThat(search.join().size()).isEqualTo(10));
+                        searches.clear();
+                    }
+                }
+            }
+            Long[] ids = model.keySet().toArray(Long[]::new);
+            float[][] rows = model.values().toArray(float[][]::new);
+            assertThat(table.size()).isEqualTo(ids.length);
+            table.freeze();
+            assertThat(everyId(table)).isEqualTo(List.of(ids));
+            try (HnswTable fresh = HnswTable.builder().m(12).efConstruction(60).build(ORCHESTRATOR, rows)) {
+                int liveHits = 0;
+                int freshHits = 0;
+                float[][] queries = gaussian(200, dimension, random);
+                for (float[] query : queries) {
+                    Neighbors truth = exact(rows, query, 10, Metric.SQUARED_L2, row -> true);
+                    freshHits += hits(truth, fresh.search(query, 10, 50).join());
+                    Neighbors trueIds = new Neighbors(
+                            Arrays.stream(truth.ids())
+                                    .map(row -> ids[(int) row])
+                                    .toArray(),
+                            truth.distances());
+                    liveHits += hits(trueIds, table.search(query, 10, 50).join());
+                }
+                assertThat(liveHits / 2_000.0).isGreaterThan(freshHits / 2_000.0 - .01);
+            }
+        }
+    }
+
+    private static List<Long> everyId(LiveTable table) {
+        Neighbors all = table.search(new float[16], 10_000, 100_000).join();
+        return Arrays.stream(all.ids())
+                .boxed()
+                .sorted(Comparator.naturalOrder())
+                .toList();
+    }
+
+    @Test
+    void tablesOpenSwapAndCloseWhileTheyAreSearched() throws Exception {
+        float[][] old = gaussian(500, 4, new Random(68));
+        float[][] replacement = gaussian(700, 4, new Random(69));
+        AtomicBoolean done = new AtomicBoolean();
+        try (HnswTable table = HnswTable.builder().m(4).efConstruction(20).build(ORCHESTRATOR, old);
+                ExecutorService threads = Executors.newFixedThreadPool(1)) {
+            Future<Integer> searcher = threads.submit(() -> {
+                int searches = 0;
+                while (!done.get() || searches < 100) {
+                    int found = table.search(old[searches % 500], 1_000, 1_000)
+                            .join()
+                            .size();
+                    assertThat(found).isIn(500, 700);
+                    searches++;
+                }
+                return searches;
+            });
+            try {
+                for (int round = 0; round < 20; round++) {
+                    table.swap(HnswTable.builder()
+                            .name("next")
+                            .m(4)
+                            .efConstruction(20)
+                            .build(ORCHESTRATOR, round % 2 == 0 ? replacement : old));
+                    assertThat(table.size()).isEqualTo(round % 2 == 0 ? 700 : 500);
+                }
+            } finally {
+                done.set(true);
+            }
+            assertThat(searcher.get()).isPositive();
+            assertThatThrownBy(() ->
+                            table.swap(HnswTable.builder().build(ORCHESTRATOR, gaussian(5, 3, new Random(70)))))
+                    .hasMessageContaining("4 dimensions");
+        }
+    }
+}

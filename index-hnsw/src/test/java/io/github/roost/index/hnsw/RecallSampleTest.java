@@ -1,0 +1,58 @@
+package io.github.roost.index.hnsw;
+
+import static io.github.roost.index.hnsw.Fixtures.exact;
+import static io.github.roost.index.hnsw.Fixtures.gaussian;
+import static io.github.roost.index.hnsw.Fixtures.hits;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Orchestrator;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class RecallSampleTest {
+    @Test
+    void theWidthThatIsPickedReachesTheRecall() {
+        float[][] rows = gaussian(8_000, 20, new Random(81));
+        float[][] sample = gaussian(300, 20, new Random(82));
+        float[][] queries = gaussian(300, 20, new Random(83));
+        try (Orchestrator orchestrator =
+                        Orchestrator.builder().topology(Fixtures.twoDomains()).build();
+                HnswTable table = HnswTable.builder().m(8).efConstruction(60).build(orchestrator, rows)) {
+            int narrow = table.targetRecall(.8, 10, sample);
+            int wide = table.targetRecall(.98, 10, sample);
+            assertThat(narrow).isGreaterThanOrEqualTo(10).isLessThan(wide);
+            assertThat(recall(table, rows, sample, narrow)).isGreaterThanOrEqualTo(.8);
+            assertThat(recall(table, rows, sample, wide)).isGreaterThanOrEqualTo(.98);
+            assertThat(recall(table, rows, queries, wide)).isGreaterThan(.96);
+            // What is far narrower does not reach it.
+            assertThat(recall(table, rows, sample, (int) (wide * .9))).isLessThan(.98);
+
+            assertThatThrownBy(() -> table.targetRecall(1.1, 10, sample)).hasMessageContaining("got 1.1");
+            assertThatThrownBy(() -> table.targetRecall(Double.NaN, 10, sample)).hasMessageContaining("got NaN");
+            assertThatThrownBy(() -> table.targetRecall(.9, 10, new float[0][])).hasMessageContaining("got none");
+            assertThatThrownBy(() -> table.targetRecall(.9, 10, new float[][] {{1}}))
+                    .hasMessageContaining("query 0 must have 20 dimensions, got 1");
+        }
+    }
+
+    @Test
+    void theNarrowestWidthIsFoundWithinATwentieth() {
+        for (int least : new int[] {10, 11, 100, 5_000}) {
+            int found = RecallSample.narrowest(10, .9, width -> width >= least ? .95 : .5);
+            assertThat(found).isBetween(least, (int) (least * 1.06));
+        }
+        assertThat(RecallSample.narrowest(10, .9, width -> .5)).isEqualTo(RecallSample.MOST_WIDTH);
+    }
+
+    private static double recall(HnswTable table, float[][] rows, float[][] queries, int ef) {
+        int hits = 0;
+        for (float[] query : queries) {
+            hits += hits(
+                    exact(rows, query, 10, Metric.SQUARED_L2, row -> true),
+                    table.search(query, 10, ef).join());
+        }
+        return hits / (10.0 * queries.length);
+    }
+}

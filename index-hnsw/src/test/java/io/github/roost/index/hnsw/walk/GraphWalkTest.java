@@ -1,0 +1,165 @@
+package io.github.roost.index.hnsw.walk;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.core.Metric;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every walk against the one in Java, over random graphs; scans against sorting. */
+class GraphWalkTest {
+    private static final GraphWalk ORACLE = GraphWalks.available().getLast();
+
+    private record Hits(List<Integer> nodes, List<Float> distances, long computed) {
+        static Hits of(WalkScratch scratch) {
+            List<Integer> nodes = new ArrayList<>();
+            List<Float> distances = new ArrayList<>();
+            for (int i = 0; i < scratch.size(); i++) {
+                nodes.add(scratch.node(i));
+                distances.add(scratch.distance(i));
+            }
+            return new Hits(nodes, distances, scratch.computed());
+        }
+    }
+
+    static List<GraphWalk> walks() {
+        return GraphWalks.available();
+    }
+
+    @ParameterizedTest
+    @MethodSource("walks")
+    void everyWalkFindsTheSameAtBitEqualDistances(GraphWalk walk) {
+        Random random = new Random(1);
+        for (int trial = 0; trial < 120; trial++) {
+            Metric metric = trial % 3 == 0 ? Metric.INNER_PRODUCT : Metric.SQUARED_L2;
+            GraphImage image = image(metric, 1 + random.nextInt(70), 1 + random.nextInt(400), random);
+            NodeSet allowed = trial % 2 == 0 ? NodeSet.ALL : some(image, random);
+            int width = 1 + random.nextInt(60);
+            float[] query = vector(image.shape().dimension(), random);
+
+            Hits expected = walk(ORACLE, image, query, width, allowed);
+            assertThat(walk(walk, image, query, width, allowed))
+                    .describedAs("%s, trial %d", walk.name(), trial)
+                    .isEqualTo(expected);
+            int from = random.nextInt(image.shape().nodes());
+            expected = scan(ORACLE, image, query, width, allowed, from);
+            assertThat(scan(walk, image, query, width, allowed, from)).isEqualTo(expected);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("walks")
+    void aScanFindsTheNearestOfTheAllowed(GraphWalk walk) {
+        Random random = new Random(2);
+        GraphImage image = image(Metric.SQUARED_L2, 19, 333, random);
+        NodeSet allowed = some(image, random);
+        float[] query = vector(19, random);
+        Integer[] expected = IntStream.range(0, 333)
+                .filter(allowed::contains)
+                .boxed()
+                .sorted((a, b) -> Double.compare(squaredL2(image, a, query), squaredL2(image, b, query)))
+                .limit(25)
+                .toArray(Integer[]::new);
+        Hits found = scan(walk, image, query, 25, allowed, 0);
+        assertThat(found.nodes()).containsExactly(expected);
+        assertThat(found.computed()).isEqualTo(allowed.size());
+    }
+
+    @ParameterizedTest
+    @MethodSource("walks")
+    void aSearchLeavesNoMarksForTheNext(GraphWalk walk) {
+        Random random = new Random(3);
+        GraphImage image = image(Metric.SQUARED_L2, 8, 300, random);
+        float[] query = vector(8, random);
+        Hits first = walk(walk, image, query, 20, NodeSet.ALL);
+        assertThat(walk(walk, image, query, 20, NodeSet.ALL)).isEqualTo(first);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"-1, 5", "3, 2", "0, 11"})
+    void nodesOutsideTheTableAreRefused(int from, int to) {
+        GraphImage image = image(Metric.SQUARED_L2, 8, 10, new Random(4));
+        for (GraphWalk walk : GraphWalks.available()) {
+            assertThatThrownBy(() -> walk.scan(image, WalkScratch.ofThread().begin(image, 1), 1, NodeSet.ALL, from, to))
+                    .hasMessageContaining("nodes must be within 0 and 10");
+        }
+    }
+
+    private static Hits walk(GraphWalk walk, GraphImage image, float[] query, int width, NodeSet allowed) {
+        WalkScratch scratch = begin(image, query, width);
+        walk.walk(image, scratch, width, allowed);
+        return Hits.of(scratch);
+    }
+
+    private static Hits scan(GraphWalk walk, GraphImage image, float[] query, int width, NodeSet allowed, int from) {
+        WalkScratch scratch = begin(image, query, width);
+        walk.scan(image, scratch, width, allowed, from, image.shape().nodes());
+        return Hits.of(scratch);
+    }
+
+    private static WalkScratch begin(GraphImage image, float[] query, int width) {
+        WalkScratch scratch = WalkScratch.ofThread().begin(image, width);
+        for (int i = 0; i < query.length; i++) {
+            scratch.setQuery(i, query[i]);
+        }
+        return scratch;
+    }
+
+    /** A graph of random neighbours: what a walk finds in it is arbitrary, but the same for all. */
+    private static GraphImage image(Metric metric, int dimension, int nodes, Random random) {
+        int degree = 2 + random.nextInt(12);
+        int upperDegree = 1 + random.nextInt(6);
+        int[] levelCounts = nodes < 20 ? new int[0] : new int[] {nodes / 5, nodes / 20};
+        GraphImage image = GraphImage.allocate(
+                new GraphImage.Shape(metric, dimension, degree, upperDegree, nodes, nodes, 0, 0, levelCounts));
+        for (int node = 0; node < nodes; node++) {
+            image.setVector(node, vector(dimension, random));
+            setNeighbors(image, 0, node, nodes, random);
+            image.setId(node, node);
+        }
+        for (int layer = 1; layer <= levelCounts.length; layer++) {
+            for (int node = 0; node < levelCounts[layer - 1]; node++) {
+                setNeighbors(image, layer, node, levelCounts[layer - 1], random);
+            }
+        }
+        return image;
+    }
+
+    private static void setNeighbors(GraphImage image, int layer, int node, int nodes, Random random) {
+        int[] neighbors =
+                random.ints(random.nextInt(image.degree(layer) + 1), 0, nodes).toArray();
+        image.setNeighbors(layer, node, neighbors, neighbors.length);
+    }
+
+    private static NodeSet some(GraphImage image, Random random) {
+        boolean[] members = new boolean[image.shape().nodes()];
+        for (int node = 0; node < members.length; node++) {
+            members[node] = random.nextInt(3) == 0;
+        }
+        return NodeSet.of(members.length, node -> members[node]);
+    }
+
+    /** Few different values, so that distances tie. */
+    private static float[] vector(int dimension, Random random) {
+        float[] values = new float[dimension];
+        for (int i = 0; i < dimension; i++) {
+            values[i] = random.nextBoolean() ? random.nextInt(4) : (float) random.nextGaussian();
+        }
+        return values;
+    }
+
+    private static double squaredL2(GraphImage image, int node, float[] query) {
+        double sum = 0;
+        for (int i = 0; i < query.length; i++) {
+            double difference = query[i] - (double) image.value(node, i);
+            sum += difference * difference;
+        }
+        return sum;
+    }
+}
