@@ -14,6 +14,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongPredicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An inverted file (Sivic and Zisserman, 2003): rows in lists by their nearest centroid, of which a query probes the
@@ -76,6 +78,30 @@ public final class IvfTable implements AutoCloseable {
      * @throws IllegalArgumentException if an argument is out of its range, or the table is closed
      */
     public CompletableFuture<Neighbors> search(float[] query, int k, int nprobe) {
+        return submit(query, k, nprobe, null);
+    }
+
+    /**
+     * {@link #search(float[], int, int)} among the rows that a filter accepts. No distance is computed to any other row.
+     *
+     * @param filter asked for the external ids in the probed lists, on the workers, several at once; must be thread-safe and
+     *     always answer the same. What it throws fails the search
+     */
+    public CompletableFuture<Neighbors> search(float[] query, int k, int nprobe, LongPredicate filter) {
+        if (filter == null) {
+            throw new NullPointerException("filter must not be null");
+        }
+        return submit(query, k, nprobe, filter);
+    }
+
+    /** Answers of {@link #search(float[], int, int)} in the order of the queries; all are checked before one begins. */
+    public List<CompletableFuture<Neighbors>> searchAll(List<float[]> queries, int k, int nprobe) {
+        List<float[]> checked = List.copyOf(queries);
+        checked.forEach(preparation::prepareQuery);
+        return checked.stream().map(query -> search(query, k, nprobe)).toList();
+    }
+
+    private CompletableFuture<Neighbors> submit(float[] query, int k, int nprobe, @Nullable LongPredicate filter) {
         Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
         Vectors.requireRange("nprobe", nprobe, 1, nlist());
         requireOpen();
@@ -84,7 +110,7 @@ public final class IvfTable implements AutoCloseable {
         Lists lists = rows.lists();
         int[] probed = lists.quantizer().nearest(prepared, nprobe, coarse);
         int found = Math.clamp(rows.size(), 1, k);
-        IvfQuery pending = new IvfQuery(prepared, found, probed.length, rows::moves, orchestrator.newFuture());
+        IvfQuery pending = new IvfQuery(prepared, found, probed.length, filter, rows::moves, orchestrator.newFuture());
         if (probed.length == 0) {
             // Only where every distance to a centroid overflows to no number.
             pending.answer().complete(Neighbors.EMPTY);

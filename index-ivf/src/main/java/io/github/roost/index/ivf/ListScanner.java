@@ -8,10 +8,12 @@ import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.TopHeap;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongPredicate;
 
 /** Reads one list for the queries that wait for it. Thread-safe. */
 final class ListScanner {
     private static final ThreadLocal<QueryGroup> GROUP = ThreadLocal.withInitial(QueryGroup::new);
+    private static final ThreadLocal<AllowedRows> ALLOWED = ThreadLocal.withInitial(AllowedRows::new);
 
     private final ScanKernel kernel;
     private final Metric metric;
@@ -33,9 +35,15 @@ final class ListScanner {
         List<IvfQuery> wanted = new ArrayList<>(waiting.size());
         int capacity = 1;
         for (IvfQuery query : waiting) {
-            if (!query.answer().isDone()) {
+            if (query.answer().isDone()) {
+                continue;
+            }
+            LongPredicate filter = query.filter();
+            if (filter == null) {
                 wanted.add(query);
                 capacity = Math.max(capacity, query.k());
+            } else {
+                scanFiltered(runs, query, filter, context);
             }
         }
         int limit = QueryGroup.limit(capacity);
@@ -45,6 +53,22 @@ final class ListScanner {
             // The group's queries share one pass, so the list's rows are read once for all of them.
             context.touched(rows, rows * dimension * Float.BYTES);
         }
+    }
+
+    /** A filtered query reads the ids of the list and the rows that it may find, and goes alone. */
+    private void scanFiltered(List<RowRun> runs, IvfQuery query, LongPredicate filter, SearchContext context) {
+        List<RowRun> copies;
+        try {
+            copies = ALLOWED.get().of(runs, filter);
+        } catch (RuntimeException | Error ofTheFilter) {
+            // The caller's code: its own query fails, not those that wait for the same list.
+            query.answer().completeExceptionally(ofTheFilter);
+            return;
+        }
+        scanGroup(copies, List.of(query), query.k());
+        long rows = runs.stream().mapToLong(RowRun::count).sum();
+        long found = copies.stream().mapToLong(RowRun::count).sum();
+        context.touched(found, rows * Long.BYTES + found * dimension * Float.BYTES);
     }
 
     private void scanGroup(List<RowRun> runs, List<IvfQuery> queries, int capacity) {

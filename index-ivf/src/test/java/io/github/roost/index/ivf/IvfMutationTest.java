@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tables that change, against a map of what they should hold. */
 @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -70,6 +71,52 @@ class IvfMutationTest {
             }
         }
         assertThat(table.size()).isEqualTo(expected.size());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 10, 100, 10_000})
+    void aFilteredSearchIsExactAmongWhatItMayFind(int oneIn) {
+        Random random = new Random(11);
+        Map<Long, float[]> expected = new TreeMap<>();
+        IvfTable table = table(Metric.SQUARED_L2, 2_000, random, expected);
+        for (long id = 2_000; id < 2_500; id++) {
+            expected.put(id, vector(random));
+            table.add(id, expected.get(id));
+        }
+        expected.keySet().removeIf(id -> id % oneIn != 0);
+        for (int i = 0; i < 20; i++) {
+            float[] query = vector(random);
+            Neighbors found = table.search(query, 10, table.nlist(), id -> id % oneIn == 0)
+                    .join();
+            assertThat(found.ids()).containsExactly(nearest(table.metric(), query, expected));
+        }
+    }
+
+    @Test
+    void aFilterThatThrowsFailsItsSearchAlone() {
+        Random random = new Random(12);
+        Map<Long, float[]> expected = new TreeMap<>();
+        IvfTable table = table(Metric.SQUARED_L2, 100, random, expected);
+        CompletableFuture<Neighbors> failing = table.search(vector(random), 5, table.nlist(), id -> {
+            throw new IllegalStateException("filter");
+        });
+        assertThatThrownBy(failing::join).hasRootCauseMessage("filter");
+        assertSearchesAreExact(table, expected, random);
+    }
+
+    @Test
+    void aBatchIsCheckedBeforeItBegins() {
+        Random random = new Random(13);
+        Map<Long, float[]> expected = new TreeMap<>();
+        IvfTable table = table(Metric.SQUARED_L2, 100, random, expected);
+        List<float[]> queries = List.of(vector(random), vector(random));
+        assertThat(table.searchAll(queries, 10, table.nlist()))
+                .extracting(answer -> answer.join().ids())
+                .containsExactly(
+                        nearest(table.metric(), queries.get(0), expected),
+                        nearest(table.metric(), queries.get(1), expected));
+        assertThatThrownBy(() -> table.searchAll(List.of(vector(random), new float[2]), 10, 1))
+                .hasMessageContaining("must have 20 dimensions, got 2");
     }
 
     @Test
@@ -243,16 +290,17 @@ class IvfMutationTest {
                 .map(query -> table.search(query, 10, table.nlist()))
                 .toList();
         for (int i = 0; i < answers.size(); i++) {
-            float[] query = queries.get(i);
-            List<Long> nearest = expected.entrySet().stream()
-                    .sorted(Comparator.comparingDouble(
-                            (Map.Entry<Long, float[]> row) -> distance(table.metric(), query, row.getValue())))
-                    .limit(10)
-                    .map(Map.Entry::getKey)
-                    .toList();
-            assertThat(answers.get(i).join().ids())
-                    .containsExactly(nearest.stream().mapToLong(Long::longValue).toArray());
+            assertThat(answers.get(i).join().ids()).containsExactly(nearest(table.metric(), queries.get(i), expected));
         }
+    }
+
+    private static long[] nearest(Metric metric, float[] query, Map<Long, float[]> rows) {
+        return rows.entrySet().stream()
+                .sorted(Comparator.comparingDouble(
+                        (Map.Entry<Long, float[]> row) -> distance(metric, query, row.getValue())))
+                .limit(10)
+                .mapToLong(Map.Entry::getKey)
+                .toArray();
     }
 
     private static double distance(Metric metric, float[] a, float[] b) {

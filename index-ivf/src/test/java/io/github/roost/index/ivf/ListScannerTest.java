@@ -66,6 +66,15 @@ class ListScannerTest {
     }
 
     @Test
+    void aFilteredQueryReadsOnlyTheRowsItMayFind() {
+        IvfQuery filtered = new IvfQuery(new float[8], 3, 1, id -> id == 1, () -> 0, new CompletableFuture<>());
+        scanner.scan(list.runs(), List.of(filtered), context);
+        assertThat(filtered.answer().join().ids()).containsExactly(1);
+        assertThat(context.nodes).isEqualTo(1);
+        assertThat(context.bytes).isEqualTo(3 * Long.BYTES + 8 * Float.BYTES);
+    }
+
+    @Test
     void moreQueriesThanAGroupTakesAreAllAnswered() {
         List<IvfQuery> queries = IntStream.range(0, 150).mapToObj(i -> query(1)).toList();
         scanner.scan(list.runs(), queries, context);
@@ -82,6 +91,6 @@ class ListScannerTest {
     }
 
     private static IvfQuery query(int k) {
-        return new IvfQuery(new float[8], k, 1, () -> 0, new CompletableFuture<>());
+        return new IvfQuery(new float[8], k, 1, null, () -> 0, new CompletableFuture<>());
     }
 }
