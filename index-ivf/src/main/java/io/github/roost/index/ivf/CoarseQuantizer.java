@@ -33,6 +33,16 @@ final class CoarseQuantizer {
         this.centroids = new RowRun(vectors, ids, centroids.length, stride);
     }
 
+    /** Copies of the centroids. */
+    float[][] centroids() {
+        float[][] copies = new float[size()][dimension];
+        for (int i = 0; i < copies.length; i++) {
+            long at = (long) i * centroids.stride() * Float.BYTES;
+            MemorySegment.copy(centroids.vectors(), ValueLayout.JAVA_FLOAT, at, copies[i], 0, dimension);
+        }
+        return copies;
+    }
+
     /** Number of lists. */
     int size() {
         return (int) centroids.count();

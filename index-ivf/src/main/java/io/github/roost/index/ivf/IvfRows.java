@@ -1,5 +1,9 @@
 package io.github.roost.index.ivf;
 
+import io.github.roost.core.Metric;
+import io.github.roost.core.TableFileException;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Arrays;
 import org.agrona.collections.LongHashSet;
 import org.jspecify.annotations.Nullable;
@@ -217,6 +221,41 @@ final class IvfRows {
         }
         locations = freshLocations;
         lists = fresh;
+    }
+
+    /** Writes what is there to a file; writers wait meanwhile. */
+    synchronized void save(Path file, Metric metric, int nprobe, long seed) throws IOException {
+        int count = lists.count();
+        long[][] ids = new long[count][];
+        int[][] places = new int[count][];
+        for (int list = 0; list < count; list++) {
+            long[] idsOfList = new long[lists.rows()[list].live()];
+            int[] placesOfList = new int[idsOfList.length];
+            int[] next = {0};
+            lists.rows()[list].forEachLive((id, place) -> {
+                idsOfList[next[0]] = id;
+                placesOfList[next[0]++] = place;
+            });
+            ids[list] = idsOfList;
+            places[list] = placesOfList;
+        }
+        new IvfFile(metric, dimension, nprobe, seed, lists.quantizer().centroids(), ids)
+                .save(file, (list, index) -> lists.rows()[list].row(places[list][index], dimension));
+    }
+
+    /** The rows of a file that has been opened. */
+    static IvfRows of(Path file, IvfFile.Opened opened, CoarseQuantizer quantizer) throws TableFileException {
+        Locations locations = new Locations();
+        long[][] ids = opened.table().ids();
+        for (int list = 0; list < ids.length; list++) {
+            for (int place = 0; place < ids[list].length; place++) {
+                if (locations.of(ids[list][place]) != Locations.NOWHERE) {
+                    throw new TableFileException(file, 0, "has two rows of id " + ids[list][place]);
+                }
+                locations.put(ids[list][place], list, place);
+            }
+        }
+        return new IvfRows(opened.table().dimension(), new Lists(quantizer, opened.lists()), locations);
     }
 
     /** Ends a rebuild that failed. */

@@ -8,8 +8,12 @@ import io.github.roost.core.RejectedSearchException;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.core.SubmitOptions;
+import io.github.roost.core.TableFileException;
 import io.github.roost.core.Vectors;
+import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -265,6 +269,38 @@ public final class IvfTable implements AutoCloseable {
         } catch (Throwable failure) {
             done.completeExceptionally(failure);
         }
+    }
+
+    /**
+     * Writes the table to a file, replacing one of that name: whatever happens meanwhile, the old file or the new one is
+     * there, whole. Searches go on, changes wait.
+     */
+    public void save(Path file) throws IOException {
+        rows.save(file, metric(), nprobe, training.seed());
+    }
+
+    /**
+     * A table from a file that {@link #save} has written. Its vectors are mapped, so searches may begin before they are
+     * read; those of a list are checked when the list is first touched, and a search that meets a damaged one fails with
+     * the {@link TableFileException} as its cause. The file is not changed by changes of the table, and
+     * must not be overwritten in place or cut short while the table is in use; {@link #save} over it is safe.
+     *
+     * @param name how the table shows in reports
+     * @throws TableFileException if it is no such file, of another version, truncated or damaged
+     */
+    public static IvfTable open(Orchestrator orchestrator, String name, Path file) throws IOException {
+        IvfFile.Opened opened = IvfFile.open(file);
+        IvfFile saved = opened.table();
+        ScanKernel kernel = ScanKernels.preferred();
+        IvfRows rows = IvfRows.of(file, opened, new CoarseQuantizer(kernel, saved.centroids()));
+        int lists = saved.ids().length;
+        return new IvfTable(
+                orchestrator,
+                orchestrator.register(name, lists),
+                new RowPreparation(saved.metric(), saved.dimension()),
+                new Training(kernel, new BatchWork(orchestrator, name + " (build)"), saved.seed()),
+                rows,
+                Math.min(saved.nprobe(), lists));
     }
 
     /** The table's name, as it shows in reports. */

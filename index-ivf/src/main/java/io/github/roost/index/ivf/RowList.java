@@ -1,12 +1,15 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.index.ivf.kernel.RowRun;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rows of one inverted list: a chain of off-heap blocks, each a run of padded rows beside a run of ids.
@@ -31,6 +34,8 @@ final class RowList {
 
     private final int stride;
     private volatile Block[] blocks = {};
+    /** Looks through the vectors before they are first read, or null when that has been done. */
+    private volatile @Nullable Check unchecked;
     /** Places handed out, those of dead rows included. The writer's. */
     private int places;
     /** The writer's. */
@@ -50,6 +55,37 @@ final class RowList {
         return list;
     }
 
+    /** Finds out whether vectors are what they were when they were saved. */
+    @FunctionalInterface
+    interface Check {
+        void run() throws IOException;
+    }
+
+    /** Rows of a file; their vectors are checked before anybody reads them. */
+    static RowList mapped(int dimension, long[] ids, MemorySegment vectors, Check check) {
+        RowList list = new RowList(dimension);
+        if (ids.length > 0) {
+            list.blocks = new Block[] {new Block(ids, vectors, list.stride)};
+            list.places = ids.length;
+            list.unchecked = check;
+        }
+        return list;
+    }
+
+    /** Two threads may come here at once and find the same. */
+    private Block[] checkedBlocks() {
+        Check check = unchecked;
+        if (check != null) {
+            try {
+                check.run();
+            } catch (IOException damaged) {
+                throw new UncheckedIOException(damaged);
+            }
+            unchecked = null;
+        }
+        return blocks;
+    }
+
     /** Writes a place of a list with room; different places by different threads. */
     void write(int place, long id, float[] row) {
         block(place).write(place, id, row);
@@ -64,7 +100,7 @@ final class RowList {
 
     /** The rows that readers see now, in runs; dead ones among them. */
     List<RowRun> runs() {
-        Block[] seen = blocks;
+        Block[] seen = checkedBlocks();
         List<RowRun> runs = new ArrayList<>(seen.length);
         for (Block block : seen) {
             int count = block.published;
@@ -92,7 +128,17 @@ final class RowList {
 
     /** Removes the row at a place. The writer's. */
     void kill(int place) {
-        block(place).kill(place);
+        Block block = block(place);
+        if (block.vectors.isReadOnly()) {
+            // A file is never written to: its list moves into memory with its first change.
+            Block copy = block.inMemory();
+            blocks = Arrays.stream(blocks)
+                    .map(each -> each == block ? copy : each)
+                    .toArray(Block[]::new);
+            copy.kill(place);
+        } else {
+            block.kill(place);
+        }
         dead++;
     }
 
@@ -117,7 +163,7 @@ final class RowList {
         int live = live();
         Block fresh = new Block(0, Math.max(live, LEAST_BLOCK_ROWS), stride);
         int[] next = {0};
-        for (Block block : blocks) {
+        for (Block block : checkedBlocks()) {
             block.forEachLive((id, place) -> {
                 fresh.copy(next[0], block, place);
                 moved.row(id, next[0]);
@@ -132,7 +178,7 @@ final class RowList {
 
     /** Visits the rows that live among those published. */
     void forEachLive(RowVisitor visitor) {
-        for (Block block : blocks) {
+        for (Block block : checkedBlocks()) {
             block.forEachLive(visitor);
         }
     }
@@ -143,7 +189,7 @@ final class RowList {
     }
 
     private Block block(int place) {
-        for (Block block : blocks) {
+        for (Block block : checkedBlocks()) {
             if (place >= block.first && place < block.first + block.capacity) {
                 return block;
             }
@@ -170,6 +216,26 @@ final class RowList {
             this.vectors = arena.allocate(capacity * rowBytes, 64);
             this.ids = arena.allocate((long) capacity * Long.BYTES, 64);
             this.all = new RowRun(vectors, ids, capacity, stride);
+        }
+
+        /** Over the vectors of a file. */
+        Block(long[] ids, MemorySegment vectors, int stride) {
+            this.first = 0;
+            this.capacity = ids.length;
+            this.rowBytes = (long) stride * Float.BYTES;
+            this.vectors = vectors;
+            this.ids = Arena.ofAuto().allocate((long) capacity * Long.BYTES, 64);
+            MemorySegment.copy(ids, 0, this.ids, LONG, 0, capacity);
+            this.all = new RowRun(vectors, this.ids, capacity, stride);
+            this.published = capacity;
+        }
+
+        Block inMemory() {
+            Block copy = new Block(first, capacity, all.stride());
+            MemorySegment.copy(vectors, 0, copy.vectors, 0, capacity * rowBytes);
+            MemorySegment.copy(ids, 0, copy.ids, 0, (long) capacity * Long.BYTES);
+            copy.published = published;
+            return copy;
         }
 
         void write(int place, long id, float[] row) {

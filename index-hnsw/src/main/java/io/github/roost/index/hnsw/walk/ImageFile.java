@@ -1,17 +1,16 @@
 package io.github.roost.index.hnsw.walk;
 
 import io.github.roost.core.Metric;
+import io.github.roost.core.TableFileException;
 import io.github.roost.core.Vectors;
+import io.github.roost.core.WholeFile;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
-import java.nio.file.AtomicMoveNotSupportedException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.zip.CRC32C;
 
@@ -26,56 +25,20 @@ public final class ImageFile {
 
     private ImageFile() {}
 
-    /**
-     * Writes a file, replacing one of that name: under a temporary name beside it, synced, moved into place, and the
-     * folder synced.
-     */
+    /** Writes a file, replacing one of that name, as {@link WholeFile} does. */
     public static void save(GraphImage image, Path file) throws IOException {
-        Path place = file.toAbsolutePath();
-        Path folder = place.getParent();
-        if (folder == null) {
-            throw new IOException(file + " is not the name of a file");
-        }
-        // Of a save that was killed a draft stays behind; its name says whose it is.
-        Path draft = Files.createTempFile(folder, "." + place.getFileName() + "-", ".part");
-        try {
-            write(image.memory(), draft);
-            move(draft, place);
-        } finally {
-            Files.deleteIfExists(draft);
-        }
-        try (FileChannel entries = FileChannel.open(folder, StandardOpenOption.READ)) {
-            entries.force(true);
-        }
-    }
-
-    private static void write(MemorySegment memory, Path draft) throws IOException {
-        CRC32C checksum = new CRC32C();
-        try (FileChannel channel = FileChannel.open(draft, StandardOpenOption.WRITE)) {
+        MemorySegment memory = image.memory();
+        WholeFile.replace(file, channel -> {
+            CRC32C checksum = new CRC32C();
             for (long at = 0; at < memory.byteSize(); at += PIECE) {
                 ByteBuffer piece = memory.asSlice(at, Math.min(PIECE, memory.byteSize() - at))
                         .asByteBuffer();
                 checksum.update(piece.duplicate());
-                writeAll(channel, piece);
+                WholeFile.writeAll(channel, piece);
             }
             ByteBuffer end = ByteBuffer.allocate(CHECKSUM_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-            writeAll(channel, end.putLong(checksum.getValue()).flip());
-            channel.force(true);
-        }
-    }
-
-    private static void writeAll(FileChannel channel, ByteBuffer bytes) throws IOException {
-        while (bytes.hasRemaining()) {
-            channel.write(bytes);
-        }
-    }
-
-    private static void move(Path draft, Path place) throws IOException {
-        try {
-            Files.move(draft, place, StandardCopyOption.ATOMIC_MOVE);
-        } catch (AtomicMoveNotSupportedException e) {
-            throw new IOException(place + " is on a file system that cannot replace a file in one step", e);
-        }
+            WholeFile.writeAll(channel, end.putLong(checksum.getValue()).flip());
+        });
     }
 
     /**

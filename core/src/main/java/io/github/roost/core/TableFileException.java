@@ -1,4 +1,4 @@
-package io.github.roost.index.hnsw.walk;
+package io.github.roost.core;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -7,7 +7,11 @@ import java.nio.file.Path;
 public final class TableFileException extends IOException {
     private static final long serialVersionUID = 1;
 
-    TableFileException(Path file, long at, String what) {
+    /**
+     * @param at byte offset of what is wrong
+     * @param what continues a sentence that begins with the file's name
+     */
+    public TableFileException(Path file, long at, String what) {
         super(file + " " + what + " (at byte " + at + ")");
     }
 }

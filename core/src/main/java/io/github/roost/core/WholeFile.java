@@ -1,0 +1,62 @@
+package io.github.roost.core;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.AtomicMoveNotSupportedException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+
+/** Writes files of tables so that, whatever happens meanwhile, the old file or the new one is there, whole. Stateless. */
+public final class WholeFile {
+    private WholeFile() {}
+
+    /** Writes what a file is to hold. */
+    @FunctionalInterface
+    public interface Content {
+        /** Writes all of it, from the channel's position on. */
+        void writeTo(FileChannel channel) throws IOException;
+    }
+
+    /**
+     * Writes a file, replacing one of that name: under a temporary name beside it that only its owner may read, synced,
+     * moved into place, and the folder synced. A writer that is killed may leave the temporary file behind.
+     */
+    public static void replace(Path file, Content content) throws IOException {
+        Path place = file.toAbsolutePath();
+        Path folder = place.getParent();
+        if (folder == null) {
+            throw new IOException(file + " is not the name of a file");
+        }
+        Path draft = Files.createTempFile(folder, "." + place.getFileName() + "-", ".part");
+        try {
+            try (FileChannel channel = FileChannel.open(draft, StandardOpenOption.WRITE)) {
+                content.writeTo(channel);
+                channel.force(true);
+            }
+            move(draft, place);
+        } finally {
+            Files.deleteIfExists(draft);
+        }
+        try (FileChannel entries = FileChannel.open(folder, StandardOpenOption.READ)) {
+            entries.force(true);
+        }
+    }
+
+    /** Writes all of a buffer, in as many pieces as the channel takes. */
+    public static void writeAll(FileChannel channel, ByteBuffer bytes) throws IOException {
+        while (bytes.hasRemaining()) {
+            channel.write(bytes);
+        }
+    }
+
+    private static void move(Path draft, Path place) throws IOException {
+        try {
+            Files.move(draft, place, StandardCopyOption.ATOMIC_MOVE);
+        } catch (AtomicMoveNotSupportedException e) {
+            throw new IOException(place + " is on a file system that cannot replace a file in one step", e);
+        }
+    }
+}

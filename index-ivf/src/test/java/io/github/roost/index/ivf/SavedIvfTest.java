@@ -1,0 +1,257 @@
+package io.github.roost.index.ivf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.TableFileException;
+import io.github.roost.topology.TopologyReader;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import java.util.zip.CRC32C;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class SavedIvfTest {
+    private static final Orchestrator ORCHESTRATOR = orchestrator();
+    private static final int DIMENSION = 7;
+    private static final int ROWS = 300;
+    private static final int LISTS = 5;
+    /** Where the checksum of all but the vectors lies in the file of {@link #saveSmall}. */
+    private static final int CHECKSUM_AT = 64 + LISTS * 8 + LISTS * DIMENSION * 4 + ROWS * 8;
+
+    @TempDir
+    private Path folder;
+
+    private Path file;
+
+    private static Orchestrator orchestrator() {
+        return Orchestrator.builder()
+                .topology(TopologyReader.synthetic("pack:1 l3:2 core:1 pu:1").read())
+                .build();
+    }
+
+    @BeforeEach
+    void name() {
+        file = folder.resolve("table");
+    }
+
+    @AfterAll
+    static void close() {
+        ORCHESTRATOR.close();
+    }
+
+    private void saveSmall() throws IOException {
+        try (IvfTable table = IvfTable.builder().nlist(LISTS).build(ORCHESTRATOR, gaussian(ROWS, new Random(1)))) {
+            table.save(file);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Metric.class)
+    void anOpenedTableAnswersAsTheSavedOneAndChangesWithoutTheFile(Metric metric) throws IOException {
+        Random random = new Random(2);
+        try (IvfTable saved =
+                IvfTable.builder().metric(metric).nlist(9).nprobe(4).build(ORCHESTRATOR, gaussian(800, random))) {
+            for (long id = 0; id < 100; id++) {
+                saved.remove(id);
+                saved.add(10_000 + id, gaussian(1, random)[0]);
+                saved.update(200 + id, gaussian(1, random)[0]);
+            }
+            saved.save(file);
+            byte[] bytes = Files.readAllBytes(file);
+            assertThat(file.toFile().setWritable(false)).isTrue();
+            try (IvfTable opened = IvfTable.open(ORCHESTRATOR, "opened", file)) {
+                assertThat(opened.size()).isEqualTo(800);
+                assertThat(opened.nprobe()).isEqualTo(4);
+                assertSameAnswers(opened, saved, random);
+                for (IvfTable table : new IvfTable[] {saved, opened}) {
+                    Random same = new Random(3);
+                    for (long id = 300; id < 500; id++) {
+                        table.remove(id);
+                        table.add(20_000 + id, gaussian(1, same)[0]);
+                    }
+                }
+                assertSameAnswers(opened, saved, random);
+                opened.rebuild().join();
+                assertThat(opened.size()).isEqualTo(800);
+            }
+            assertThat(Files.readAllBytes(file)).isEqualTo(bytes);
+        }
+    }
+
+    private static void assertSameAnswers(IvfTable one, IvfTable other, Random random) {
+        for (float[] query : gaussian(30, random)) {
+            assertThat(one.search(query, 10).join())
+                    .isEqualTo(other.search(query, 10).join());
+        }
+    }
+
+    @Test
+    void anOpenTableOutlivesItsFileAndASaveLeavesNothingElse() throws IOException {
+        saveSmall();
+        saveSmall();
+        try (Stream<Path> files = Files.list(folder)) {
+            assertThat(files).containsExactly(file);
+        }
+        try (IvfTable opened = IvfTable.open(ORCHESTRATOR, "opened", file)) {
+            Files.delete(file);
+            assertThat(opened.search(new float[DIMENSION], 10, LISTS).join().size())
+                    .isEqualTo(10);
+        }
+    }
+
+    @Test
+    void everyChangedByteIsNoticedBeforeItIsBelieved() throws IOException {
+        saveSmall();
+        byte[] good = Files.readAllBytes(file);
+        int padded = (CHECKSUM_AT + 8 + 63) / 64 * 64;
+        Random random = new Random(4);
+        for (int trial = 0; trial < 400; trial++) {
+            int at = trial < 100 ? trial : random.nextInt(good.length);
+            if (at >= CHECKSUM_AT + 8 && at < padded) {
+                continue;
+            }
+            byte[] bad = good.clone();
+            bad[at] ^= (byte) (1 << random.nextInt(8));
+            // Another file each time: one that is mapped must not be overwritten in place.
+            Path changed = Files.write(folder.resolve("changed-" + trial), bad);
+            assertThatThrownBy(() -> {
+                        try (IvfTable opened = IvfTable.open(ORCHESTRATOR, "bad", changed)) {
+                            opened.search(new float[DIMENSION], 10, LISTS).join();
+                        }
+                    })
+                    .as("byte %d", at)
+                    .satisfies(thrown -> assertThat(Stream.iterate(thrown, t -> t != null, Throwable::getCause))
+                            .anyMatch(TableFileException.class::isInstance))
+                    .hasStackTraceContaining(changed.toString())
+                    .hasStackTraceContaining("at byte");
+        }
+    }
+
+    @Test
+    void everyTruncationIsNoticed() throws IOException {
+        saveSmall();
+        byte[] good = Files.readAllBytes(file);
+        for (int length : new int[] {0, 1, 63, 72, 200, CHECKSUM_AT, good.length - 4, good.length - 1}) {
+            Path cut = Files.write(folder.resolve("cut-" + length), Arrays.copyOf(good, length));
+            assertThatThrownBy(() -> IvfTable.open(ORCHESTRATOR, "short", cut))
+                    .as("length %d", length)
+                    .isInstanceOf(TableFileException.class)
+                    .hasMessageContaining(cut.toString());
+        }
+        Path longer = Files.write(folder.resolve("longer"), Arrays.copyOf(good, good.length + 4));
+        assertThatThrownBy(() -> IvfTable.open(ORCHESTRATOR, "long", longer)).isInstanceOf(TableFileException.class);
+    }
+
+    /** Files whose checksum is right and whose numbers are not. */
+    @ParameterizedTest
+    @CsvSource({
+        "8, 2, version of 2",
+        "12, 9, metric of 9",
+        "16, 0, dimension of 0",
+        "16, 5000, dimension of 5000",
+        "20, 0, number of lists of 0",
+        "20, 200000, number of lists of 200000",
+        "24, 0, nprobe of 0",
+        "40, -1, number of rows of",
+        "40, 301, rows do not fill exactly",
+        "64, -1, list of rows of -1",
+        "64, 301, list of rows of 301",
+        "64, 0, total of rows in lists",
+    })
+    void forgedNumbersAreRefused(int at, int value, String message) throws IOException {
+        saveSmall();
+        ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.putInt(at, value);
+        CRC32C checksum = new CRC32C();
+        checksum.update(bytes.array(), 0, CHECKSUM_AT);
+        bytes.putLong(CHECKSUM_AT, checksum.getValue());
+        Files.write(file, bytes.array());
+        assertThatThrownBy(() -> IvfTable.open(ORCHESTRATOR, "forged", file))
+                .isInstanceOf(TableFileException.class)
+                .hasMessageContaining(message);
+    }
+
+    @Test
+    void foreignFilesAreRefused() throws IOException {
+        Files.write(file, new byte[10_000]);
+        assertThatThrownBy(() -> IvfTable.open(ORCHESTRATOR, "zeroes", file)).hasMessageContaining("magic number of 0");
+        assertThatThrownBy(() -> IvfTable.open(ORCHESTRATOR, "none", folder.resolve("none")))
+                .isInstanceOf(NoSuchFileException.class);
+        assertThatThrownBy(() -> IvfTable.open(ORCHESTRATOR, "folder", folder)).isInstanceOf(IOException.class);
+    }
+
+    /** Saves tables of 1,000 and 1,001 rows in turn until it is killed; run in a JVM of its own. */
+    static final class SavesForever {
+        private SavesForever() {}
+
+        public static void main(String[] arguments) throws IOException {
+            try (Orchestrator orchestrator = orchestrator()) {
+                IvfTable[] tables = new IvfTable[2];
+                for (int i = 0; i < 2; i++) {
+                    tables[i] = IvfTable.builder().nlist(10).build(orchestrator, gaussian(1_000 + i, new Random(i)));
+                }
+                for (int save = 0; true; save++) {
+                    tables[save % 2].save(Path.of(arguments[0]));
+                    System.out.println("saved");
+                }
+            }
+        }
+    }
+
+    @Test
+    void aKillAtAnyPointOfASaveLeavesAWholeTable() throws Exception {
+        Random random = new Random(5);
+        for (int trial = 0; trial < 5; trial++) {
+            Process process = new ProcessBuilder(
+                            ProcessHandle.current().info().command().orElseThrow(),
+                            "--enable-native-access=ALL-UNNAMED",
+                            "-cp",
+                            System.getProperty("java.class.path"),
+                            SavesForever.class.getName(),
+                            file.toString())
+                    .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            try (BufferedReader lines =
+                    new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
+                assertThat(lines.readLine()).isEqualTo("saved");
+                // Somewhere within the next few saves.
+                LockSupport.parkNanos(random.nextInt(30_000_000));
+                process.destroyForcibly().waitFor();
+            }
+            try (IvfTable table = IvfTable.open(ORCHESTRATOR, "survivor", file)) {
+                assertThat(table.size()).isBetween(1_000, 1_001);
+                assertThat(table.search(new float[DIMENSION], 5, 10).join().size())
+                        .isEqualTo(5);
+            }
+        }
+    }
+
+    private static float[][] gaussian(int rows, Random random) {
+        float[][] vectors = new float[rows][DIMENSION];
+        for (float[] vector : vectors) {
+            for (int d = 0; d < DIMENSION; d++) {
+                vector[d] = (float) random.nextGaussian();
+            }
+        }
+        return vectors;
+    }
+}
