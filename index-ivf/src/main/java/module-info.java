@@ -2,6 +2,7 @@
 module io.github.roost.index.ivf {
     requires transitive io.github.roost.core;
     requires static jdk.incubator.vector;
+    requires org.agrona.core;
     requires org.slf4j;
 
     exports io.github.roost.index.ivf;

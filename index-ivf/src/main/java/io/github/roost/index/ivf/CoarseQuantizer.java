@@ -33,6 +33,11 @@ final class CoarseQuantizer {
         this.centroids = new RowRun(vectors, ids, centroids.length, stride);
     }
 
+    /** Number of lists. */
+    int size() {
+        return (int) centroids.count();
+    }
+
     /** The {@code count} nearest lists of one query, nearest first. */
     int[] nearest(float[] query, int count, Metric metric) {
         TopHeap heap = new TopHeap(count);

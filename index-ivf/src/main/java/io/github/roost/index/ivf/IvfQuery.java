@@ -5,6 +5,9 @@ import io.github.roost.index.ivf.kernel.TopHeap;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.LongPredicate;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One query on its way through the lists it probes.
@@ -17,6 +20,9 @@ final class IvfQuery {
     private final CompletableFuture<Neighbors> answer;
     private final float[] vector;
     private final int k;
+    private final @Nullable LongPredicate filter;
+    private final LongSupplier moves;
+    private final long movesAtBegin;
     /** The fields below are guarded by {@code heaps}. */
     private final List<TopHeap> heaps = new ArrayList<>(2);
 
@@ -24,8 +30,21 @@ final class IvfQuery {
     private float bound = Float.POSITIVE_INFINITY;
     private int remaining;
 
-    /** @param answer completed by the scan that finishes last; a query whose answer is done already is not scanned for */
-    IvfQuery(float[] vector, int k, int lists, CompletableFuture<Neighbors> answer) {
+    /**
+     * @param filter which ids may be found; null for all
+     * @param moves {@link IvfRows#moves}: whether a row may have been seen at two places
+     * @param answer completed by the scan that finishes last; a query whose answer is done already is not scanned for
+     */
+    IvfQuery(
+            float[] vector,
+            int k,
+            int lists,
+            @Nullable LongPredicate filter,
+            LongSupplier moves,
+            CompletableFuture<Neighbors> answer) {
+        this.filter = filter;
+        this.moves = moves;
+        this.movesAtBegin = moves.getAsLong();
         this.answer = answer;
         this.vector = vector;
         this.k = k;
@@ -42,6 +61,11 @@ final class IvfQuery {
 
     int k() {
         return k;
+    }
+
+    @Nullable
+    LongPredicate filter() {
+        return filter;
     }
 
     TopHeap borrow() {
@@ -90,7 +114,8 @@ final class IvfQuery {
                 System.arraycopy(heap.copyOfDistances(), 0, distances, at, heap.size());
                 at += heap.size();
             }
-            return NearestFirst.of(ids, distances, k);
+            boolean mayRepeat = (movesAtBegin & 1) != 0 || moves.getAsLong() != movesAtBegin;
+            return mayRepeat ? NearestFirst.distinct(ids, distances, k) : NearestFirst.of(ids, distances, k);
         }
     }
 }

@@ -4,15 +4,18 @@ import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Registration;
+import io.github.roost.core.RejectedSearchException;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
+import io.github.roost.core.SubmitOptions;
 import io.github.roost.core.Vectors;
-import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongPredicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An inverted file (Sivic and Zisserman, 2003): rows in lists by their nearest centroid, of which a query probes the
@@ -21,37 +24,36 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * <p>A query posts itself to the mailbox of each list it probes; a list with mail is queued once, on a worker of its
  * home domain, and scanned once for all queries that wait for it. Whoever finishes a query's last list merges its answer.
  *
- * <p>Immutable and thread-safe. Searches return at once, and may be waited for also inside another search.
+ * <p>Rows may be added, removed and changed while the table is searched; a search that starts after such a call has
+ * returned sees what it did. A list with many removed rows is compacted as batch work; {@link #rebuild} trains anew when
+ * {@link #imbalance} has grown.
+ *
+ * <p>Thread-safe. Searches return at once, and may be waited for also inside another search.
  */
 public final class IvfTable implements AutoCloseable {
     private final Orchestrator orchestrator;
     private final Registration registration;
     private final RowPreparation preparation;
-    private final CoarseQuantizer quantizer;
-    private final InvertedLists lists;
+    private final IvfRows rows;
+    private final Training training;
     private final ListScanner scanner;
-    private final ListMailbox[] mailboxes;
-    private final int size;
     private final int nprobe;
+    /** The rebuild under way, or the last one; guarded by {@link #training}. */
+    private CompletableFuture<Void> rebuild = CompletableFuture.completedFuture(null);
 
     private IvfTable(
             Orchestrator orchestrator,
             Registration registration,
             RowPreparation preparation,
-            ScanKernel kernel,
-            CoarseQuantizer quantizer,
-            InvertedLists lists,
-            int size,
+            Training training,
+            IvfRows rows,
             int nprobe) {
         this.orchestrator = orchestrator;
         this.registration = registration;
         this.preparation = preparation;
-        this.quantizer = quantizer;
-        this.lists = lists;
-        this.scanner = new ListScanner(kernel, preparation.metric(), preparation.dimension());
-        this.mailboxes = new ListMailbox[registration.clusters()];
-        Arrays.setAll(mailboxes, list -> new ListMailbox());
-        this.size = size;
+        this.training = training;
+        this.rows = rows;
+        this.scanner = new ListScanner(training.kernel(), preparation.metric(), preparation.dimension());
         this.nprobe = nprobe;
     }
 
@@ -76,47 +78,74 @@ public final class IvfTable implements AutoCloseable {
      * @throws IllegalArgumentException if an argument is out of its range, or the table is closed
      */
     public CompletableFuture<Neighbors> search(float[] query, int k, int nprobe) {
+        return submit(query, k, nprobe, null);
+    }
+
+    /**
+     * {@link #search(float[], int, int)} among the rows that a filter accepts. No distance is computed to any other row.
+     *
+     * @param filter asked for the external ids in the probed lists, on the workers, several at once; must be thread-safe and
+     *     always answer the same. What it throws fails the search
+     */
+    public CompletableFuture<Neighbors> search(float[] query, int k, int nprobe, LongPredicate filter) {
+        if (filter == null) {
+            throw new NullPointerException("filter must not be null");
+        }
+        return submit(query, k, nprobe, filter);
+    }
+
+    /** Answers of {@link #search(float[], int, int)} in the order of the queries; all are checked before one begins. */
+    public List<CompletableFuture<Neighbors>> searchAll(List<float[]> queries, int k, int nprobe) {
+        List<float[]> checked = List.copyOf(queries);
+        checked.forEach(preparation::prepareQuery);
+        return checked.stream().map(query -> search(query, k, nprobe)).toList();
+    }
+
+    private CompletableFuture<Neighbors> submit(float[] query, int k, int nprobe, @Nullable LongPredicate filter) {
         Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
         Vectors.requireRange("nprobe", nprobe, 1, nlist());
         requireOpen();
         float[] prepared = preparation.prepareQuery(query);
         Metric coarse = preparation.metric() == Metric.INNER_PRODUCT ? Metric.INNER_PRODUCT : Metric.SQUARED_L2;
-        int[] probed = quantizer.nearest(prepared, nprobe, coarse);
-        IvfQuery pending = new IvfQuery(prepared, Math.min(k, size), probed.length, orchestrator.newFuture());
+        Lists lists = rows.lists();
+        int[] probed = lists.quantizer().nearest(prepared, nprobe, coarse);
+        int found = Math.clamp(rows.size(), 1, k);
+        IvfQuery pending = new IvfQuery(prepared, found, probed.length, filter, rows::moves, orchestrator.newFuture());
         if (probed.length == 0) {
             // Only where every distance to a centroid overflows to no number.
             pending.answer().complete(Neighbors.EMPTY);
         }
         for (int list : probed) {
-            if (mailboxes[list].post(pending)) {
-                queue(list);
+            if (lists.mailboxes()[list].post(pending)) {
+                queue(lists, list);
             }
         }
         return pending.answer();
     }
 
-    private void queue(int list) {
+    private void queue(Lists lists, int list) {
+        ListMailbox mailbox = lists.mailboxes()[list];
         AtomicBoolean taken = new AtomicBoolean();
         try {
-            SearchFunction<Integer, Boolean> task = (mail, context) -> {
+            SearchFunction<RowList, Boolean> task = (rowList, context) -> {
                 taken.set(true);
-                return scan(mail, context);
+                return scan(rowList, mailbox, context);
             };
-            orchestrator.submit(task, list, registration.id(list)).whenComplete((done, failure) -> {
+            orchestrator.submit(task, lists.rows()[list], registration.id(list)).whenComplete((done, failure) -> {
                 // Later mail has a task of its own, so only a task that never ran leaves mail behind.
                 if (failure != null && !taken.get()) {
-                    fail(mailboxes[list].takeAll(), failure);
+                    fail(mailbox.takeAll(), failure);
                 }
             });
         } catch (RuntimeException refused) {
-            fail(mailboxes[list].takeAll(), refused);
+            fail(mailbox.takeAll(), refused);
         }
     }
 
-    private boolean scan(int list, SearchContext context) {
-        List<IvfQuery> waiting = mailboxes[list].takeAll();
+    private boolean scan(RowList list, ListMailbox mailbox, SearchContext context) {
+        List<IvfQuery> waiting = mailbox.takeAll();
         try {
-            scanner.scan(lists.list(list), waiting, context);
+            scanner.scan(list.runs(), waiting, context);
             return true;
         } catch (RuntimeException | Error failure) {
             fail(waiting, failure);
@@ -127,6 +156,114 @@ public final class IvfTable implements AutoCloseable {
     private static void fail(List<IvfQuery> waiting, Throwable failure) {
         for (IvfQuery query : waiting) {
             query.answer().completeExceptionally(failure);
+        }
+    }
+
+    /** {@link #add(long[], float[][])} of one row. */
+    public void add(long id, float[] vector) {
+        add(new long[] {id}, new float[][] {vector});
+    }
+
+    /**
+     * Adds rows, all or none; blocks while others write.
+     *
+     * @param ids one for each row, none in the table yet and no two equal
+     * @param vectors rows of {@link #dimension()} finite components; copied
+     * @throws IllegalArgumentException if rows or ids are not as said, or the table is closed; then nothing is added
+     */
+    public void add(long[] ids, float[][] vectors) {
+        requireOpen();
+        float[][] stored = preparation.prepareRows(vectors);
+        Vectors.requireIds(ids, vectors.length);
+        rows.add(ids, stored);
+    }
+
+    /**
+     * Removes a row.
+     *
+     * @return whether it was there
+     * @throws IllegalArgumentException if the table is closed
+     */
+    public boolean remove(long id) {
+        requireOpen();
+        int list = rows.remove(id);
+        compactIfSparse(list);
+        return list >= 0;
+    }
+
+    /**
+     * Gives a row another vector. A search at the same time may find it by the old vector or by the new, but not by both,
+     * or miss it.
+     *
+     * @param id of a row that is in the table
+     * @param vector {@link #dimension()} finite components; copied
+     * @throws IllegalArgumentException if vector or id are not as said, or the table is closed; then nothing is changed
+     */
+    public void update(long id, float[] vector) {
+        requireOpen();
+        compactIfSparse(rows.update(id, preparation.prepareRows(new float[][] {vector})[0]));
+    }
+
+    /** Compacting is put off where the rings are full: the next removal from the list tries again. */
+    private void compactIfSparse(int list) {
+        if (list >= 0 && rows.isSparse(list)) {
+            try {
+                SearchFunction<Integer, Boolean> compaction = (sparse, context) -> {
+                    rows.compact(sparse);
+                    return true;
+                };
+                orchestrator.submit(compaction, list, registration.id(list), SubmitOptions.BATCH);
+            } catch (RejectedSearchException full) {
+                return;
+            }
+        }
+    }
+
+    /**
+     * How unevenly the rows lie in the lists: the number of lists times the sum of squared list lengths over the square of
+     * their sum (FAISS's imbalance factor). 1 is even; a search costs about this many times what it would cost then.
+     */
+    public double imbalance() {
+        return rows.imbalance();
+    }
+
+    /**
+     * Trains anew on the rows of this moment and puts the new lists in force while searches and changes go on; due when
+     * {@link #imbalance} has grown to about twice what it was after the build. The work is batch work on the
+     * orchestrator's workers. While a rebuild is under way another call returns the same future.
+     *
+     * @return completes once the new lists are in force; or with the failure that left the old ones in force
+     * @throws IllegalArgumentException if the table is closed
+     */
+    public CompletableFuture<Void> rebuild() {
+        requireOpen();
+        synchronized (training) {
+            if (rebuild.isDone()) {
+                CompletableFuture<Void> done = orchestrator.newFuture();
+                rebuild = done;
+                // A thread of its own for what is serial: on a worker it would hold up searches.
+                Thread.ofVirtual().name("roost-ivf-rebuild").start(() -> rebuild(done));
+            }
+            return rebuild.copy();
+        }
+    }
+
+    private void rebuild(CompletableFuture<Void> done) {
+        try {
+            IvfRows.Copy copy = rows.copyForRebuild();
+            try {
+                Locations locations = new Locations();
+                Lists fresh = copy.count() == 0
+                        ? rows.lists().emptied(dimension())
+                        : training.lists(copy.rows(), copy.ids(), nlist(), dimension(), locations);
+                rows.exchange(fresh, locations);
+            } catch (Throwable failure) {
+                rows.giveUp();
+                throw failure;
+            }
+            done.complete(null);
+        } catch (Throwable failure) {
+            done.completeExceptionally(failure);
         }
     }
 
@@ -142,12 +279,12 @@ public final class IvfTable implements AutoCloseable {
 
     /** Number of rows. */
     public int size() {
-        return size;
+        return rows.size();
     }
 
     /** Number of lists. */
     public int nlist() {
-        return mailboxes.length;
+        return registration.clusters();
     }
 
     /** How many lists a search probes that does not say. */
@@ -187,7 +324,6 @@ public final class IvfTable implements AutoCloseable {
 
     /** Collects the options of a table. Not thread-safe. */
     public static final class Builder {
-        private static final int ROWS_PER_STEP = 256;
         private static final int MOST_LISTS = 131_072;
 
         private String name = "ivf";
@@ -253,33 +389,14 @@ public final class IvfTable implements AutoCloseable {
             }
             int probes = Math.min(nprobe, lists);
 
-            ScanKernel kernel = ScanKernels.preferred();
-            BatchWork work = new BatchWork(orchestrator, name + " (build)");
-            RowSource rows = ordinal -> preparation.stored(vectors[ordinal]);
-            float[][] centroids = new KMeans(kernel, work).train(rows, vectors.length, lists, seed);
-            CoarseQuantizer quantizer = new CoarseQuantizer(kernel, centroids);
-            InvertedLists inverted = fill(work, quantizer, rows, ids, lists, preparation.dimension());
+            Training training =
+                    new Training(ScanKernels.preferred(), new BatchWork(orchestrator, name + " (build)"), seed);
+            Locations locations = new Locations();
+            Lists filled = training.lists(
+                    row -> preparation.stored(vectors[row]), ids, lists, preparation.dimension(), locations);
             Registration registration = orchestrator.register(name, lists);
-            return new IvfTable(
-                    orchestrator, registration, preparation, kernel, quantizer, inverted, ids.length, probes);
-        }
-
-        private static InvertedLists fill(
-                BatchWork work, CoarseQuantizer quantizer, RowSource rows, long[] ids, int lists, int dimension) {
-            int[] list = new int[ids.length];
-            work.run(ids.length, ROWS_PER_STEP, (from, to) -> quantizer.assign(rows, from, to, list));
-            int[] sizes = new int[lists];
-            int[] place = new int[ids.length];
-            for (int row = 0; row < ids.length; row++) {
-                place[row] = sizes[list[row]]++;
-            }
-            InvertedLists inverted = new InvertedLists(dimension, sizes);
-            work.run(ids.length, ROWS_PER_STEP, (from, to) -> {
-                for (int row = from; row < to; row++) {
-                    inverted.write(list[row], place[row], ids[row], rows.row(row));
-                }
-            });
-            return inverted;
+            IvfRows rows = new IvfRows(preparation.dimension(), filled, locations);
+            return new IvfTable(orchestrator, registration, preparation, training, rows, probes);
         }
 
         private static int defaultNlist(int rows) {

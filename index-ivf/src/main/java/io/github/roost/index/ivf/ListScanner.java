@@ -8,10 +8,12 @@ import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.TopHeap;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongPredicate;
 
 /** Reads one list for the queries that wait for it. Thread-safe. */
 final class ListScanner {
     private static final ThreadLocal<QueryGroup> GROUP = ThreadLocal.withInitial(QueryGroup::new);
+    private static final ThreadLocal<AllowedRows> ALLOWED = ThreadLocal.withInitial(AllowedRows::new);
 
     private final ScanKernel kernel;
     private final Metric metric;
@@ -29,24 +31,47 @@ final class ListScanner {
     }
 
     /** Scans in groups as large as the kernel takes. Queries nobody waits for any more are left out. */
-    void scan(RowRun run, List<IvfQuery> waiting, SearchContext context) {
+    void scan(List<RowRun> runs, List<IvfQuery> waiting, SearchContext context) {
         List<IvfQuery> wanted = new ArrayList<>(waiting.size());
         int capacity = 1;
         for (IvfQuery query : waiting) {
-            if (!query.answer().isDone()) {
+            if (query.answer().isDone()) {
+                continue;
+            }
+            LongPredicate filter = query.filter();
+            if (filter == null) {
                 wanted.add(query);
                 capacity = Math.max(capacity, query.k());
+            } else {
+                scanFiltered(runs, query, filter, context);
             }
         }
         int limit = QueryGroup.limit(capacity);
+        long rows = runs.stream().mapToLong(RowRun::count).sum();
         for (int from = 0; from < wanted.size(); from += limit) {
-            scanGroup(run, wanted.subList(from, Math.min(wanted.size(), from + limit)), capacity);
+            scanGroup(runs, wanted.subList(from, Math.min(wanted.size(), from + limit)), capacity);
             // The group's queries share one pass, so the list's rows are read once for all of them.
-            context.touched(run.count(), run.count() * dimension * Float.BYTES);
+            context.touched(rows, rows * dimension * Float.BYTES);
         }
     }
 
-    private void scanGroup(RowRun run, List<IvfQuery> queries, int capacity) {
+    /** A filtered query reads the ids of the list and the rows that it may find, and goes alone. */
+    private void scanFiltered(List<RowRun> runs, IvfQuery query, LongPredicate filter, SearchContext context) {
+        List<RowRun> copies;
+        try {
+            copies = ALLOWED.get().of(runs, filter);
+        } catch (RuntimeException | Error ofTheFilter) {
+            // The caller's code: its own query fails, not those that wait for the same list.
+            query.answer().completeExceptionally(ofTheFilter);
+            return;
+        }
+        scanGroup(copies, List.of(query), query.k());
+        long rows = runs.stream().mapToLong(RowRun::count).sum();
+        long found = copies.stream().mapToLong(RowRun::count).sum();
+        context.touched(found, rows * Long.BYTES + found * dimension * Float.BYTES);
+    }
+
+    private void scanGroup(List<RowRun> runs, List<IvfQuery> queries, int capacity) {
         QueryGroup group = GROUP.get();
         group.begin(metric, dimension, capacity);
         TopHeap[] heaps = new TopHeap[queries.size()];
@@ -55,7 +80,9 @@ final class ListScanner {
             heaps[i] = query.borrow();
             group.add(query.vector(), heaps[i], query.bound());
         }
-        kernel.scan(run, group);
+        for (RowRun run : runs) {
+            kernel.scan(run, group);
+        }
         group.finish();
         for (int i = 0; i < heaps.length; i++) {
             queries.get(i).giveBack(heaps[i]);

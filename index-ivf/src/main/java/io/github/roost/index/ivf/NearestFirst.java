@@ -2,6 +2,8 @@ package io.github.roost.index.ivf;
 
 import io.github.roost.core.Neighbors;
 import java.util.Arrays;
+import java.util.stream.IntStream;
+import org.agrona.collections.LongHashSet;
 
 /** Puts found rows in the order of {@link Neighbors}: by distance, ties by ascending id. */
 final class NearestFirst {
@@ -23,6 +25,23 @@ final class NearestFirst {
         sortTies(sortedIds, sortedDistances);
         int count = Math.min(limit, keys.length);
         return new Neighbors(Arrays.copyOf(sortedIds, count), Arrays.copyOf(sortedDistances, count));
+    }
+
+    /** {@link #of} where an id may be there more than once: the nearest of each. */
+    static Neighbors distinct(long[] ids, float[] distances, int limit) {
+        Neighbors all = of(ids, distances, ids.length);
+        LongHashSet seen = new LongHashSet();
+        int[] first = IntStream.range(0, all.size())
+                .filter(i -> seen.add(all.ids()[i]))
+                .limit(limit)
+                .toArray();
+        long[] distinctIds = new long[first.length];
+        float[] distinctDistances = new float[first.length];
+        for (int i = 0; i < first.length; i++) {
+            distinctIds[i] = all.ids()[first[i]];
+            distinctDistances[i] = all.distances()[first[i]];
+        }
+        return new Neighbors(distinctIds, distinctDistances);
     }
 
     private static void sortTies(long[] ids, float[] distances) {

@@ -15,6 +15,16 @@ record RowPreparation(Metric metric, int dimension) {
         return metric == Metric.COSINE ? normalised(row) : row;
     }
 
+    /** Checked rows as they are stored. */
+    float[][] prepareRows(float[][] rows) {
+        float[][] stored = new float[rows.length][];
+        for (int i = 0; i < rows.length; i++) {
+            Vectors.require("vector " + i, rows[i], dimension, metric);
+            stored[i] = stored(rows[i]);
+        }
+        return stored;
+    }
+
     /** A copy of the query, checked. */
     float[] prepareQuery(float[] query) {
         Vectors.require("query", query, dimension, metric);

@@ -42,15 +42,15 @@ class ListScannerTest {
         }
     }
 
-    private final InvertedLists lists = new InvertedLists(8, new int[] {3});
+    private final RowList list = threeRows();
     private final ListScanner scanner = new ListScanner(ScanKernels.preferred(), Metric.SQUARED_L2, 8);
     private final Recorded context = new Recorded();
 
     @Test
     void aGroupReadsTheListOnce() {
-        IvfQuery first = new IvfQuery(new float[8], 2, 1, new CompletableFuture<>());
-        IvfQuery second = new IvfQuery(new float[8], 3, 1, new CompletableFuture<>());
-        scanner.scan(lists.list(0), List.of(first, second), context);
+        IvfQuery first = query(2);
+        IvfQuery second = query(3);
+        scanner.scan(list.runs(), List.of(first, second), context);
         assertThat(first.answer().join().size()).isEqualTo(2);
         assertThat(second.answer().join().size()).isEqualTo(3);
         assertThat(context.nodes).isEqualTo(3);
@@ -59,19 +59,38 @@ class ListScannerTest {
 
     @Test
     void aCancelledQueryIsNotScannedFor() {
-        IvfQuery cancelled = new IvfQuery(new float[8], 1, 1, new CompletableFuture<>());
+        IvfQuery cancelled = query(1);
         cancelled.answer().cancel(false);
-        scanner.scan(lists.list(0), List.of(cancelled), context);
+        scanner.scan(list.runs(), List.of(cancelled), context);
         assertThat(context.bytes).isZero();
     }
 
     @Test
+    void aFilteredQueryReadsOnlyTheRowsItMayFind() {
+        IvfQuery filtered = new IvfQuery(new float[8], 3, 1, id -> id == 1, () -> 0, new CompletableFuture<>());
+        scanner.scan(list.runs(), List.of(filtered), context);
+        assertThat(filtered.answer().join().ids()).containsExactly(1);
+        assertThat(context.nodes).isEqualTo(1);
+        assertThat(context.bytes).isEqualTo(3 * Long.BYTES + 8 * Float.BYTES);
+    }
+
+    @Test
     void moreQueriesThanAGroupTakesAreAllAnswered() {
-        List<IvfQuery> queries = IntStream.range(0, 150)
-                .mapToObj(i -> new IvfQuery(new float[8], 1, 1, new CompletableFuture<>()))
-                .toList();
-        scanner.scan(lists.list(0), queries, context);
+        List<IvfQuery> queries = IntStream.range(0, 150).mapToObj(i -> query(1)).toList();
+        scanner.scan(list.runs(), queries, context);
         assertThat(queries).allMatch(query -> query.answer().join().size() == 1);
         assertThat(context.nodes).isEqualTo(3 * 3);
+    }
+
+    private static RowList threeRows() {
+        RowList list = new RowList(8);
+        for (int id = 0; id < 3; id++) {
+            list.add(id, new float[8]);
+        }
+        return list;
+    }
+
+    private static IvfQuery query(int k) {
+        return new IvfQuery(new float[8], k, 1, null, () -> 0, new CompletableFuture<>());
     }
 }

@@ -1,0 +1,226 @@
+package io.github.roost.index.ivf;
+
+import java.util.Arrays;
+import org.agrona.collections.LongHashSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a table holds, and who may change it: writers take turns under the lock of this object, readers take no lock.
+ *
+ * <p>While a rebuild is under way, writers note the ids that they touch. The rebuild works from a copy of the rows; when
+ * it is done it brings the noted ids up to date under the lock and then puts its lists in force with one volatile store,
+ * so no change is lost between copy and exchange.
+ */
+final class IvfRows {
+    private final int dimension;
+    private volatile Lists lists;
+    /** Guarded by this. */
+    private Locations locations;
+    /** Ids touched since the rebuild under way began, or null when there is none. Guarded by this. */
+    private @Nullable LongHashSet touched;
+    /** Odd while a row is in two places, being moved from one to the other; see {@link #update}. */
+    private volatile long moves;
+
+    private volatile int size;
+
+    IvfRows(int dimension, Lists lists, Locations locations) {
+        this.dimension = dimension;
+        this.lists = lists;
+        this.locations = locations;
+        this.size = locations.size();
+    }
+
+    /** The lists in force. */
+    Lists lists() {
+        return lists;
+    }
+
+    /** Number of rows. */
+    int size() {
+        return size;
+    }
+
+    /**
+     * Grows with every row that is moved, and is odd meanwhile: a reader that finds it odd at its begin, or changed at its
+     * end, may have seen a row at both its places.
+     */
+    long moves() {
+        return moves;
+    }
+
+    /** Adds rows that have been checked, all or none. */
+    void add(long[] ids, float[][] rows) {
+        Lists assignedTo = lists;
+        int[] assigned = assign(assignedTo, rows);
+        synchronized (this) {
+            for (long id : ids) {
+                if (locations.of(id) != Locations.NOWHERE) {
+                    throw new IllegalArgumentException("id " + id + " is in the table already: update it instead");
+                }
+            }
+            if (lists != assignedTo) {
+                assigned = assign(lists, rows);
+            }
+            for (int i = 0; i < ids.length; i++) {
+                addTo(assigned[i], ids[i], rows[i]);
+            }
+            size = locations.size();
+        }
+    }
+
+    /** Removes a row; the list it was in, or -1 when there was none. */
+    synchronized int remove(long id) {
+        long location = locations.remove(id);
+        if (location == Locations.NOWHERE) {
+            return -1;
+        }
+        note(id);
+        lists.rows()[Locations.list(location)].kill(Locations.place(location));
+        size = locations.size();
+        return Locations.list(location);
+    }
+
+    /** Gives a row another vector; the list it was in. */
+    int update(long id, float[] row) {
+        Lists assignedTo = lists;
+        int assigned = assign(assignedTo, row)[0];
+        synchronized (this) {
+            long location = locations.of(id);
+            if (location == Locations.NOWHERE) {
+                throw new IllegalArgumentException("id " + id + " is not in the table: add it instead");
+            }
+            if (lists != assignedTo) {
+                assigned = assign(lists, row)[0];
+            }
+            moves++;
+            addTo(assigned, id, row);
+            lists.rows()[Locations.list(location)].kill(Locations.place(location));
+            moves++;
+            return Locations.list(location);
+        }
+    }
+
+    private static int[] assign(Lists to, float[]... rows) {
+        int[] assigned = new int[rows.length];
+        to.quantizer().assign(ordinal -> rows[ordinal], 0, rows.length, assigned);
+        return assigned;
+    }
+
+    private void addTo(int list, long id, float[] row) {
+        locations.put(id, list, lists.rows()[list].add(id, row));
+        note(id);
+    }
+
+    private void note(long id) {
+        if (touched != null) {
+            touched.add(id);
+        }
+    }
+
+    /** Whether {@link #compact} pays for a list. */
+    synchronized boolean isSparse(int list) {
+        return list < lists.count() && lists.rows()[list].isSparse();
+    }
+
+    /** Compacts a list if that pays. */
+    synchronized void compact(int list) {
+        if (isSparse(list)) {
+            lists.rows()[list].compact((id, place) -> locations.put(id, list, place));
+        }
+    }
+
+    /** The imbalance factor of FAISS: 1 where all lists are equally long, {@code nlist} where one has all rows. */
+    synchronized double imbalance() {
+        double sum = 0;
+        double squares = 0;
+        for (RowList list : lists.rows()) {
+            sum += list.live();
+            squares += (double) list.live() * list.live();
+        }
+        return sum == 0 ? 1 : squares * lists.count() / (sum * sum);
+    }
+
+    /** Begins to note changes, and copies the rows list by list; {@link #exchange} or {@link #giveUp} must follow. */
+    Copy copyForRebuild() {
+        synchronized (this) {
+            if (touched != null) {
+                throw new IllegalStateException("a rebuild is under way already");
+            }
+            touched = new LongHashSet();
+        }
+        Copy copy = new Copy(Math.max(16, size));
+        for (int list = 0; list < lists.count(); list++) {
+            copyList(list, copy);
+        }
+        return copy;
+    }
+
+    /** Rows touched since the begin are left to {@link #exchange}: one that moved could be met in two lists. */
+    private synchronized void copyList(int list, Copy copy) {
+        LongHashSet noted = touched == null ? new LongHashSet() : touched;
+        RowList rows = lists.rows()[list];
+        rows.forEachLive((id, place) -> {
+            if (!noted.contains(id)) {
+                copy.add(id, rows.row(place, dimension));
+            }
+        });
+    }
+
+    /** Rows and their ids at one time. */
+    static final class Copy {
+        private long[] ids;
+        private float[][] rows;
+        private int count;
+
+        Copy(int expected) {
+            ids = new long[expected];
+            rows = new float[expected][];
+        }
+
+        private void add(long id, float[] row) {
+            if (count == ids.length) {
+                ids = Arrays.copyOf(ids, 2 * count);
+                rows = Arrays.copyOf(rows, 2 * count);
+            }
+            ids[count] = id;
+            rows[count++] = row;
+        }
+
+        long[] ids() {
+            return Arrays.copyOf(ids, count);
+        }
+
+        RowSource rows() {
+            return ordinal -> rows[ordinal];
+        }
+
+        int count() {
+            return count;
+        }
+    }
+
+    /** Brings fresh lists up to date and puts them in force. */
+    synchronized void exchange(Lists fresh, Locations freshLocations) {
+        LongHashSet noted = touched == null ? new LongHashSet() : touched;
+        touched = null;
+        for (long id : noted) {
+            long stale = freshLocations.remove(id);
+            if (stale != Locations.NOWHERE) {
+                fresh.rows()[Locations.list(stale)].kill(Locations.place(stale));
+            }
+            long now = locations.of(id);
+            if (now != Locations.NOWHERE) {
+                float[] row = lists.rows()[Locations.list(now)].row(Locations.place(now), dimension);
+                int list = assign(fresh, row)[0];
+                freshLocations.put(id, list, fresh.rows()[list].add(id, row));
+            }
+        }
+        locations = freshLocations;
+        lists = fresh;
+    }
+
+    /** Ends a rebuild that failed. */
+    synchronized void giveUp() {
+        touched = null;
+    }
+}

@@ -1,0 +1,58 @@
+package io.github.roost.index.ivf;
+
+import java.util.Arrays;
+
+/**
+ * One training's worth of a table: centroids, and for each a list and the mailbox of those who wait for it. A rebuild
+ * makes another; queries finish on the one that they began with.
+ */
+record Lists(CoarseQuantizer quantizer, RowList[] rows, ListMailbox[] mailboxes) {
+    private static final int ROWS_PER_STEP = 256;
+
+    Lists(CoarseQuantizer quantizer, RowList[] rows) {
+        this(quantizer, rows, new ListMailbox[rows.length]);
+        Arrays.setAll(mailboxes, list -> new ListMailbox());
+    }
+
+    /** Fills lists with rows 0 to {@code ids.length}, on the workers, and notes where each lives. */
+    static Lists build(
+            CoarseQuantizer quantizer,
+            BatchWork work,
+            RowSource source,
+            long[] ids,
+            int dimension,
+            Locations locations) {
+        int count = quantizer.size();
+        int[] list = new int[ids.length];
+        work.run(ids.length, ROWS_PER_STEP, (from, to) -> quantizer.assign(source, from, to, list));
+        int[] sizes = new int[count];
+        int[] place = new int[ids.length];
+        for (int row = 0; row < ids.length; row++) {
+            place[row] = sizes[list[row]]++;
+            locations.put(ids[row], list[row], place[row]);
+        }
+        RowList[] rows = new RowList[count];
+        Arrays.setAll(rows, i -> RowList.withRoomFor(dimension, sizes[i]));
+        work.run(ids.length, ROWS_PER_STEP, (from, to) -> {
+            for (int row = from; row < to; row++) {
+                rows[list[row]].write(place[row], ids[row], source.row(row));
+            }
+        });
+        for (RowList filled : rows) {
+            filled.publish();
+        }
+        return new Lists(quantizer, rows);
+    }
+
+    /** The same centroids over empty lists. */
+    Lists emptied(int dimension) {
+        RowList[] empty = new RowList[rows.length];
+        Arrays.setAll(empty, list -> new RowList(dimension));
+        return new Lists(quantizer, empty);
+    }
+
+    /** Number of lists. */
+    int count() {
+        return rows.length;
+    }
+}

@@ -1,0 +1,337 @@
+package io.github.roost.index.ivf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.topology.TopologyReader;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Tables that change, against a map of what they should hold. */
+@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class IvfMutationTest {
+    private static final int DIMENSION = 20;
+
+    private final Orchestrator orchestrator = Orchestrator.builder()
+            .topology(TopologyReader.synthetic("pack:1 l3:2 core:1 pu:1").read())
+            .build();
+
+    @AfterEach
+    void close() {
+        orchestrator.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Metric.class)
+    void whatIsAddedRemovedAndChangedIsSeenByTheNextSearch(Metric metric) {
+        Random random = new Random(5);
+        Map<Long, float[]> expected = new TreeMap<>();
+        IvfTable table = table(metric, 300, random, expected);
+        for (int step = 0; step < 3_000; step++) {
+            long id = random.nextInt(900);
+            if (!expected.containsKey(id)) {
+                assertThat(table.remove(id)).isFalse();
+                expected.put(id, vector(random));
+                table.add(id, expected.get(id));
+            } else if (random.nextInt(3) > 0) {
+                assertThat(table.remove(id)).isTrue();
+                expected.remove(id);
+            } else {
+                expected.put(id, vector(random));
+                table.update(id, expected.get(id));
+            }
+            if (step == 1_500) {
+                table.rebuild().join();
+            }
+            if (step % 20 == 0) {
+                assertSearchesAreExact(table, expected, random);
+            }
+        }
+        assertThat(table.size()).isEqualTo(expected.size());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 10, 100, 10_000})
+    void aFilteredSearchIsExactAmongWhatItMayFind(int oneIn) {
+        Random random = new Random(11);
+        Map<Long, float[]> expected = new TreeMap<>();
+        IvfTable table = table(Metric.SQUARED_L2, 2_000, random, expected);
+        for (long id = 2_000; id < 2_500; id++) {
+            expected.put(id, vector(random));
+            table.add(id, expected.get(id));
+        }
+        expected.keySet().removeIf(id -> id % oneIn != 0);
+        for (int i = 0; i < 20; i++) {
+            float[] query = vector(random);
+            Neighbors found = table.search(query, 10, table.nlist(), id -> id % oneIn == 0)
+                    .join();
+            assertThat(found.ids()).containsExactly(nearest(table.metric(), query, expected));
+        }
+    }
+
+    @Test
+    void aFilterThatThrowsFailsItsSearchAlone() {
+        Random random = new Random(12);
+        Map<Long, float[]> expected = new TreeMap<>();
+        IvfTable table = table(Metric.SQUARED_L2, 100, random, expected);
+        CompletableFuture<Neighbors> failing = table.search(vector(random), 5, table.nlist(), id -> {
+            throw new IllegalStateException("filter");
+        });
+        assertThatThrownBy(failing::join).hasRootCauseMessage("filter");
+        assertSearchesAreExact(table, expected, random);
+    }
+
+    @Test
+    void aBatchIsCheckedBeforeItBegins() {
+        Random random = new Random(13);
+        Map<Long, float[]> expected = new TreeMap<>();
+        IvfTable table = table(Metric.SQUARED_L2, 100, random, expected);
+        List<float[]> queries = List.of(vector(random), vector(random));
+        assertThat(table.searchAll(queries, 10, table.nlist()))
+                .extracting(answer -> answer.join().ids())
+                .containsExactly(
+                        nearest(table.metric(), queries.get(0), expected),
+                        nearest(table.metric(), queries.get(1), expected));
+        assertThatThrownBy(() -> table.searchAll(List.of(vector(random), new float[2]), 10, 1))
+                .hasMessageContaining("must have 20 dimensions, got 2");
+    }
+
+    @Test
+    void aTableMayBeEmptiedAndFilledAgain() {
+        Random random = new Random(6);
+        Map<Long, float[]> expected = new TreeMap<>();
+        IvfTable table = table(Metric.SQUARED_L2, 500, random, expected);
+        expected.keySet().forEach(id -> assertThat(table.remove(id)).isTrue());
+        expected.clear();
+        assertThat(table.size()).isZero();
+        assertThat(table.imbalance()).isEqualTo(1);
+        assertThat(table.search(vector(random), 5, table.nlist()).join().size()).isZero();
+        table.rebuild().join();
+        long[] ids = LongStream.range(0, 700).toArray();
+        float[][] rows = new float[ids.length][];
+        Arrays.setAll(rows, i -> vector(random));
+        table.add(ids, rows);
+        for (int i = 0; i < ids.length; i++) {
+            expected.put(ids[i], rows[i]);
+        }
+        assertSearchesAreExact(table, expected, random);
+        table.rebuild().join();
+        assertSearchesAreExact(table, expected, random);
+    }
+
+    @Test
+    void aRebuildEvensOutAStreamThatHasDrifted() {
+        Random random = new Random(7);
+        Map<Long, float[]> expected = new TreeMap<>();
+        IvfTable table = table(Metric.SQUARED_L2, 400, random, expected);
+        double before = table.imbalance();
+        for (long id = 10_000; id < 14_000; id++) {
+            float[] far = vector(random);
+            far[0] += 50;
+            expected.put(id, far);
+            table.add(id, far);
+        }
+        double drifted = table.imbalance();
+        table.rebuild().join();
+        assertThat(drifted).isGreaterThan(2 * before);
+        assertThat(table.imbalance()).isLessThan(drifted / 2);
+        assertSearchesAreExact(table, expected, random);
+    }
+
+    @Test
+    void badInputIsNamedAndChangesNothing() {
+        Random random = new Random(8);
+        Map<Long, float[]> expected = new TreeMap<>();
+        IvfTable table = table(Metric.COSINE, 50, random, expected);
+        float[] nan = vector(random);
+        nan[3] = Float.NaN;
+        assertThatThrownBy(() -> table.add(0, vector(random))).hasMessageContaining("id 0 is in the table already");
+        assertThatThrownBy(() -> table.add(new long[] {900, 7}, new float[][] {vector(random), vector(random)}))
+                .hasMessageContaining("id 7 is in the table already");
+        assertThatThrownBy(() -> table.add(new long[] {900, 900}, new float[][] {vector(random), vector(random)}))
+                .hasMessageContaining("900 twice");
+        assertThatThrownBy(() -> table.add(new long[] {900, 901}, new float[][] {vector(random), nan}))
+                .hasMessageContaining("vector 1 must be finite, got NaN in dimension 3");
+        assertThatThrownBy(() -> table.add(900, new float[DIMENSION])).hasMessageContaining("must not be zero");
+        assertThatThrownBy(() -> table.add(900, new float[3])).hasMessageContaining("must have 20 dimensions, got 3");
+        assertThatThrownBy(() -> table.add(new long[] {900}, new float[0][])).hasMessageContaining("one id a vector");
+        assertThatThrownBy(() -> table.update(900, vector(random))).hasMessageContaining("id 900 is not in the table");
+        assertThatThrownBy(() -> table.update(7, nan)).hasMessageContaining("must be finite");
+        assertThat(table.size()).isEqualTo(50);
+        assertSearchesAreExact(table, expected, random);
+        table.close();
+        assertThatThrownBy(() -> table.add(900, vector(random))).hasMessageContaining("is closed");
+        assertThatThrownBy(() -> table.remove(0)).hasMessageContaining("is closed");
+        assertThatThrownBy(table::rebuild).hasMessageContaining("is closed");
+    }
+
+    /** Every row is the same number in all components, so its distance to the origin tells whether it was read whole. */
+    @Test
+    void noSearchSeesHalfAVectorOrARowTwice() throws Exception {
+        int rows = 400;
+        float[][] constant = new float[rows][];
+        Arrays.setAll(constant, i -> constant(1 + i % 50));
+        IvfTable table = IvfTable.builder().nlist(8).nprobe(8).build(orchestrator, constant);
+        AtomicBoolean stop = new AtomicBoolean();
+        try (ExecutorService threads =
+                Executors.newThreadPerTaskExecutor(Thread.ofPlatform().factory())) {
+            Future<?> changes = threads.submit(() -> {
+                Random random = new Random(9);
+                for (int i = 0; !stop.get(); i++) {
+                    long id = random.nextInt(rows);
+                    if (i % 3 == 0) {
+                        table.remove(id);
+                        table.add(id, constant(1 + random.nextInt(50)));
+                    } else {
+                        table.update(id, constant(1 + random.nextInt(50)));
+                    }
+                }
+            });
+            Future<?> rebuilds = threads.submit(() -> {
+                while (!stop.get()) {
+                    table.rebuild().join();
+                }
+            });
+            try {
+                for (int i = 0; i < 3_000; i++) {
+                    Neighbors all = table.search(new float[DIMENSION], rows).join();
+                    Set<Long> ids = new HashSet<>();
+                    for (int n = 0; n < all.size(); n++) {
+                        double component = Math.sqrt(all.distances()[n] / DIMENSION);
+                        assertThat(component).isEqualTo(Math.rint(component)).isBetween(1., 50.);
+                        assertThat(ids.add(all.ids()[n]))
+                                .as("row %d once", all.ids()[n])
+                                .isTrue();
+                    }
+                    assertThat(ids).isNotEmpty();
+                }
+            } finally {
+                stop.set(true);
+            }
+            changes.get();
+            rebuilds.get();
+        }
+    }
+
+    @Test
+    void writersAndRebuildsTogetherLoseNothing() throws Exception {
+        Random random = new Random(10);
+        Map<Long, float[]> expected = new TreeMap<>();
+        IvfTable table = table(Metric.SQUARED_L2, 200, random, expected);
+        List<Future<Map<Long, float[]>>> writers = new ArrayList<>();
+        try (ExecutorService threads =
+                Executors.newThreadPerTaskExecutor(Thread.ofPlatform().factory())) {
+            for (int writer = 0; writer < 3; writer++) {
+                int own = writer;
+                writers.add(threads.submit(() -> {
+                    Random chance = new Random(own);
+                    Map<Long, float[]> mine = new TreeMap<>();
+                    for (int i = 0; i < 4_000; i++) {
+                        long id = 1_000 + own + 3L * chance.nextInt(500);
+                        float[] row = vector(chance);
+                        if (mine.containsKey(id) && chance.nextBoolean()) {
+                            table.remove(id);
+                            mine.remove(id);
+                        } else if (mine.put(id, row) == null) {
+                            table.add(id, row);
+                        } else {
+                            table.update(id, row);
+                        }
+                    }
+                    return mine;
+                }));
+            }
+            while (writers.stream().anyMatch(writer -> !writer.isDone())) {
+                table.rebuild().join();
+            }
+            for (Future<Map<Long, float[]>> writer : writers) {
+                expected.putAll(writer.get());
+            }
+        }
+        assertThat(table.size()).isEqualTo(expected.size());
+        assertSearchesAreExact(table, expected, random);
+    }
+
+    private IvfTable table(Metric metric, int rows, Random random, Map<Long, float[]> expected) {
+        float[][] vectors = new float[rows][];
+        for (int row = 0; row < rows; row++) {
+            vectors[row] = vector(random);
+            expected.put((long) row, vectors[row]);
+        }
+        return IvfTable.builder().metric(metric).nlist(8).build(orchestrator, vectors);
+    }
+
+    private static void assertSearchesAreExact(IvfTable table, Map<Long, float[]> expected, Random random) {
+        List<float[]> queries = List.of(vector(random), vector(random));
+        List<CompletableFuture<Neighbors>> answers = queries.stream()
+                .map(query -> table.search(query, 10, table.nlist()))
+                .toList();
+        for (int i = 0; i < answers.size(); i++) {
+            assertThat(answers.get(i).join().ids()).containsExactly(nearest(table.metric(), queries.get(i), expected));
+        }
+    }
+
+    private static long[] nearest(Metric metric, float[] query, Map<Long, float[]> rows) {
+        return rows.entrySet().stream()
+                .sorted(Comparator.comparingDouble(
+                        (Map.Entry<Long, float[]> row) -> distance(metric, query, row.getValue())))
+                .limit(10)
+                .mapToLong(Map.Entry::getKey)
+                .toArray();
+    }
+
+    private static double distance(Metric metric, float[] a, float[] b) {
+        double dot = 0;
+        double normA = 0;
+        double normB = 0;
+        double squares = 0;
+        for (int d = 0; d < a.length; d++) {
+            dot += (double) a[d] * b[d];
+            normA += (double) a[d] * a[d];
+            normB += (double) b[d] * b[d];
+            squares += ((double) a[d] - b[d]) * ((double) a[d] - b[d]);
+        }
+        return switch (metric) {
+            case SQUARED_L2 -> squares;
+            case INNER_PRODUCT -> -dot;
+            case COSINE -> -dot / Math.sqrt(normA * normB);
+        };
+    }
+
+    private static float[] vector(Random random) {
+        float[] vector = new float[DIMENSION];
+        for (int d = 0; d < DIMENSION; d++) {
+            vector[d] = (float) random.nextGaussian();
+        }
+        return vector;
+    }
+
+    private static float[] constant(int value) {
+        float[] vector = new float[DIMENSION];
+        Arrays.fill(vector, value);
+        return vector;
+    }
+}
