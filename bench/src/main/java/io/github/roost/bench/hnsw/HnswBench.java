@@ -61,6 +61,11 @@ public final class HnswBench implements AutoCloseable {
         return ((RoostEngine) engines.getFirst()).bytes();
     }
 
+    /** Bytes that a search of Roost's table allocates on the Java heap, its result included. */
+    public long allocatedBytes(int k) throws Exception {
+        return ((RoostEngine) engines.getFirst()).allocatedBytes(k, k);
+    }
+
     /**
      * Measures one curve an engine.
      *

@@ -1,16 +1,20 @@
 package io.github.roost.bench.hnsw;
 
+import com.sun.management.ThreadMXBean;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.topology.Topology;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.Arrays;
 
 /** Roost's table, its search functions called from two threads as the peers' are: the index alone, no dispatch. */
 final class RoostEngine implements HnswEngine {
+    private static final int WARM_UP_ROUNDS = 5;
+
     private final HnswWorkload workload;
     private final Orchestrator orchestrator;
     private final HnswTable table;
@@ -67,6 +71,20 @@ final class RoostEngine implements HnswEngine {
     /** Memory of the table, none of it on the heap. */
     long bytes() {
         return table.bytes();
+    }
+
+    /** Bytes that a search allocates on the Java heap, its result included: the mean of all queries, once warm. */
+    long allocatedBytes(int k, int ef) throws Exception {
+        SearchFunction<float[], Neighbors> search = table.searchFunction(k, ef);
+        ThreadMXBean thread = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long before = 0;
+        for (int round = 0; round <= WARM_UP_ROUNDS; round++) {
+            before = thread.getCurrentThreadAllocatedBytes();
+            for (float[] query : workload.queries()) {
+                search.search(query, Outside.CONTEXT);
+            }
+        }
+        return (thread.getCurrentThreadAllocatedBytes() - before) / workload.queries().length;
     }
 
     @Override

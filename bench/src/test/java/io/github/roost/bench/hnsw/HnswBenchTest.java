@@ -4,17 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import com.sun.management.ThreadMXBean;
-import io.github.roost.core.Neighbors;
-import io.github.roost.core.Orchestrator;
-import io.github.roost.core.SearchFunction;
-import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
 import java.io.ByteArrayInputStream;
-import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -84,21 +78,11 @@ class HnswBenchTest {
 
     @Test
     void aSearchAllocatesAtMostAKilobyteBeyondItsResult() throws Exception {
-        HnswWorkload workload = HnswWorkload.mixture(3_000, 100, 128, 20, 2);
-        int k = 10;
-        try (Orchestrator orchestrator =
-                        Orchestrator.builder().topology(ONE_CORE).build();
-                HnswTable table = HnswTable.builder().m(8).efConstruction(40).build(orchestrator, workload.rows())) {
-            SearchFunction<float[], Neighbors> search = table.searchFunction(k, 100);
-            ThreadMXBean thread = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-            long least = Long.MAX_VALUE;
-            for (int i = 0; i < 2_000; i++) {
-                long before = thread.getCurrentThreadAllocatedBytes();
-                search.search(workload.queries()[i % 100], RoostEngine.Outside.CONTEXT);
-                least = Math.min(least, thread.getCurrentThreadAllocatedBytes() - before);
-            }
+        HnswWorkload workload = HnswWorkload.mixture(3_000, 500, 128, 20, 2);
+        try (RoostEngine engine = new RoostEngine(workload, ONE_CORE, 8, 40)) {
+            int k = 10;
             long result = k * (Long.BYTES + Float.BYTES) + 3 * 24;
-            assertThat(least).isLessThanOrEqualTo(result + 1_024);
+            assertThat(engine.allocatedBytes(k, 100)).isLessThanOrEqualTo(result + 1_024);
         }
     }
 }

@@ -18,6 +18,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -102,6 +104,7 @@ final class HnswBenchCommand implements Callable<Integer> {
         Path python = peer == Peer.none ? null : PeerPython.prepare(home.resolve("bench/target/peers/hnswlib"));
         int mostNeighbors = ks.stream().mapToInt(Integer::intValue).max().orElseThrow();
         List<HnswCurves> results = new ArrayList<>();
+        Map<Integer, Long> allocated = new TreeMap<>();
         try (HnswBench bench = new HnswBench(
                 workload,
                 TopologyReader.live().read(),
@@ -117,8 +120,9 @@ final class HnswBenchCommand implements Callable<Integer> {
                         .filter(width -> width >= k)
                         .toArray();
                 results.add(bench.curves(k, wide, rounds, Duration.ofMillis(sliceMillis)));
+                allocated.put(k, bench.allocatedBytes(k));
             }
-            report(results, bench.tableBytes(), workload);
+            report(results, bench.tableBytes(), allocated, workload);
         }
         return 0;
     }
@@ -155,9 +159,10 @@ final class HnswBenchCommand implements Callable<Integer> {
                 queries);
     }
 
-    private void report(List<HnswCurves> results, long tableBytes, HnswWorkload workload) throws IOException {
+    private void report(List<HnswCurves> results, long tableBytes, Map<Integer, Long> allocated, HnswWorkload workload)
+            throws IOException {
         if (json) {
-            streams.out().println(asJson(results, tableBytes).toPrettyString());
+            streams.out().println(asJson(results, tableBytes, allocated).toPrettyString());
         } else {
             long budget = workload.rows().length * (4L * workload.rows()[0].length + 8L * m);
             streams.out()
@@ -169,6 +174,8 @@ final class HnswBenchCommand implements Callable<Integer> {
                             efConstruction,
                             tableBytes,
                             (double) tableBytes / budget);
+            allocated.forEach((k, bytes) -> streams.out()
+                    .println("a search of k=" + k + " allocates " + bytes + " bytes on the heap, its result included"));
             results.forEach(this::print);
         }
         if (pictures != null) {
@@ -226,10 +233,12 @@ final class HnswBenchCommand implements Callable<Integer> {
                 ratios.most());
     }
 
-    private static ObjectNode asJson(List<HnswCurves> results, long tableBytes) {
+    private static ObjectNode asJson(List<HnswCurves> results, long tableBytes, Map<Integer, Long> allocated) {
         ObjectNode root = new ObjectMapper().createObjectNode();
         root.put("workload", results.getFirst().workload());
         root.put("tableBytes", tableBytes);
+        ObjectNode bytes = root.putObject("allocatedBytesPerSearch");
+        allocated.forEach((k, perSearch) -> bytes.put(String.valueOf(k), perSearch));
         ArrayNode curves = root.putArray("curves");
         for (HnswCurves result : results) {
             for (HnswCurves.Curve curve : result.curves()) {

@@ -57,6 +57,7 @@ class HnswBenchCommandTest {
         assertThat(run.status()).isZero();
         JsonNode root = new ObjectMapper().readTree(run.out());
         assertThat(root.get("tableBytes").asLong()).isPositive();
+        assertThat(root.at("/allocatedBytesPerSearch/3").asLong()).isPositive();
         assertThat(root.get("curves")).hasSize(4);
         assertThat(root.at("/curves/0/points")).hasSize(2);
         // Of the widths only 20 can give 6 neighbours.

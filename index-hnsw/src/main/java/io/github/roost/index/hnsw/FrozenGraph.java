@@ -1,6 +1,7 @@
 package io.github.roost.index.hnsw;
 
 import io.github.jbellis.jvector.graph.OnHeapGraphIndex;
+import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SearchContext;
@@ -36,7 +37,11 @@ final class FrozenGraph {
         OnHeapGraphIndex graph = new GraphBuild(
                         orchestrator, name, options.metric(), rows.vectors(), options.m(), options.efConstruction())
                 .run();
-        return new FrozenGraph(new GraphFreezer(graph, rows).freeze(space, options.m()));
+        GraphImage image = new GraphFreezer(graph, rows).freeze(space, options.m());
+        if (options.metric() == Metric.INNER_PRODUCT) {
+            new InnerProductLinks(orchestrator, name, image, GraphWalks.preferred(), options.efConstruction()).add();
+        }
+        return new FrozenGraph(image);
     }
 
     GraphImage image() {

@@ -66,6 +66,19 @@ class HnswTableTest {
         }
     }
 
+    @Test
+    void innerProductFindsAsMuchAsDistanceAtOneWidth() {
+        Random random = new Random(33);
+        float[][] rows = gaussian(8_000, 24, random);
+        float[][] queries = gaussian(200, 24, random);
+        HnswTable.Builder builder = HnswTable.builder().efConstruction(80);
+        try (HnswTable distances = builder.build(ORCHESTRATOR, rows);
+                HnswTable products = builder.metric(Metric.INNER_PRODUCT).build(ORCHESTRATOR, rows)) {
+            assertThat(recall(products, rows, queries, 10, 60, Metric.INNER_PRODUCT))
+                    .isGreaterThan(recall(distances, rows, queries, 10, 60, Metric.SQUARED_L2) - .02);
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({
         "SQUARED_L2, 1e-12",

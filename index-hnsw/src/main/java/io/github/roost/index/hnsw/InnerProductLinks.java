@@ -1,0 +1,108 @@
+package io.github.roost.index.hnsw;
+
+import io.github.roost.core.Orchestrator;
+import io.github.roost.index.hnsw.walk.GraphImage;
+import io.github.roost.index.hnsw.walk.GraphWalk;
+import io.github.roost.index.hnsw.walk.NodeSet;
+import io.github.roost.index.hnsw.walk.WalkScratch;
+import java.util.Arrays;
+
+/**
+ * Gives the nodes of a graph for inner product a second kind of neighbours: those whose product with the node is largest.
+ * What has a large product with a query has one with the rows near the query's direction, so that a walk that has come to
+ * any of these is one step from it, although it is far away (after Liu et al., "Understanding and Improving Proximity
+ * Graph Based Maximum Inner Product Search", AAAI 2020, who keep two graphs). Used once, before the image is searched.
+ */
+final class InnerProductLinks {
+    /** Nodes handled before a worker may turn to something else. */
+    private static final int RUN = 16;
+    /** The second pass finds better neighbours, by those of the first. */
+    private static final int PASSES = 2;
+
+    private final Orchestrator orchestrator;
+    private final String name;
+    private final GraphImage image;
+    private final GraphWalk walk;
+    private final int width;
+    /** The neighbours that each node has by distance, nearest first as the build left them. */
+    private final int[][] near;
+    /** Those with the largest products, largest first. */
+    private final int[][] large;
+
+    InnerProductLinks(Orchestrator orchestrator, String name, GraphImage image, GraphWalk walk, int width) {
+        this.orchestrator = orchestrator;
+        this.name = name;
+        this.image = image;
+        this.walk = walk;
+        this.width = width;
+        this.near = new int[image.shape().nodes()][];
+        this.large = new int[near.length][];
+    }
+
+    void add() {
+        Arrays.setAll(near, this::neighbors);
+        for (int pass = 0; pass < PASSES; pass++) {
+            onAll(this::search);
+            // Only now: the searches read what this writes.
+            onAll(this::link);
+        }
+    }
+
+    private interface Step {
+        void of(int node);
+    }
+
+    private void onAll(Step step) {
+        orchestrator.runBatch(name + " (links)", (near.length + RUN - 1) / RUN, run -> {
+            for (int node = run * RUN; node < Math.min((run + 1) * RUN, near.length); node++) {
+                step.of(node);
+            }
+        });
+    }
+
+    private int[] neighbors(int node) {
+        int[] all = new int[image.shape().degree()];
+        int count = 0;
+        while (count < all.length && image.neighbor(0, node, count) >= 0) {
+            all[count] = image.neighbor(0, node, count);
+            count++;
+        }
+        return Arrays.copyOf(all, count);
+    }
+
+    private void search(int node) {
+        WalkScratch scratch = WalkScratch.ofThread().begin(image, width);
+        for (int i = 0; i < image.shape().dimension(); i++) {
+            scratch.setQuery(i, image.value(node, i));
+        }
+        walk.walk(image, scratch, width, NodeSet.ALL);
+        int[] found = new int[scratch.size()];
+        Arrays.setAll(found, scratch::node);
+        large[node] = Arrays.stream(found).filter(other -> other != node).toArray();
+    }
+
+    /** Half of the list for each kind; what one leaves free the other takes. */
+    private void link(int node) {
+        int degree = image.shape().degree();
+        int[] links = new int[degree];
+        int count = add(links, 0, near[node], degree / 2);
+        count = add(links, count, large[node], degree);
+        count = add(links, count, near[node], degree);
+        image.setNeighbors(0, node, links, count);
+    }
+
+    /** Appends nodes that are not among the links until there are {@code most}; returns how many there are. */
+    private static int add(int[] links, int count, int[] nodes, int most) {
+        int size = count;
+        for (int i = 0; i < nodes.length && size < most; i++) {
+            boolean isNew = true;
+            for (int j = 0; j < size; j++) {
+                isNew &= links[j] != nodes[i];
+            }
+            if (isNew) {
+                links[size++] = nodes[i];
+            }
+        }
+        return size;
+    }
+}
