@@ -2,6 +2,7 @@ package io.github.roost.bench.hnsw;
 
 import io.github.roost.bench.DistanceRecall;
 import io.github.roost.bench.ExactSearch;
+import io.github.roost.bench.peer.Workload;
 import io.github.roost.core.Neighbors;
 import io.github.roost.topology.Topology;
 import java.io.IOException;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * of the search, in an order that is reversed from round to round, so that drift of the machine falls on all alike.
  */
 public final class HnswBench implements AutoCloseable {
-    private final HnswWorkload workload;
+    private final Workload workload;
     private final List<HnswEngine> engines = new ArrayList<>();
     private final Neighbors[] truth;
     private final int mostNeighbors;
@@ -34,7 +35,7 @@ public final class HnswBench implements AutoCloseable {
      * @param progress is told what is being done
      */
     public HnswBench(
-            HnswWorkload workload,
+            Workload workload,
             Topology topology,
             @Nullable Path python,
             int m,

@@ -11,6 +11,7 @@ import io.github.jbellis.jvector.util.Bits;
 import io.github.jbellis.jvector.vector.VectorSimilarityFunction;
 import io.github.jbellis.jvector.vector.VectorizationProvider;
 import io.github.jbellis.jvector.vector.types.VectorFloat;
+import io.github.roost.bench.peer.Workload;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
@@ -32,7 +33,7 @@ final class JvectorEngine implements HnswEngine {
     private final Duration buildTime;
     private final TwoThreads threads;
 
-    JvectorEngine(HnswWorkload workload, int m, int efConstruction) throws Exception {
+    JvectorEngine(Workload workload, int m, int efConstruction) throws Exception {
         this.queries = vectors(workload.queries());
         this.rows = new ListRandomAccessVectorValues(vectors(workload.rows()), workload.dimension());
         long began = System.nanoTime();

@@ -1,6 +1,7 @@
 package io.github.roost.bench.hnsw;
 
 import com.sun.management.ThreadMXBean;
+import io.github.roost.bench.peer.Workload;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SearchContext;
@@ -15,13 +16,13 @@ import java.util.Arrays;
 final class RoostEngine implements HnswEngine {
     private static final int WARM_UP_ROUNDS = 5;
 
-    private final HnswWorkload workload;
+    private final Workload workload;
     private final Orchestrator orchestrator;
     private final HnswTable table;
     private final Duration buildTime;
     private final TwoThreads threads;
 
-    RoostEngine(HnswWorkload workload, Topology topology, int m, int efConstruction) {
+    RoostEngine(Workload workload, Topology topology, int m, int efConstruction) {
         this.workload = workload;
         this.orchestrator = Orchestrator.builder().topology(topology).build();
         long began = System.nanoTime();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.github.roost.bench.peer.Workload;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;
@@ -25,7 +26,7 @@ class HnswBenchTest {
 
     @Test
     void everyEngineFindsNearlyAllAndMoreWithAWiderSearch() throws Exception {
-        HnswWorkload workload = HnswWorkload.mixture(3_000, 40, 16, 20, 1);
+        Workload workload = Workload.mixture(3_000, 40, 16, 20, 1);
         try (HnswBench bench = new HnswBench(workload, ONE_CORE, null, 8, 60, 10, what -> {})) {
             HnswCurves curves = bench.curves(10, new int[] {10, 200}, 2, Duration.ofMillis(5));
             assertThat(curves.curves()).extracting(HnswCurves.Curve::engine).containsExactly("roost", "jvector");
@@ -78,7 +79,7 @@ class HnswBenchTest {
 
     @Test
     void aSearchAllocatesAtMostAKilobyteBeyondItsResult() throws Exception {
-        HnswWorkload workload = HnswWorkload.mixture(3_000, 500, 128, 20, 2);
+        Workload workload = Workload.mixture(3_000, 500, 128, 20, 2);
         try (RoostEngine engine = new RoostEngine(workload, ONE_CORE, 8, 40)) {
             int k = 10;
             long result = k * (Long.BYTES + Float.BYTES) + 3 * 24;

@@ -36,11 +36,12 @@ public final class HotColdPairing implements MappingPolicy {
 
     /** {@link #assign(long[], int)} of items that have been ordered already. */
     static int[] assign(long[] traffic, int[] hottestFirst, int domains) {
-        long[] loads = new long[domains];
+        // With more domains than items the later domains stay empty.
+        long[] loads = new long[Math.min(domains, Math.max(1, traffic.length))];
         int[] homes = new int[traffic.length];
         for (int item : hottestFirst) {
             int least = 0;
-            for (int domain = 1; domain < domains; domain++) {
+            for (int domain = 1; domain < loads.length; domain++) {
                 least = loads[domain] < loads[least] ? domain : least;
             }
             homes[item] = least;

@@ -1,5 +1,6 @@
 package io.github.roost.examples.cli;
 
+import io.github.roost.bench.Samples;
 import io.github.roost.bench.locality.GateBench;
 import io.github.roost.bench.locality.GateBench.Outcome;
 import io.github.roost.core.dispatch.CrossDomainGate;
@@ -63,13 +64,13 @@ final class GateCommand implements Callable<Integer> {
                             .formatted(
                                     outcome.gate().backlogPerWorker(),
                                     outcome.gate().sustainedNanos() / 1_000,
-                                    Spread.median(outcome.burstP99Micros()),
-                                    Spread.least(outcome.burstP99Micros()),
-                                    Spread.most(outcome.burstP99Micros()),
-                                    100 * Spread.median(outcome.burstCrossShare()),
-                                    Spread.median(outcome.floodPerSecond()),
-                                    Spread.least(outcome.floodPerSecond()),
-                                    Spread.most(outcome.floodPerSecond())));
+                                    Samples.of(outcome.burstP99Micros()).median(),
+                                    Samples.of(outcome.burstP99Micros()).least(),
+                                    Samples.of(outcome.burstP99Micros()).most(),
+                                    100 * Samples.of(outcome.burstCrossShare()).median(),
+                                    Samples.of(outcome.floodPerSecond()).median(),
+                                    Samples.of(outcome.floodPerSecond()).least(),
+                                    Samples.of(outcome.floodPerSecond()).most()));
         }
         return 0;
     }

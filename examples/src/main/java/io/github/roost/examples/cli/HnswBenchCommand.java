@@ -7,8 +7,8 @@ import io.github.roost.bench.Samples;
 import io.github.roost.bench.hnsw.CurvePicture;
 import io.github.roost.bench.hnsw.HnswBench;
 import io.github.roost.bench.hnsw.HnswCurves;
-import io.github.roost.bench.hnsw.HnswWorkload;
-import io.github.roost.bench.hnsw.PeerPython;
+import io.github.roost.bench.peer.PeerPython;
+import io.github.roost.bench.peer.Workload;
 import io.github.roost.examples.demo.DebianPackages;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
@@ -36,7 +36,7 @@ final class HnswBenchCommand implements Callable<Integer> {
     private final Streams streams;
 
     /** The data to search. */
-    enum Workload {
+    enum Data {
         packages,
         mixture
     }
@@ -54,7 +54,7 @@ final class HnswBenchCommand implements Callable<Integer> {
             names = "--data",
             paramLabel = "packages|mixture",
             description = "Debian's packages (the default), or a mixture of Gaussians.")
-    private Workload data = Workload.packages;
+    private Data data = Data.packages;
 
     @Option(names = "--rows", paramLabel = "N", description = "Rows of the mixture; default 500000.")
     private int rows = 500_000;
@@ -100,8 +100,10 @@ final class HnswBenchCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         checkOptions();
         Path home = Path.of(System.getProperty("roost.home", "."));
-        HnswWorkload workload = workload(home);
-        Path python = peer == Peer.none ? null : PeerPython.prepare(home.resolve("bench/target/peers/hnswlib"));
+        Workload workload = workload(home);
+        Path python = peer == Peer.none
+                ? null
+                : PeerPython.prepare(home.resolve("bench/target/peers/hnswlib"), PeerPython.HNSWLIB);
         int mostNeighbors = ks.stream().mapToInt(Integer::intValue).max().orElseThrow();
         List<HnswCurves> results = new ArrayList<>();
         Map<Integer, Long> allocated = new TreeMap<>();
@@ -144,22 +146,22 @@ final class HnswBenchCommand implements Callable<Integer> {
         }
     }
 
-    private HnswWorkload workload(Path home) throws IOException {
-        if (data == Workload.mixture) {
-            return HnswWorkload.mixture(rows, QUERIES, dimension, 1_000, 42);
+    private Workload workload(Path home) throws IOException {
+        if (data == Data.mixture) {
+            return Workload.mixture(rows, QUERIES, dimension, 1_000, 42);
         }
         DebianPackages packages = DebianPackages.read(home.resolve("examples/data/debian-packages"));
         float[][] queries = Stream.concat(packages.queries().stream(), packages.phrases().stream())
                 .limit(QUERIES)
                 .map(DebianPackages.Query::vector)
                 .toArray(float[][]::new);
-        return new HnswWorkload(
+        return new Workload(
                 "%,d x %d Debian packages".formatted(packages.vectors().length, DebianPackages.DIMENSION),
                 packages.vectors(),
                 queries);
     }
 
-    private void report(List<HnswCurves> results, long tableBytes, Map<Integer, Long> allocated, HnswWorkload workload)
+    private void report(List<HnswCurves> results, long tableBytes, Map<Integer, Long> allocated, Workload workload)
             throws IOException {
         if (json) {
             streams.out().println(asJson(results, tableBytes, allocated).toPrettyString());

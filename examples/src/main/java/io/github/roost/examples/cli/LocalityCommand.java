@@ -1,5 +1,6 @@
 package io.github.roost.examples.cli;
 
+import io.github.roost.bench.Samples;
 import io.github.roost.bench.locality.LocalityBench;
 import io.github.roost.core.Scheduling;
 import io.github.roost.topology.DomainLevel;
@@ -80,7 +81,10 @@ final class LocalityCommand implements Callable<Integer> {
     private static String spread(List<Double> values, String format) {
         return String.join(
                 " ",
-                Stream.of(Spread.least(values), Spread.median(values), Spread.most(values))
+                Stream.of(
+                                Samples.of(values).least(),
+                                Samples.of(values).median(),
+                                Samples.of(values).most())
                         .map(value -> String.format(Locale.ROOT, format, value))
                         .toList());
     }

@@ -72,6 +72,7 @@ public final class RoostCommand implements Callable<Integer> {
                 .addSubcommand(new SearchCommand(streams))
                 .addSubcommand(new SoakCommand(streams))
                 .addSubcommand(new CommandLine(new BenchCommand())
+                        .addSubcommand(new IvfBenchCommand(streams))
                         .addSubcommand(new LocalityCommand(streams))
                         .addSubcommand(new HnswBenchCommand(streams))
                         .addSubcommand(new SchedulingCommand(streams))

@@ -1,5 +1,6 @@
 package io.github.roost.examples.cli;
 
+import io.github.roost.bench.Samples;
 import io.github.roost.bench.scheduling.Contender;
 import io.github.roost.bench.scheduling.IdleStart;
 import io.github.roost.bench.scheduling.Throughput;
@@ -103,12 +104,12 @@ final class SchedulingCommand implements Callable<Integer> {
                         .formatted(
                                 micros,
                                 threads,
-                                Spread.median(roost.tasksPerSecond()),
+                                Samples.of(roost.tasksPerSecond()).median(),
                                 against(roost, forkJoin),
                                 against(roost, fixed),
-                                Spread.median(roost.bytesPerTask()),
-                                Spread.median(forkJoin.bytesPerTask()),
-                                Spread.median(fixed.bytesPerTask())));
+                                Samples.of(roost.bytesPerTask()).median(),
+                                Samples.of(forkJoin.bytesPerTask()).median(),
+                                Samples.of(fixed.bytesPerTask()).median()));
             }
         }
         print("");
@@ -124,13 +125,17 @@ final class SchedulingCommand implements Callable<Integer> {
             ratios.add(touchingFirst ? first / second : second / first);
         }
         print("throughput ratio median %.3f (%.3f to %.3f)"
-                .formatted(Spread.median(ratios), Spread.least(ratios), Spread.most(ratios)));
+                .formatted(
+                        Samples.of(ratios).median(),
+                        Samples.of(ratios).least(),
+                        Samples.of(ratios).most()));
     }
 
     private double rate(boolean touching) {
-        return Spread.median(bench().run(List.of(Contender.ROOST), 1, 2, touching, 1)
-                .getFirst()
-                .tasksPerSecond());
+        return Samples.of(bench().run(List.of(Contender.ROOST), 1, 2, touching, 1)
+                        .getFirst()
+                        .tasksPerSecond())
+                .median();
     }
 
     private Throughput bench() {
@@ -145,9 +150,9 @@ final class SchedulingCommand implements Callable<Integer> {
         return String.format(
                 Locale.ROOT,
                 "%.0f [%.2f to %.2f]",
-                Spread.median(other.tasksPerSecond()),
-                Spread.least(ratios),
-                Spread.most(ratios));
+                Samples.of(other.tasksPerSecond()).median(),
+                Samples.of(ratios).least(),
+                Samples.of(ratios).most());
     }
 
     private static String name(Contender contender) {

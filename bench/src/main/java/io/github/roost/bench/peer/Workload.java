@@ -1,4 +1,4 @@
-package io.github.roost.bench.hnsw;
+package io.github.roost.bench.peer;
 
 import java.util.SplittableRandom;
 
@@ -9,14 +9,14 @@ import java.util.SplittableRandom;
  * @param rows vectors of one dimension
  * @param queries of the same dimension
  */
-public record HnswWorkload(String name, float[][] rows, float[][] queries) {
+public record Workload(String name, float[][] rows, float[][] queries) {
     /**
      * Rows and queries drawn from one mixture of Gaussians: centres uniform in the unit cube, deviation .15 in every
      * dimension.
      *
      * @param seed makes it reproducible
      */
-    public static HnswWorkload mixture(int rows, int queries, int dimension, int centres, long seed) {
+    public static Workload mixture(int rows, int queries, int dimension, int centres, long seed) {
         SplittableRandom random = new SplittableRandom(seed);
         float[][] means = new float[centres][dimension];
         for (float[] mean : means) {
@@ -24,7 +24,7 @@ public record HnswWorkload(String name, float[][] rows, float[][] queries) {
                 mean[i] = random.nextFloat();
             }
         }
-        return new HnswWorkload(
+        return new Workload(
                 "%,d x %d mixture of %,d".formatted(rows, dimension, centres),
                 drawn(rows, means, random),
                 drawn(queries, means, random));
@@ -42,7 +42,8 @@ public record HnswWorkload(String name, float[][] rows, float[][] queries) {
         return vectors;
     }
 
-    int dimension() {
+    /** Components of a vector. */
+    public int dimension() {
         return rows[0].length;
     }
 }

@@ -1,12 +1,15 @@
-package io.github.roost.bench.hnsw;
+package io.github.roost.bench.peer;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** A Python environment of its own for hnswlib, made at first use by building its source package. */
+/** A Python environment of its own for a peer, made at first use. */
 public final class PeerPython {
-    private static final String HNSWLIB = "hnswlib==0.8.0";
+    /** hnswlib, built from its source package for the CPU at hand. */
+    public static final String HNSWLIB = "hnswlib==0.8.0";
+    /** FAISS as its wheel brings it. */
+    public static final String FAISS = "faiss-cpu==1.12.0";
 
     private PeerPython() {}
 
@@ -14,30 +17,31 @@ public final class PeerPython {
      * The environment's interpreter.
      *
      * @param folder where the environment is or is to be
+     * @param peer the package, with its version
      * @throws IOException if there is no Python 3, or the package cannot be had or built
      */
-    public static Path prepare(Path folder) throws IOException, InterruptedException {
+    public static Path prepare(Path folder, String peer) throws IOException, InterruptedException {
         Path python = folder.resolve("bin/python");
         Path ready = folder.resolve("ready");
         if (!Files.exists(ready)) {
             Files.createDirectories(folder);
             Path log = folder.resolve("setup.log");
-            run(log, "python3", "-m", "venv", folder.toString());
-            run(log, python.toString(), "-m", "pip", "install", "-q", "numpy", HNSWLIB);
+            run(peer, log, "python3", "-m", "venv", folder.toString());
+            run(peer, log, python.toString(), "-m", "pip", "install", "-q", "numpy", peer);
             Files.createFile(ready);
         }
         return python;
     }
 
-    private static void run(Path log, String... command) throws IOException, InterruptedException {
+    private static void run(String peer, Path log, String... command) throws IOException, InterruptedException {
         int status = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
                 .start()
                 .waitFor();
         if (status != 0) {
-            throw new IOException("hnswlib cannot be set up: " + String.join(" ", command) + " failed, see " + log
-                    + "; --peer none leaves hnswlib out");
+            throw new IOException(peer + " cannot be set up: " + String.join(" ", command) + " failed, see " + log
+                    + "; --peer none leaves it out");
         }
     }
 }

@@ -1,0 +1,114 @@
+package io.github.roost.bench.peer;
+
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.OutputStreamWriter;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+
+/**
+ * A Python process that has been given a workload and obeys orders: one line on its standard input each, one number on its
+ * standard output as the answer. Used by one thread. Its folder, which only its owner may read, goes with it.
+ */
+public final class PeerProcess implements AutoCloseable {
+    private final String name;
+    private final Workload workload;
+    private final Path folder;
+    private final Process process;
+    private final BufferedReader answers;
+    private final BufferedWriter orders;
+
+    /**
+     * @param name for messages
+     * @param python its interpreter
+     * @param script a resource beside {@code owner}; called with the folder of the files {@code rows} and {@code queries},
+     *     their dimension, and {@code arguments}
+     */
+    public PeerProcess(
+            String name, Path python, Class<?> owner, String script, Workload workload, List<String> arguments)
+            throws IOException {
+        this.name = name;
+        this.workload = workload;
+        this.folder = Files.createTempDirectory("roost-" + name + "-");
+        Path program = folder.resolve("peer.py");
+        try (InputStream source = owner.getResourceAsStream(script)) {
+            Files.copy(Objects.requireNonNull(source), program);
+        }
+        write(folder.resolve("rows"), workload.rows());
+        write(folder.resolve("queries"), workload.queries());
+        List<String> command = new ArrayList<>(List.of(
+                python.toString(), program.toString(), folder.toString(), String.valueOf(workload.dimension())));
+        command.addAll(arguments);
+        this.process = new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        this.answers = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        this.orders = new BufferedWriter(new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8));
+    }
+
+    private static void write(Path file, float[][] vectors) throws IOException {
+        ByteBuffer row = ByteBuffer.allocate(vectors[0].length * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        try (FileChannel out = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            for (float[] vector : vectors) {
+                row.clear();
+                row.asFloatBuffer().put(vector);
+                while (row.hasRemaining()) {
+                    out.write(row);
+                }
+            }
+        }
+    }
+
+    /** The next number that the process prints. */
+    public double answer() throws IOException {
+        String line = answers.readLine();
+        if (line == null) {
+            throw new IOException("the " + name + " process ended, see its message above");
+        }
+        return Double.parseDouble(line);
+    }
+
+    /** Gives an order and waits for its answer. */
+    public double order(String order) throws IOException {
+        orders.write(order);
+        orders.newLine();
+        orders.flush();
+        return answer();
+    }
+
+    /** What the process has left in the file {@code found}: k 32-bit numbers a query. */
+    public int[][] found(int k) throws IOException {
+        ByteBuffer ids =
+                ByteBuffer.wrap(Files.readAllBytes(folder.resolve("found"))).order(ByteOrder.LITTLE_ENDIAN);
+        int[][] found = new int[workload.queries().length][k];
+        for (int[] row : found) {
+            for (int i = 0; i < k; i++) {
+                row[i] = ids.getInt();
+            }
+        }
+        return found;
+    }
+
+    @Override
+    public void close() throws IOException {
+        process.destroy();
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+        }
+        Files.delete(folder);
+    }
+}
