@@ -67,7 +67,7 @@ final class CoarseQuantizer {
     /** Writes the nearest list, by squared L2, of rows {@code from} to {@code to} exclusive to {@code lists}. */
     void assign(RowSource rows, int from, int to, int[] lists) {
         QueryGroup group = GROUP.get();
-        TopHeap[] heaps = new TopHeap[QueryGroup.MAX_QUERIES];
+        TopHeap[] heaps = new TopHeap[Math.min(QueryGroup.MAX_QUERIES, to - from)];
         for (int i = 0; i < heaps.length; i++) {
             heaps[i] = new TopHeap(1);
         }
