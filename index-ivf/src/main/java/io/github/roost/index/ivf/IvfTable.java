@@ -105,6 +105,29 @@ public final class IvfTable implements AutoCloseable {
         return checked.stream().map(query -> search(query, k, nprobe)).toList();
     }
 
+    /**
+     * The fewest probed lists with which searches find on average this share of the true k nearest, measured with sample
+     * queries, one after the other. Pass it to {@link #search(float[], int, int)}.
+     *
+     * @param recall over 0, at most 1
+     * @param k how many rows, from 1 to 10,000
+     * @param sample queries like those to come, at least one; some hundred make it certain to about a hundredth
+     * @return from 1 to {@link #nlist()}
+     * @throws IllegalArgumentException if an argument is not as said, or the table is closed
+     */
+    public int targetRecall(double recall, int k, float[][] sample) {
+        if (!(recall > 0 && recall <= 1)) {
+            throw new IllegalArgumentException("recall must be over 0 and at most 1, got " + recall);
+        }
+        if (sample.length == 0) {
+            throw new IllegalArgumentException("the sample must have at least one query, got none");
+        }
+        for (int query = 0; query < sample.length; query++) {
+            Vectors.require("query " + query, sample[query], dimension(), metric());
+        }
+        return new RecallSample(this, sample, k).fewest(recall);
+    }
+
     private CompletableFuture<Neighbors> submit(float[] query, int k, int nprobe, @Nullable LongPredicate filter) {
         Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
         Vectors.requireRange("nprobe", nprobe, 1, nlist());

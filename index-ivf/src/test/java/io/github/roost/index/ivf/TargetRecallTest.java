@@ -1,0 +1,65 @@
+package io.github.roost.index.ivf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.topology.TopologyReader;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class TargetRecallTest {
+    private final Orchestrator orchestrator = Orchestrator.builder()
+            .topology(TopologyReader.synthetic("pack:1 l3:2 core:1 pu:1").read())
+            .build();
+    private final float[][] rows = gaussian(3_000, new Random(1));
+    private final float[][] sample = gaussian(60, new Random(2));
+
+    @AfterEach
+    void close() {
+        orchestrator.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Metric.class)
+    void theFewestListsThatReachTheTarget(Metric metric) {
+        IvfTable table = IvfTable.builder().metric(metric).nlist(50).build(orchestrator, rows);
+        RecallSample measured = new RecallSample(table, sample, 10);
+        int before = 0;
+        for (double target : new double[] {.3, .6, .9, .95, 1}) {
+            int nprobe = table.targetRecall(target, 10, sample);
+            assertThat(nprobe).isBetween(Math.max(1, before), table.nlist());
+            assertThat(measured.recall(nprobe)).isGreaterThanOrEqualTo(target);
+            if (nprobe > 1) {
+                assertThat(measured.recall(nprobe - 1)).isLessThan(target);
+            }
+            before = nprobe;
+        }
+        assertThat(measured.recall(table.nlist())).isEqualTo(1);
+    }
+
+    @Test
+    void badInputIsNamed() {
+        IvfTable table = IvfTable.builder().nlist(5).build(orchestrator, rows);
+        assertThatThrownBy(() -> table.targetRecall(0, 10, sample)).hasMessageContaining("at most 1, got 0.0");
+        assertThatThrownBy(() -> table.targetRecall(Double.NaN, 10, sample)).hasMessageContaining("got NaN");
+        assertThatThrownBy(() -> table.targetRecall(.9, 0, sample)).hasMessageContaining("k must be");
+        assertThatThrownBy(() -> table.targetRecall(.9, 10, new float[0][])).hasMessageContaining("got none");
+        assertThatThrownBy(() -> table.targetRecall(.9, 10, new float[][] {{1}}))
+                .hasMessageContaining("query 0 must have 12 dimensions, got 1");
+    }
+
+    private static float[][] gaussian(int rows, Random random) {
+        float[][] vectors = new float[rows][12];
+        for (float[] vector : vectors) {
+            for (int d = 0; d < vector.length; d++) {
+                vector[d] = (float) random.nextGaussian();
+            }
+        }
+        return vectors;
+    }
+}
