@@ -4,8 +4,6 @@ import io.github.roost.bench.Samples;
 import io.github.roost.bench.locality.GateBench;
 import io.github.roost.bench.locality.GateBench.Outcome;
 import io.github.roost.core.dispatch.CrossDomainGate;
-import io.github.roost.topology.DomainLevel;
-import io.github.roost.topology.TopologyReader;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -27,11 +25,8 @@ final class GateCommand implements Callable<Integer> {
     @Mixin
     private final HelpOption help = new HelpOption();
 
-    @Option(
-            names = "--level",
-            paramLabel = "L3|L2|NUMA|PACKAGE",
-            description = "What a cache domain is; default L2, which makes two domains of two cores.")
-    private DomainLevel level = DomainLevel.L2;
+    @Mixin
+    private final LevelOption level = new LevelOption();
 
     @Option(names = "--table-kib", paramLabel = "N", description = "Size of each table; default 750.")
     private int tableKib = 750;
@@ -77,9 +72,7 @@ final class GateCommand implements Callable<Integer> {
 
     private List<Outcome> measure(List<CrossDomainGate> gates) {
         try {
-            return new GateBench(
-                            TopologyReader.live().level(level).read(), tableKib << 10, Duration.ofMillis(sliceMillis))
-                    .run(gates, rounds);
+            return new GateBench(level.machine(), tableKib << 10, Duration.ofMillis(sliceMillis)).run(gates, rounds);
         } catch (IllegalArgumentException e) {
             throw new CommandFailure(String.valueOf(e.getMessage()));
         }

@@ -3,8 +3,6 @@ package io.github.roost.examples.cli;
 import io.github.roost.bench.Samples;
 import io.github.roost.bench.locality.LocalityBench;
 import io.github.roost.core.Scheduling;
-import io.github.roost.topology.DomainLevel;
-import io.github.roost.topology.TopologyReader;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -26,11 +24,8 @@ final class LocalityCommand implements Callable<Integer> {
     @Mixin
     private final HelpOption help = new HelpOption();
 
-    @Option(
-            names = "--level",
-            paramLabel = "L3|L2|NUMA|PACKAGE",
-            description = "What a cache domain is; default L2, which makes two domains of two cores.")
-    private DomainLevel level = DomainLevel.L2;
+    @Mixin
+    private final LevelOption level = new LevelOption();
 
     @Option(names = "--table-kib", paramLabel = "N", description = "Size of each table; default 750.")
     private int tableKib = 750;
@@ -64,9 +59,7 @@ final class LocalityCommand implements Callable<Integer> {
 
     private Map<Scheduling, List<Double>> measure() {
         try {
-            return new LocalityBench(
-                            TopologyReader.live().level(level).read(), tableKib << 10, Duration.ofMillis(sliceMillis))
-                    .run(rounds);
+            return new LocalityBench(level.machine(), tableKib << 10, Duration.ofMillis(sliceMillis)).run(rounds);
         } catch (IllegalArgumentException e) {
             throw new CommandFailure(String.valueOf(e.getMessage()));
         }

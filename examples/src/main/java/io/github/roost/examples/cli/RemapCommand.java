@@ -2,8 +2,6 @@ package io.github.roost.examples.cli;
 
 import io.github.roost.bench.locality.RemapTail;
 import io.github.roost.bench.locality.RemapTail.Outcome;
-import io.github.roost.topology.DomainLevel;
-import io.github.roost.topology.TopologyReader;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import org.HdrHistogram.Histogram;
@@ -21,11 +19,8 @@ final class RemapCommand implements Callable<Integer> {
     @Mixin
     private final HelpOption help = new HelpOption();
 
-    @Option(
-            names = "--level",
-            paramLabel = "L3|L2|NUMA|PACKAGE",
-            description = "What a cache domain is; default L2, which makes two domains of two cores.")
-    private DomainLevel level = DomainLevel.L2;
+    @Mixin
+    private final LevelOption level = new LevelOption();
 
     @Option(names = "--ids", paramLabel = "N", description = "Number of mapping ids; default 1000.")
     private int ids = 1_000;
@@ -69,8 +64,7 @@ final class RemapCommand implements Callable<Integer> {
 
     private Outcome measure() {
         try {
-            return new RemapTail(TopologyReader.live().level(level).read(), ids, Duration.ofMillis(windowMillis))
-                    .run(times);
+            return new RemapTail(level.machine(), ids, Duration.ofMillis(windowMillis)).run(times);
         } catch (IllegalArgumentException e) {
             throw new CommandFailure(String.valueOf(e.getMessage()));
         }
