@@ -1,5 +1,6 @@
 package io.github.roost.examples.demo;
 
+import io.github.roost.bench.packages.DebianPackages;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
 import io.github.roost.examples.cli.CommandFailure;

@@ -1,13 +1,14 @@
 package io.github.roost.examples.demo;
 
+import io.github.roost.bench.packages.DebianPackages;
+import io.github.roost.bench.packages.DebianPackages.Package;
+import io.github.roost.bench.packages.DebianPackages.Query;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorMapping;
 import io.github.roost.core.OrchestratorMapping.TableHomes;
 import io.github.roost.core.OrchestratorStats;
 import io.github.roost.examples.cli.Streams;
-import io.github.roost.examples.demo.DebianPackages.Package;
-import io.github.roost.examples.demo.DebianPackages.Query;
 import io.github.roost.examples.demo.DemoReport.Answer;
 import io.github.roost.examples.demo.DemoReport.Domain;
 import io.github.roost.examples.demo.DemoReport.Hit;

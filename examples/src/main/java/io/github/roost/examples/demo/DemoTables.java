@@ -1,9 +1,10 @@
 package io.github.roost.examples.demo;
 
+import io.github.roost.bench.packages.DebianPackages;
+import io.github.roost.bench.packages.DebianPackages.Section;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.examples.cli.Streams;
-import io.github.roost.examples.demo.DebianPackages.Section;
 import io.github.roost.examples.demo.DemoReport.Build;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.hnsw.MultiTableSearch;

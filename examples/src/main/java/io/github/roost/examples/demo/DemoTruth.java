@@ -1,8 +1,9 @@
 package io.github.roost.examples.demo;
 
 import io.github.roost.bench.ExactSearch;
+import io.github.roost.bench.packages.DebianPackages;
+import io.github.roost.bench.packages.DebianPackages.Section;
 import io.github.roost.core.Neighbors;
-import io.github.roost.examples.demo.DebianPackages.Section;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;

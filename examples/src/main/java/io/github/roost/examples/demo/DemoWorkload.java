@@ -2,6 +2,7 @@ package io.github.roost.examples.demo;
 
 import io.github.roost.bench.ClosedLoop;
 import io.github.roost.bench.DistanceRecall;
+import io.github.roost.bench.packages.DebianPackages;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats.TableStats;

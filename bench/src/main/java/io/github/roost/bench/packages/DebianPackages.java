@@ -1,4 +1,4 @@
-package io.github.roost.examples.demo;
+package io.github.roost.bench.packages;
 
 import java.io.BufferedReader;
 import java.io.FileNotFoundException;
@@ -159,7 +159,7 @@ public record DebianPackages(
 
     private static void requireFile(Path file) throws IOException {
         if (!Files.isRegularFile(file)) {
-            throw new FileNotFoundException(file + " is missing: the demo's data set belongs there");
+            throw new FileNotFoundException(file + " is missing: the Debian packages belong there");
         }
     }
 }
