@@ -1,9 +1,10 @@
 package io.github.roost.core;
 
 import io.github.roost.core.mapping.DomainLoads;
+import io.github.roost.core.mapping.FirstHomes;
 import io.github.roost.core.mapping.Mapping;
-import io.github.roost.core.mapping.MappingPolicy;
-import io.github.roost.core.mapping.RemapTrigger;
+import io.github.roost.core.mapping.RemapRule;
+import io.github.roost.core.mapping.RemapRule.Remap;
 import io.github.roost.core.monitor.Traffic;
 import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.monitor.TrafficWindows;
@@ -11,9 +12,9 @@ import io.github.roost.core.pool.Epoch;
 import io.github.roost.core.pool.Epochs;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
@@ -33,8 +34,7 @@ final class Mapper {
 
     private final int domains;
     private final TrafficMonitor monitor;
-    private final MappingPolicy policy;
-    private final RemapTrigger trigger;
+    private final RemapRule rule;
     private final long shortWindowNanos;
     private final boolean adapts;
     private final TrafficWindows windows;
@@ -55,15 +55,13 @@ final class Mapper {
             int domains,
             int workers,
             TrafficMonitor monitor,
-            MappingPolicy policy,
-            RemapTrigger trigger,
+            RemapRule rule,
             Duration shortWindow,
             int shortPerLong,
             boolean adapts) {
         this.domains = domains;
         this.monitor = monitor;
-        this.policy = policy;
-        this.trigger = trigger;
+        this.rule = rule;
         this.shortWindowNanos = shortWindow.toNanos();
         this.adapts = adapts;
         this.windows = new TrafficWindows(shortPerLong);
@@ -107,30 +105,25 @@ final class Mapper {
         if (!adapts) {
             return false;
         }
-        return remapIfItPays(windows.longWindow()) || remapIfItPays(windows.shortWindow());
-    }
-
-    private boolean remapIfItPays(Traffic window) {
         Mapping now = epochs.current().mapping();
-        Traffic traffic = window.plus(Traffic.none(now.slots()));
         RemapEvent event = new RemapEvent();
         event.begin();
-        Mapping proposed = policy.next(now, traffic.bytes());
-        if (proposed.slots() != now.slots() || proposed.domains() != now.domains()) {
-            throw new IllegalStateException("a mapping policy must keep " + now.slots() + " slots and " + now.domains()
-                    + " domains, got " + proposed.slots() + " and " + proposed.domains());
-        }
-        if (proposed.sameHomes(now) || !trigger.pays(now, proposed, traffic)) {
-            return false;
-        }
-        long moved = DomainLoads.movedBytes(now, proposed, traffic.bytes());
-        epochs.publish(proposed);
+        Optional<Remap> remap = rule.atWindowEnd(now, windows);
+        remap.ifPresent(decided -> publish(now, decided, event));
+        return remap.isPresent();
+    }
+
+    private void publish(Mapping now, Remap remap, RemapEvent event) {
+        long moved = remap.movedBytes(now);
+        epochs.publish(remap.mapping());
         remaps++;
         movedBytes += moved;
         event.describe(
-                epochs.current().mapping().epoch(), moved, imbalance(now, traffic), imbalance(proposed, traffic));
+                epochs.current().mapping().epoch(),
+                moved,
+                imbalance(now, remap.traffic()),
+                imbalance(remap.mapping(), remap.traffic()));
         event.commit();
-        return true;
     }
 
     private static double imbalance(Mapping mapping, Traffic traffic) {
@@ -193,31 +186,12 @@ final class Mapper {
                 }
             }
         }
-        // New ids bring traffic nobody has seen yet: each counts as an average one, so that they spread.
-        double expected =
-                registeredIds(ids) == 0 ? 1 : Math.max(1, Arrays.stream(loads).sum() / registeredIds(ids));
         Mapping.Editor editor = now.edit(Math.max(slotCount, now.slots()));
-        for (int slot = first; slot < first + clusters; slot++) {
-            int home = leastLoaded(loads, ids);
-            editor.home(slot, home);
-            loads[home] += expected;
-            ids[home]++;
+        int[] homes = FirstHomes.assign(loads, ids, clusters);
+        for (int i = 0; i < clusters; i++) {
+            editor.home(first + i, homes[i]);
         }
         return editor.build();
-    }
-
-    private static int registeredIds(int[] ids) {
-        return Arrays.stream(ids).sum();
-    }
-
-    private static int leastLoaded(double[] loads, int[] ids) {
-        int best = 0;
-        for (int domain = 1; domain < loads.length; domain++) {
-            if (loads[domain] < loads[best] || (loads[domain] == loads[best] && ids[domain] < ids[best])) {
-                best = domain;
-            }
-        }
-        return best;
     }
 
     /**

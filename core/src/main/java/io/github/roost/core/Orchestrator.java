@@ -8,6 +8,7 @@ import io.github.roost.core.dispatch.RoundRobinDispatcher;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.mapping.MappingPolicy;
+import io.github.roost.core.mapping.RemapRule;
 import io.github.roost.core.mapping.RemapTrigger;
 import io.github.roost.core.mapping.StayingPairing;
 import io.github.roost.core.monitor.TrafficMonitor;
@@ -109,8 +110,7 @@ public final class Orchestrator implements AutoCloseable {
                 layout.domains(),
                 layout.workers(),
                 monitor,
-                builder.mappingPolicy,
-                builder.remapTrigger,
+                new RemapRule(builder.mappingPolicy, builder.remapTrigger),
                 builder.shortWindow,
                 builder.shortPerLong(),
                 scheduling == Scheduling.V2);
@@ -573,9 +573,9 @@ public final class Orchestrator implements AutoCloseable {
         private OverloadPolicy overloadPolicy = OverloadPolicy.reject();
         private int ringCapacity = 1024;
         private IdleStrategy idleStrategy = IdleStrategy.spinThenPark(200);
-        private CrossDomainGate crossDomainGate = new CrossDomainGate(2, 200_000);
+        private CrossDomainGate crossDomainGate = CrossDomainGate.DEFAULT;
         private MappingPolicy mappingPolicy = new StayingPairing();
-        private RemapTrigger remapTrigger = new RemapTrigger(.15, 6);
+        private RemapTrigger remapTrigger = RemapTrigger.DEFAULT;
         private Duration shortWindow = Duration.ofSeconds(10);
         private Duration longWindow = Duration.ofSeconds(60);
         private Duration slowTaskThreshold = Duration.ofMillis(100);

@@ -9,6 +9,9 @@ package io.github.roost.core.dispatch;
  * @param sustainedNanos how long it must have been backlogged, in nanoseconds, at least 0
  */
 public record CrossDomainGate(int backlogPerWorker, long sustainedNanos) {
+    /** Two waiting tasks a worker for 200 microseconds; measured with {@code ./roost bench gate}. */
+    public static final CrossDomainGate DEFAULT = new CrossDomainGate(2, 200_000);
+
     public CrossDomainGate {
         if (backlogPerWorker < 1) {
             throw new IllegalArgumentException("backlog per worker must be at least 1, got " + backlogPerWorker);

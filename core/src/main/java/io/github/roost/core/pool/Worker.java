@@ -3,6 +3,7 @@ package io.github.roost.core.pool;
 import io.github.roost.core.IdleStrategy;
 import io.github.roost.core.Priority;
 import io.github.roost.core.dispatch.StealOrder;
+import io.github.roost.core.dispatch.Stealing;
 import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.pool.WorkerCounters.Counter;
 import io.github.roost.topology.PinResult;
@@ -50,6 +51,7 @@ final class Worker implements Runnable {
     private final WorkerPool pool;
     private final DomainState domainState;
     private final StealOrder stealOrder;
+    private final Stealing<Task> stealing;
     private final IdleStrategy idleStrategy;
 
     /** Written by the worker (to PARKED and back) and by who wakes it (to UP). */
@@ -70,6 +72,10 @@ final class Worker implements Runnable {
         this.pool = pool;
         this.domainState = domainState;
         this.stealOrder = stealOrder;
+        this.stealing = new Stealing<>(
+                stealOrder,
+                new OtherWorkers(),
+                bound -> ThreadLocalRandom.current().nextInt(bound));
         this.idleStrategy = pool.idleStrategy();
         this.interactive = new Ring(ringCapacity);
         this.batch = new Ring(ringCapacity);
@@ -113,7 +119,7 @@ final class Worker implements Runnable {
 
     private @Nullable Task next() {
         Task task = pollOwn();
-        return task != null ? task : stealUngated();
+        return task != null ? task : stealing.ungated();
     }
 
     private @Nullable Task pollOwn() {
@@ -148,43 +154,8 @@ final class Worker implements Runnable {
         return task;
     }
 
-    private @Nullable Task stealUngated() {
-        int victims = stealOrder.ungated();
-        if (victims == 0) {
-            return null;
-        }
-        int start = ThreadLocalRandom.current().nextInt(victims);
-        for (int i = 0; i < victims; i++) {
-            Task task = stealFrom(stealOrder.ungated((start + i) % victims));
-            if (task != null) {
-                return task;
-            }
-        }
-        return null;
-    }
-
-    private @Nullable Task stealGated() {
-        for (int level = 0; level < stealOrder.gatedLevels(); level++) {
-            int victims = stealOrder.gated(level);
-            int start = ThreadLocalRandom.current().nextInt(victims);
-            for (int i = 0; i < victims; i++) {
-                int victim = stealOrder.gated(level, (start + i) % victims);
-                if (pool.waiting(victim) > 0 && pool.gateOpens(domain, victim)) {
-                    Task task = stealFrom(victim);
-                    if (task != null) {
-                        return task;
-                    }
-                }
-            }
-        }
-        return null;
-    }
-
     private @Nullable Task stealFrom(int victim) {
         Worker from = pool.worker(victim);
-        if (from.waiting() == 0) {
-            return null;
-        }
         Task task = from.pollAsThief();
         if (task != null) {
             boolean intra = from.domain == domain;
@@ -209,7 +180,7 @@ final class Worker implements Runnable {
             }
             task = next();
             if (task == null) {
-                task = stealGated();
+                task = stealing.gated();
             }
         }
         endIdle();
@@ -376,6 +347,24 @@ final class Worker implements Runnable {
             } else {
                 LockSupport.parkNanos(future, HELP_PAUSE_NANOS);
             }
+        }
+    }
+
+    /** The other workers, as this one sees them when it is a thief. */
+    private final class OtherWorkers implements Stealing.Victims<Task> {
+        @Override
+        public int waiting(int worker) {
+            return pool.waiting(worker);
+        }
+
+        @Override
+        public boolean gateOpens(int victim) {
+            return pool.gateOpens(domain, victim);
+        }
+
+        @Override
+        public @Nullable Task take(int victim) {
+            return stealFrom(victim);
         }
     }
 
