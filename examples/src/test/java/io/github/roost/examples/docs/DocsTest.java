@@ -1,0 +1,63 @@
+package io.github.roost.examples.docs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What README.md and docs show in Java compiles, and their links lead somewhere. */
+class DocsTest {
+    private static final String DOCUMENTS = "io.github.roost.examples.docs.Documents#all";
+    private static final Pattern LINK = Pattern.compile("\\]\\((?!https?:|#)([^)#\\s]+)");
+
+    @ParameterizedTest
+    @MethodSource(DOCUMENTS)
+    void everyJavaBlockCompiles(Path document) throws IOException {
+        String name = Documents.PROJECT.relativize(document).toString();
+
+        assertThat(JavaBlocks.problems(name, Files.readString(document))).isEmpty();
+    }
+
+    @ParameterizedTest
+    @MethodSource(DOCUMENTS)
+    void everyLinkWithinTheRepositoryLeadsToAFile(Path document) throws IOException {
+        assertThat(LINK.matcher(Files.readString(document)).results().map(match -> match.group(1)))
+                .allSatisfy(link ->
+                        assertThat(document.resolveSibling(link).normalize()).exists());
+    }
+
+    @Test
+    void aBlockThatDoesNotCompileIsReportedWithFileAndLine() {
+        String markdown = """
+                # A guide
+
+                <!-- given
+                import java.util.List;
+                List<String> names = List.of();
+                -->
+                ```java
+                import java.util.Set;
+
+                Set<String> once = Set.copyOf(names);
+                int wrong = once;
+                ```
+
+                ```java
+                public final class Other {
+                    Missing field;
+                }
+                ```
+                """;
+
+        assertThat(JavaBlocks.problems("guide.md", markdown))
+                .hasSize(2)
+                .satisfiesExactly(
+                        first -> assertThat(first).startsWith("guide.md:11: incompatible types"),
+                        second -> assertThat(second).startsWith("guide.md:16: cannot find symbol"));
+    }
+}
