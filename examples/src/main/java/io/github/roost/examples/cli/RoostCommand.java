@@ -71,6 +71,7 @@ public final class RoostCommand implements Callable<Integer> {
                 .addSubcommand(new MapCommand(streams))
                 .addSubcommand(new SearchCommand(streams))
                 .addSubcommand(new SoakCommand(streams))
+                .addSubcommand(new SimCommand(streams))
                 .addSubcommand(new CommandLine(new BenchCommand())
                         .addSubcommand(new IvfBenchCommand(streams))
                         .addSubcommand(new LocalityCommand(streams))
