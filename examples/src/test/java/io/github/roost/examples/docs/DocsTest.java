@@ -20,7 +20,7 @@ class DocsTest {
     void everyJavaBlockCompiles(Path document) throws IOException {
         String name = Documents.PROJECT.relativize(document).toString();
 
-        assertThat(JavaBlocks.problems(name, Files.readString(document))).isEmpty();
+        assertThat(JavaBlocks.problems(name, Files.readString(document), Documents.sources())).isEmpty();
     }
 
     @ParameterizedTest
@@ -54,7 +54,7 @@ class DocsTest {
                 ```
                 """;
 
-        assertThat(JavaBlocks.problems("guide.md", markdown))
+        assertThat(JavaBlocks.problems("guide.md", markdown, ""))
                 .hasSize(2)
                 .satisfiesExactly(
                         first -> assertThat(first).startsWith("guide.md:11: incompatible types"),

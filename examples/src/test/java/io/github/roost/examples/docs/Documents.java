@@ -22,4 +22,15 @@ public final class Documents {
                     .toList();
         }
     }
+
+    /** The sources of the examples, one after the other. */
+    static String sources() throws IOException {
+        StringBuilder sources = new StringBuilder();
+        try (Stream<Path> files = Files.walk(PROJECT.resolve("examples"))) {
+            for (Path file : files.filter(file -> file.toString().endsWith(".java")).sorted().toList()) {
+                sources.append(Files.readString(file));
+            }
+        }
+        return sources.toString();
+    }
 }

@@ -19,7 +19,8 @@ import javax.tools.ToolProvider;
 
 /**
  * The {@code java} blocks of a Markdown file, compiled. A block that declares a type is a compilation unit; any other is
- * the body of a method. What such a body takes for granted stands in a comment right before the block, which readers do
+ * the body of a method. A block that stands word for word in a source of the repository is compiled with that. What a
+ * body takes for granted stands in a comment right before the block, which readers do
  * not see: imports, and declarations of the variables it uses.
  *
  * <pre>{@code
@@ -40,10 +41,18 @@ final class JavaBlocks {
 
     private JavaBlocks() {}
 
-    /** What the compiler says about a text's blocks, each with file and line. */
-    static List<String> problems(String file, String markdown) {
+    /**
+     * What the compiler says about a text's blocks, each with file and line.
+     *
+     * @param sources Java that is compiled elsewhere
+     */
+    static List<String> problems(String file, String markdown, String sources) {
         List<String> problems = new ArrayList<>();
         for (Block block : blocks(markdown.lines().toList())) {
+            String code = String.join("\n", block.code());
+            if (sources.contains(code.indent(0)) || sources.contains(code.indent(4))) {
+                continue;
+            }
             compile(unit(block), file, block.firstLine(), problems);
         }
         return problems;
