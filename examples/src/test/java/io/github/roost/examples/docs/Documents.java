@@ -27,7 +27,9 @@ public final class Documents {
     static String sources() throws IOException {
         StringBuilder sources = new StringBuilder();
         try (Stream<Path> files = Files.walk(PROJECT.resolve("examples"))) {
-            for (Path file : files.filter(file -> file.toString().endsWith(".java")).sorted().toList()) {
+            for (Path file : files.filter(file -> file.toString().endsWith(".java"))
+                    .sorted()
+                    .toList()) {
                 sources.append(Files.readString(file));
             }
         }
