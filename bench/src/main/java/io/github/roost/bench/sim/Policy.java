@@ -23,6 +23,9 @@ public record Policy(String name, Scheduling scheduling, RemapRule rule, boolean
     /** Any gain at all: the paper remaps at the end of every window. */
     private static final RemapTrigger ALWAYS = new RemapTrigger(1e-9, 0);
 
+    /** What an orchestrator does by default. */
+    public static final RemapRule ROOST_RULE = new RemapRule(new StayingPairing(), RemapTrigger.DEFAULT);
+
     private static final RemapRule PAPER = new RemapRule(new HotColdPairing(), ALWAYS);
     private static final List<Policy> ALL = List.of(
             new Policy("v0", Scheduling.V0, PAPER, true, false),

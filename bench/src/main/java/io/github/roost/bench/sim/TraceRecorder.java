@@ -74,23 +74,32 @@ public final class TraceRecorder {
 
     private Traces.Table hnsw(TableSpec table, TableSpec.Vectors vectors, Orchestrator builder) {
         try (HnswTable built = WorkloadTables.hnsw(builder, table, vectors.rows())) {
-            int[][] visits = Arrays.stream(vectors.targets())
-                    .map(target -> built.visits(target, table.k(), WorkloadTables.ef(spec, table)))
-                    .toArray(int[][]::new);
-            int rowBytes = table.dimension() * Float.BYTES + LINKS * Integer.BYTES;
-            return new Traces.Table(table.name(), rowBytes, table.rowCount(), new int[0], visits);
+            return trace(table, built, vectors.targets());
         }
     }
 
     private Traces.Table ivf(TableSpec table, TableSpec.Vectors vectors, Orchestrator builder) {
         try (IvfTable built = WorkloadTables.ivf(builder, spec, table, vectors.rows())) {
-            int nprobe = Math.min(spec.nprobe(), built.nlist());
-            int[][] visits = Arrays.stream(vectors.targets())
-                    .map(target -> built.probes(target, nprobe))
-                    .toArray(int[][]::new);
-            int[] listRows =
-                    IntStream.range(0, built.nlist()).map(built::listSize).toArray();
-            return new Traces.Table(table.name(), table.dimension() * Float.BYTES, table.rowCount(), listRows, visits);
+            return trace(table, built, vectors.targets());
         }
+    }
+
+    /** What the searches of a table that is built read. */
+    public Traces.Table trace(TableSpec table, HnswTable built, float[][] targets) {
+        int[][] visits = Arrays.stream(targets)
+                .map(target -> built.visits(target, table.k(), WorkloadTables.ef(spec, table)))
+                .toArray(int[][]::new);
+        int rowBytes = table.dimension() * Float.BYTES + LINKS * Integer.BYTES;
+        return new Traces.Table(table.name(), rowBytes, table.rowCount(), new int[0], visits);
+    }
+
+    /** As {@link #trace(TableSpec, HnswTable, float[][])}. */
+    public Traces.Table trace(TableSpec table, IvfTable built, float[][] targets) {
+        int nprobe = Math.min(spec.nprobe(), built.nlist());
+        int[][] visits = Arrays.stream(targets)
+                .map(target -> built.probes(target, nprobe))
+                .toArray(int[][]::new);
+        int[] listRows = IntStream.range(0, built.nlist()).map(built::listSize).toArray();
+        return new Traces.Table(table.name(), table.dimension() * Float.BYTES, table.rowCount(), listRows, visits);
     }
 }
