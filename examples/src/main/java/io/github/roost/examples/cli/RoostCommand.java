@@ -64,7 +64,7 @@ public final class RoostCommand implements Callable<Integer> {
         return status;
     }
 
-    private static CommandLine commandLine(Streams streams) {
+    static CommandLine commandLine(Streams streams) {
         CommandLine command = new CommandLine(new RoostCommand())
                 .addSubcommand(new DemoCommand(streams))
                 .addSubcommand(new TopologyCommand(streams))
