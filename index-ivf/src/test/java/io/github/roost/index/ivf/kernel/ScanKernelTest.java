@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Metric;
+import io.github.roost.core.Neighbors;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -11,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -197,33 +199,10 @@ class ScanKernelTest {
     }
 
     private static List<Row> plainly(Metric metric, float[][] rows, float[] query, int k) {
-        List<Row> all = new ArrayList<>();
-        for (int i = 0; i < rows.length; i++) {
-            float[] lanes = new float[16];
-            double exact = 0;
-            for (int d = 0; d < query.length; d++) {
-                float difference = query[d] - rows[i][d];
-                float left = metric == Metric.SQUARED_L2 ? difference : query[d];
-                float right = metric == Metric.SQUARED_L2 ? difference : rows[i][d];
-                lanes[d % 16] = Math.fma(left, right, lanes[d % 16]);
-                exact += (double) left * right;
-            }
-            for (int half = 8; half > 0; half /= 2) {
-                for (int lane = 0; lane < half; lane++) {
-                    lanes[lane] += lanes[lane + half];
-                }
-            }
-            assertThat((double) lanes[0]).isCloseTo(exact, org.assertj.core.data.Offset.offset(1e-2));
-            all.add(new Row(
-                    i,
-                    switch (metric) {
-                        case SQUARED_L2 -> lanes[0];
-                        case INNER_PRODUCT -> 0 - lanes[0];
-                        case COSINE -> 1 - lanes[0];
-                    }));
-        }
-        all.sort(Comparator.comparing(Row::distance).thenComparing(Row::id));
-        return all.subList(0, Math.min(k, all.size()));
+        Neighbors nearest = PlainScan.nearest(metric, rows, ordinals(rows.length), query, k);
+        return IntStream.range(0, nearest.size())
+                .mapToObj(i -> new Row(nearest.ids()[i], nearest.distances()[i]))
+                .toList();
     }
 
     private static float[][] vectors(Random random, int count, int dimension) {
