@@ -29,10 +29,12 @@ final class NativeScan implements ScanKernel {
     private static final List<Isa> BEST_FIRST = List.of(Isa.AVX512, Isa.AVX2, Isa.NEON, Isa.PORTABLE);
 
     private final MethodHandle scan;
+    private final MethodHandle scanCodes;
     private final Isa isa;
 
-    private NativeScan(MethodHandle scan, Isa isa) {
+    private NativeScan(MethodHandle scan, MethodHandle scanCodes, Isa isa) {
         this.scan = scan;
+        this.scanCodes = scanCodes;
         this.isa = isa;
     }
 
@@ -60,10 +62,15 @@ final class NativeScan implements ScanKernel {
                         ADDRESS,
                         ADDRESS,
                         JAVA_LONG));
+        MethodHandle scanCodes = linker.downcallHandle(
+                library.findOrThrow("roost_ivf_scan_codes"),
+                FunctionDescriptor.ofVoid(
+                        JAVA_INT, ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, ADDRESS, ADDRESS,
+                        JAVA_INT, ADDRESS, ADDRESS, ADDRESS));
         List<ScanKernel> kernels = new ArrayList<>();
         for (Isa isa : BEST_FIRST) {
             if ((int) supports.invokeExact(isa.ordinal()) != 0) {
-                kernels.add(new NativeScan(scan, isa));
+                kernels.add(new NativeScan(scan, scanCodes, isa));
             }
         }
         return kernels;
@@ -98,6 +105,31 @@ final class NativeScan implements ScanKernel {
                     group.heapDistances,
                     group.heapIds,
                     (long) group.heapStride);
+        } catch (Throwable failure) {
+            throw new IllegalStateException("native scan failed", failure);
+        }
+    }
+
+    /** A run checks its own sizes, and the group, whose memory has room for all that a run can find, checks the run. */
+    @Override
+    public void scan(CodeRun run, CodeGroup group) {
+        group.requireFits(run);
+        try {
+            scanCodes.invokeExact(
+                    isa.ordinal(),
+                    run.codes(),
+                    run.terms(),
+                    run.count(),
+                    run.stride(),
+                    group.size(),
+                    group.weights,
+                    group.starts,
+                    group.slopes,
+                    group.bounds,
+                    CodeGroup.ROOM,
+                    group.found,
+                    group.rows,
+                    group.scores);
         } catch (Throwable failure) {
             throw new IllegalStateException("native scan failed", failure);
         }
