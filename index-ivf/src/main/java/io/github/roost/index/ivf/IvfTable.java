@@ -10,7 +10,6 @@ import io.github.roost.core.SearchFunction;
 import io.github.roost.core.SubmitOptions;
 import io.github.roost.core.TableFileException;
 import io.github.roost.core.Vectors;
-import io.github.roost.index.ivf.kernel.RowRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import java.io.IOException;
@@ -24,7 +23,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An inverted file (Sivic and Zisserman, 2003): rows in lists by their nearest centroid, of which a query probes the
- * nearest few, exactly. Each list is a mapping id of its own, so the orchestrator places lists, not tables.
+ * nearest few. Lists are of floats, scanned exactly, or
+ * of bytes, scanned for candidates that are then compared exactly ({@link ElementType}). Each list is a mapping id of its own, so the orchestrator places lists, not tables.
  *
  * <p>A query posts itself to the mailbox of each list it probes; a list with mail is queued once, on a worker of its
  * home domain, and scanned once for all queries that wait for it. Whoever finishes a query's last list merges its answer.
@@ -36,6 +36,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. Searches return at once, and may be waited for also inside another search.
  */
 public final class IvfTable implements AutoCloseable {
+    /** Most candidates that are compared again, as a multiple of k. */
+    static final double MOST_RERANK = 100;
+
     private final Orchestrator orchestrator;
     private final Registration registration;
     private final RowPreparation preparation;
@@ -43,6 +46,7 @@ public final class IvfTable implements AutoCloseable {
     private final Training training;
     private final ListScanner scanner;
     private final int nprobe;
+    private final double rerank;
     /** The rebuild under way, or the last one; guarded by {@link #training}. */
     private CompletableFuture<Void> rebuild = CompletableFuture.completedFuture(null);
 
@@ -52,14 +56,19 @@ public final class IvfTable implements AutoCloseable {
             RowPreparation preparation,
             Training training,
             IvfRows rows,
-            int nprobe) {
+            int nprobe,
+            double rerank) {
         this.orchestrator = orchestrator;
         this.registration = registration;
         this.preparation = preparation;
         this.training = training;
         this.rows = rows;
-        this.scanner = new ListScanner(training.kernel(), preparation.metric(), preparation.dimension());
         this.nprobe = nprobe;
+        this.rerank = rerank;
+        this.scanner = switch (training.element()) {
+            case FLOAT32 -> new FloatScanner(training.kernel(), metric(), dimension());
+            case INT8 -> new CodeScanner(training.kernel(), metric(), dimension(), rerank);
+        };
     }
 
     /** A builder with every option at its default. */
@@ -89,7 +98,7 @@ public final class IvfTable implements AutoCloseable {
     /**
      * {@link #search(float[], int, int)} among the rows that a filter accepts. No distance is computed to any other row.
      *
-     * @param filter asked for the external ids in the probed lists, on the workers, several at once; must be thread-safe and
+     * @param filter asked for external ids in the probed lists, on the workers, several at once; must be thread-safe and
      *     always answer the same. What it throws fails the search
      */
     public CompletableFuture<Neighbors> search(float[] query, int k, int nprobe, LongPredicate filter) {
@@ -153,7 +162,8 @@ public final class IvfTable implements AutoCloseable {
         Lists lists = rows.lists();
         int[] probed = probes(lists, prepared, nprobe);
         int found = Math.clamp(rows.size(), 1, k);
-        IvfQuery pending = new IvfQuery(prepared, found, probed.length, filter, rows::moves, orchestrator.newFuture());
+        SearchRequest request = new SearchRequest(prepared, found, Float.POSITIVE_INFINITY, filter);
+        IvfQuery<?> pending = scanner.query(request, lists, probed.length, rows::moves, orchestrator.newFuture());
         if (probed.length == 0) {
             // Only where every distance to a centroid overflows to no number.
             pending.answer().complete(Neighbors.EMPTY);
@@ -186,9 +196,9 @@ public final class IvfTable implements AutoCloseable {
     }
 
     private boolean scan(RowList list, ListMailbox mailbox, SearchContext context) {
-        List<IvfQuery> waiting = mailbox.takeAll();
+        List<IvfQuery<?>> waiting = mailbox.takeAll();
         try {
-            scanner.scan(list.runs(), waiting, context);
+            scanner.scan(list, waiting, context);
             return true;
         } catch (RuntimeException | Error failure) {
             fail(waiting, failure);
@@ -196,8 +206,8 @@ public final class IvfTable implements AutoCloseable {
         }
     }
 
-    private static void fail(List<IvfQuery> waiting, Throwable failure) {
-        for (IvfQuery query : waiting) {
+    private static void fail(List<IvfQuery<?>> waiting, Throwable failure) {
+        for (IvfQuery<?> query : waiting) {
             query.answer().completeExceptionally(failure);
         }
     }
@@ -297,8 +307,8 @@ public final class IvfTable implements AutoCloseable {
             try {
                 Locations locations = new Locations();
                 Lists fresh = copy.count() == 0
-                        ? rows.lists().emptied(dimension())
-                        : training.lists(copy.rows(), copy.ids(), nlist(), dimension(), locations);
+                        ? rows.lists().emptied()
+                        : training.again(copy.rows(), copy.ids(), rows.lists(), locations);
                 rows.exchange(fresh, locations);
             } catch (Throwable failure) {
                 rows.giveUp();
@@ -315,7 +325,7 @@ public final class IvfTable implements AutoCloseable {
      * there, whole. Searches go on, changes wait.
      */
     public void save(Path file) throws IOException {
-        rows.save(file, metric(), nprobe, training.seed());
+        rows.save(file, metric(), nprobe, training.seed(), rerank);
     }
 
     /**
@@ -333,13 +343,21 @@ public final class IvfTable implements AutoCloseable {
         ScanKernel kernel = ScanKernels.preferred();
         IvfRows rows = IvfRows.of(file, opened, new CoarseQuantizer(kernel, saved.centroids()));
         int lists = saved.ids().length;
+        Training training = new Training(
+                kernel,
+                new BatchWork(orchestrator, name + " (build)"),
+                saved.seed(),
+                saved.metric(),
+                saved.element(),
+                saved.layout().floats());
         return new IvfTable(
                 orchestrator,
                 orchestrator.register(name, lists),
-                new RowPreparation(saved.metric(), saved.dimension()),
-                new Training(kernel, new BatchWork(orchestrator, name + " (build)"), saved.seed()),
+                new RowPreparation(saved.metric(), saved.layout().dimension()),
+                training,
                 rows,
-                Math.min(saved.nprobe(), lists));
+                Math.min(saved.nprobe(), lists),
+                saved.rerank());
     }
 
     /** The table's name, as it shows in reports. */
@@ -369,9 +387,7 @@ public final class IvfTable implements AutoCloseable {
      */
     public int listSize(int list) {
         Vectors.requireRange("list", list, 0, nlist() - 1);
-        return Math.toIntExact(rows.lists().rows()[list].runs().stream()
-                .mapToLong(RowRun::count)
-                .sum());
+        return rows.lists().rows()[list].rows();
     }
 
     /** How many lists a search probes that does not say. */
@@ -382,6 +398,11 @@ public final class IvfTable implements AutoCloseable {
     /** How distances are measured. */
     public Metric metric() {
         return preparation.metric();
+    }
+
+    /** What the lists keep of each component for scans. */
+    public ElementType elementType() {
+        return training.element();
     }
 
     /** What scans the lists: {@code avx512}, {@code avx2}, {@code neon}, {@code vector}, {@code portable} or {@code java}. */
@@ -418,6 +439,9 @@ public final class IvfTable implements AutoCloseable {
         private int nlist;
         private int nprobe = 16;
         private long seed = 42;
+        private ElementType elementType = ElementType.FLOAT32;
+        private boolean keepFloats = true;
+        private double rerank = 2;
 
         private Builder() {}
 
@@ -451,6 +475,40 @@ public final class IvfTable implements AutoCloseable {
             return this;
         }
 
+        /**
+         * What lists keep of each component for scans; default {@link ElementType#FLOAT32}, which takes 4 bytes.
+         * {@link ElementType#INT8} takes 1 byte, and 4 a row, and scans several times as many rows a second; see
+         * {@link #keepFloats} for what it takes in all.
+         */
+        public Builder elementType(ElementType value) {
+            this.elementType = value;
+            return this;
+        }
+
+        /**
+         * Whether {@link ElementType#INT8} lists keep the floats too, for the candidates of a search to be compared with;
+         * default true: 5 bytes a component instead of 1. Without them distances are those to the nearest of 256 values a
+         * dimension, and of rows added later those outside the values of the build are cut off there. Of no meaning to
+         * {@link ElementType#FLOAT32}.
+         */
+        public Builder keepFloats(boolean value) {
+            this.keepFloats = value;
+            return this;
+        }
+
+        /**
+         * How many candidates of a search in {@link ElementType#INT8} lists are compared with the query itself, as a
+         * multiple of k, from 1 to 100; default 2. More find more and cost more. Of no meaning to
+         * {@link ElementType#FLOAT32}.
+         */
+        public Builder rerank(double value) {
+            if (!(value >= 1 && value <= MOST_RERANK)) {
+                throw new IllegalArgumentException("rerank must be between 1 and 100, got " + value);
+            }
+            this.rerank = value;
+            return this;
+        }
+
         /** {@link #build(Orchestrator, long[], float[][])} with the rows' ordinals as ids. */
         public IvfTable build(Orchestrator orchestrator, float[][] vectors) {
             long[] ordinals = new long[vectors.length];
@@ -476,14 +534,19 @@ public final class IvfTable implements AutoCloseable {
             }
             int probes = Math.min(nprobe, lists);
 
-            Training training =
-                    new Training(ScanKernels.preferred(), new BatchWork(orchestrator, name + " (build)"), seed);
+            Training training = new Training(
+                    ScanKernels.preferred(),
+                    new BatchWork(orchestrator, name + " (build)"),
+                    seed,
+                    metric,
+                    elementType,
+                    keepFloats || elementType == ElementType.FLOAT32);
             Locations locations = new Locations();
             Lists filled = training.lists(
                     row -> preparation.stored(vectors[row]), ids, lists, preparation.dimension(), locations);
             Registration registration = orchestrator.register(name, lists);
-            IvfRows rows = new IvfRows(preparation.dimension(), filled, locations);
-            return new IvfTable(orchestrator, registration, preparation, training, rows, probes);
+            return new IvfTable(
+                    orchestrator, registration, preparation, training, new IvfRows(filled, locations), probes, rerank);
         }
 
         private static int defaultNlist(int rows) {

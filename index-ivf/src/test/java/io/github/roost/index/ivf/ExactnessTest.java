@@ -67,6 +67,65 @@ class ExactnessTest {
         }
     }
 
+    /** What the codes choose, by scores written as plainly as can be, and then the distances of what has been chosen. */
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void candidatesAreThoseOfTheBestScoresAndTheirDistancesExact(String kernel) {
+        System.setProperty(ScanKernels.PROPERTY, kernel);
+        Random random = new Random(25);
+        for (int dimension : DIMENSIONS) {
+            for (Metric metric : Metric.values()) {
+                for (Kept kept : List.of(Kept.BOTH, Kept.CODES)) {
+                    float[][] rows = vectors(250, dimension, () -> (float) random.nextGaussian());
+                    float[][] queries = vectors(4, dimension, () -> (float) random.nextGaussian());
+                    long[] ids = idsOf(rows, random);
+                    double rerank = 1 + random.nextInt(30) / 10.;
+                    try (IvfTable table = kept.builder()
+                            .metric(metric)
+                            .nlist(7)
+                            .rerank(rerank)
+                            .build(ORCHESTRATOR, ids, rows)) {
+                        for (float[] query : queries) {
+                            int k = 1 + random.nextInt(40);
+                            assertThat(table.search(query, k, 7).join())
+                                    .as("%s, %s, %s, dimension %d, k %d", kernel, metric, kept, dimension, k)
+                                    .isEqualTo(inTwoStages(metric, kept, rows, ids, query, k, rerank));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static Neighbors inTwoStages(
+            Metric metric, Kept kept, float[][] rows, long[] ids, float[] query, int k, double rerank) {
+        record Candidate(int row, long id, float score) {}
+        int dimension = query.length;
+        RowPreparation preparation = new RowPreparation(metric, dimension);
+        float[][] stored = preparation.prepareRows(rows);
+        float[] prepared = preparation.prepareQuery(query);
+        ScalarCodec codec = ScalarCodec.learn(
+                metric, new BatchWork(ORCHESTRATOR, "oracle"), row -> stored[row], rows.length, dimension);
+        ScalarCodec.Weights weights = codec.weights(prepared);
+        List<Candidate> candidates = IntStream.range(0, rows.length)
+                .mapToObj(row -> {
+                    byte[] codes = codec.encode(stored[row]);
+                    int sum = 0;
+                    for (int d = 0; d < dimension; d++) {
+                        sum += (Byte.toUnsignedInt(codes[d]) - 128) * weights.weights()[d];
+                    }
+                    return new Candidate(row, ids[row], codec.term(codes) + weights.slope() * (float) sum);
+                })
+                .sorted(Comparator.comparing(Candidate::score).thenComparing(Candidate::id))
+                .limit((long) Math.ceil(k * rerank))
+                .toList();
+        float[][] compared = candidates.stream()
+                .map(each -> kept == Kept.BOTH ? stored[each.row()] : codec.decode(codec.encode(stored[each.row()])))
+                .toArray(float[][]::new);
+        long[] comparedIds = candidates.stream().mapToLong(Candidate::id).toArray();
+        return PlainScan.nearest(metric, compared, comparedIds, prepared, k);
+    }
+
     /** Whole numbers: floats sum them without rounding, and many rows are equally far. */
     @ParameterizedTest
     @MethodSource("kernels")
@@ -75,6 +134,7 @@ class ExactnessTest {
         Random random = new Random(22);
         for (int dimension : DIMENSIONS) {
             for (Metric metric : List.of(Metric.SQUARED_L2, Metric.INNER_PRODUCT)) {
+                Kept kept = Kept.values()[random.nextInt(3)];
                 int span = dimension < 4 ? 9 : 2;
                 float[][] rows = vectors(250, dimension, () -> (float) random.nextInt(span));
                 float[][] queries = vectors(4, dimension, () -> (float) random.nextInt(span));
@@ -85,6 +145,25 @@ class ExactnessTest {
                                 .as("%s, %s, dimension %d", kernel, metric, dimension)
                                 .containsExactly(inWholeNumbers(metric, rows, ids, query, 30));
                     }
+                }
+            }
+        }
+    }
+
+    /** Bytes are scanned as bytes: nothing of them is lost. */
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void rowsThatArriveAsBytesAreExactWithoutTheirFloats(String kernel) {
+        System.setProperty(ScanKernels.PROPERTY, kernel);
+        Random random = new Random(26);
+        for (int least : new int[] {0, -128, 1_000}) {
+            float[][] rows = vectors(400, 48, () -> (float) (least + random.nextInt(256)));
+            float[][] queries = vectors(5, 48, () -> (float) (least + random.nextInt(256)));
+            long[] ids = idsOf(rows, random);
+            try (IvfTable table = Kept.CODES.builder().nlist(7).rerank(5).build(ORCHESTRATOR, ids, rows)) {
+                for (float[] query : queries) {
+                    assertThat(table.search(query, 10, 7).join())
+                            .isEqualTo(PlainScan.nearest(Metric.SQUARED_L2, rows, ids, query, 10));
                 }
             }
         }

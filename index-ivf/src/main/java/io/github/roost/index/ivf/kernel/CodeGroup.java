@@ -85,9 +85,9 @@ public final class CodeGroup {
         return size;
     }
 
-    /** Sets what scores are of interest to a query from now on. */
-    public void setBound(int query, float bound) {
-        bounds.setAtIndex(FLOAT, query, bound);
+    /** Rows with a higher score than this are of no more interest to a query. */
+    public void lowerBound(int query, float bound) {
+        bounds.setAtIndex(FLOAT, query, Math.min(bound, bounds.getAtIndex(FLOAT, query)));
     }
 
     /** How many rows the last scan found for a query. */

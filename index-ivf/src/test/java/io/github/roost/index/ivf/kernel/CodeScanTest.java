@@ -72,11 +72,14 @@ class CodeScanTest {
         run.write(1, new byte[] {(byte) 130}, 1);
         run.write(2, new byte[] {(byte) 131}, 1);
         CodeGroup group = new CodeGroup();
-        scan(kernel, run, group, List.of(new Query(new byte[] {1, 0, 0, 0}, 1, 3)));
-        assertThat(found(group, 0)).containsExactly(new Row(1, 3));
-        group.setBound(0, 4);
-        kernel.scan(run, group);
+        scan(kernel, run, group, List.of(new Query(new byte[] {1, 0, 0, 0}, 1, 4)));
         assertThat(found(group, 0)).containsExactly(new Row(1, 3), new Row(2, 4));
+        group.lowerBound(0, 3);
+        kernel.scan(run, group);
+        assertThat(found(group, 0)).containsExactly(new Row(1, 3));
+        group.lowerBound(0, 5);
+        kernel.scan(run, group);
+        assertThat(found(group, 0)).containsExactly(new Row(1, 3));
     }
 
     @ParameterizedTest
