@@ -84,3 +84,25 @@ void roost_ivf_scan_codes(int32_t isa, const uint8_t *codes, const float *terms,
             codes_portable(&scan);
     }
 }
+
+/* Arguments as in struct picks; `isa` must be supported. */
+void roost_ivf_compare(int32_t isa, const float *const *rows, int64_t count, int64_t stride, int32_t inner_product,
+                       float bias, const float *query, float *distances) {
+    const struct picks picks = {rows, count, stride, inner_product, bias, query, distances};
+    switch (isa) {
+#if defined(__x86_64__)
+        case AVX2:
+            picks_avx2(&picks);
+            break;
+        case AVX512:
+            picks_avx512(&picks);
+            break;
+#elif defined(__aarch64__)
+        case NEON:
+            picks_neon(&picks);
+            break;
+#endif
+        default:
+            picks_portable(&picks);
+    }
+}

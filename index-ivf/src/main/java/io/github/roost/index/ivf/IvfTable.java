@@ -441,7 +441,7 @@ public final class IvfTable implements AutoCloseable {
         private long seed = 42;
         private ElementType elementType = ElementType.FLOAT32;
         private boolean keepFloats = true;
-        private double rerank = 2;
+        private double rerank = 1.5;
 
         private Builder() {}
 
@@ -498,7 +498,7 @@ public final class IvfTable implements AutoCloseable {
 
         /**
          * How many candidates of a search in {@link ElementType#INT8} lists are compared with the query itself, as a
-         * multiple of k, from 1 to 100; default 2. More find more and cost more. Of no meaning to
+         * multiple of k, from 1 to 100; default 1.5. More find more and cost more. Of no meaning to
          * {@link ElementType#FLOAT32}.
          */
         public Builder rerank(double value) {

@@ -2,21 +2,21 @@ package io.github.roost.index.ivf;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
-import io.github.roost.index.ivf.kernel.QueryGroup;
+import io.github.roost.index.ivf.kernel.RowPicks;
 import io.github.roost.index.ivf.kernel.RowRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
-import io.github.roost.index.ivf.kernel.TopHeap;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 
 /**
  * Compares a query with the rows of its shortlist by the distance itself: to the rows' floats where these are kept, else to
- * what their codes stand for. The rows are laid side by side for the kernel that scans lists of floats, so distances have
- * the bits that such a list would give. Thread-safe.
+ * what their codes stand for. Distances have the bits that a scan of floats would give. Thread-safe.
  */
 final class Reranker {
-    private static final ThreadLocal<SideBySide> SIDE_BY_SIDE = ThreadLocal.withInitial(SideBySide::new);
+    private static final ThreadLocal<RowPicks> PICKS = ThreadLocal.withInitial(RowPicks::new);
+    private static final ThreadLocal<Decoded> DECODED = ThreadLocal.withInitial(Decoded::new);
 
     private final ScanKernel kernel;
     private final Metric metric;
@@ -28,49 +28,62 @@ final class Reranker {
         this.dimension = dimension;
     }
 
-    /** Memory that is kept from query to query; belongs to one thread. */
-    private static final class SideBySide {
-        private final QueryGroup group = new QueryGroup();
+    /** The nearest of the shortlist, within the radius. */
+    Neighbors nearest(Shortlist shortlist, SearchRequest request, boolean mayRepeat) {
+        RowPicks picks = PICKS.get();
+        picks.begin(metric, request.vector(), shortlist.size());
+        if (shortlist.size() > 0 && !shortlist.block(0).keepsFloats()) {
+            RowRun decoded = DECODED.get().rows(shortlist, dimension);
+            for (int i = 0; i < shortlist.size(); i++) {
+                picks.add(decoded, i);
+            }
+        } else {
+            for (int i = 0; i < shortlist.size(); i++) {
+                picks.add(shortlist.block(i).floats(), shortlist.row(i));
+            }
+        }
+        kernel.compare(picks);
+
+        long[] ids = new long[shortlist.size()];
+        float[] distances = new float[shortlist.size()];
+        int found = 0;
+        for (int i = 0; i < ids.length; i++) {
+            float distance = picks.distance(i);
+            // False for the not-a-number of a row that has been removed.
+            if (distance <= request.radius()) {
+                ids[found] = shortlist.id(i);
+                distances[found++] = distance;
+            }
+        }
+        picks.clear();
+        ids = Arrays.copyOf(ids, found);
+        distances = Arrays.copyOf(distances, found);
+        return mayRepeat
+                ? NearestFirst.distinct(ids, distances, request.k())
+                : NearestFirst.of(ids, distances, request.k());
+    }
+
+    /** Rows that codes stand for, side by side, in memory that is kept from query to query. Belongs to one thread. */
+    private static final class Decoded {
         private MemorySegment vectors = MemorySegment.NULL;
         private MemorySegment ids = MemorySegment.NULL;
 
         RowRun rows(Shortlist shortlist, int dimension) {
             int stride = RowRun.strideOf(dimension);
-            long rowBytes = (long) stride * Float.BYTES;
-            vectors = roomFor(vectors, shortlist.size() * rowBytes);
-            ids = roomFor(ids, (long) shortlist.size() * Long.BYTES);
-            if (stride > dimension) {
-                // What another table has left where rows are padded.
-                vectors.asSlice(0, shortlist.size() * rowBytes).fill((byte) 0);
+            long bytes = (long) shortlist.size() * stride * Float.BYTES;
+            if (vectors.byteSize() < bytes) {
+                vectors = Arena.ofAuto().allocate(bytes + bytes / 2, 64);
             }
+            if (ids.byteSize() < (long) shortlist.size() * Long.BYTES) {
+                ids = Arena.ofAuto().allocate((long) shortlist.size() * 2 * Long.BYTES, 64);
+            }
+            // What another table has left where rows are padded.
+            vectors.asSlice(0, bytes).fill((byte) 0);
             for (int i = 0; i < shortlist.size(); i++) {
-                shortlist.copyRow(i, vectors, i * rowBytes);
-                ids.setAtIndex(ValueLayout.JAVA_LONG, i, shortlist.id(i));
+                float[] row = shortlist.block(i).decoded(shortlist.row(i));
+                MemorySegment.copy(row, 0, vectors, ValueLayout.JAVA_FLOAT, (long) i * stride * Float.BYTES, dimension);
             }
             return new RowRun(vectors, ids, shortlist.size(), stride);
         }
-
-        private static MemorySegment roomFor(MemorySegment segment, long bytes) {
-            return segment.byteSize() >= bytes ? segment : Arena.ofAuto().allocate(bytes + bytes / 2, 64);
-        }
-    }
-
-    /** The nearest of the shortlist. */
-    Neighbors nearest(Shortlist shortlist, SearchRequest request, boolean mayRepeat) {
-        if (shortlist.size() == 0) {
-            return Neighbors.EMPTY;
-        }
-        int capacity = mayRepeat ? shortlist.size() : Math.min(request.k(), shortlist.size());
-        TopHeap heap = new TopHeap(capacity);
-        SideBySide side = SIDE_BY_SIDE.get();
-        side.group.begin(metric, dimension, capacity);
-        side.group.add(request.vector(), heap, request.radius());
-        kernel.scan(side.rows(shortlist, dimension), side.group);
-        side.group.finish();
-        long[] ids = heap.copyOfIds();
-        float[] distances = heap.copyOfDistances();
-        return mayRepeat
-                ? NearestFirst.distinct(ids, distances, request.k())
-                : NearestFirst.of(ids, distances, request.k());
     }
 }

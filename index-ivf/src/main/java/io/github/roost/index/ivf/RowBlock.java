@@ -145,27 +145,21 @@ final class RowBlock {
 
     /** A copy of the row at a place; what its codes stand for where floats are not kept. */
     float[] row(int place) {
+        int at = place - first;
+        if (floats == null) {
+            return decoded(at);
+        }
         float[] row = new float[layout.dimension()];
-        copyRow(place - first, row);
+        MemorySegment.copy(floats.vectors(), FLOAT, at * floatRowBytes(), row, 0, row.length);
         return row;
     }
 
-    private void copyRow(int at, float[] row) {
-        if (floats != null) {
-            MemorySegment.copy(floats.vectors(), FLOAT, at * floatRowBytes(), row, 0, row.length);
-        } else if (codes != null) {
-            System.arraycopy(codec().decode(codes.read(at)), 0, row, 0, row.length);
+    /** What the codes of row {@code at} of the block stand for. */
+    float[] decoded(int at) {
+        if (codes == null) {
+            throw new IllegalStateException("the list keeps no codes");
         }
-    }
-
-    /** Copies row {@code at} of the block to {@code target}, as {@link #row} gives it. */
-    void copyRow(int at, MemorySegment target, long targetAt) {
-        if (floats != null) {
-            MemorySegment.copy(floats.vectors(), at * floatRowBytes(), target, targetAt, floatRowBytes());
-        } else if (codes != null) {
-            float[] row = codec().decode(codes.read(at));
-            MemorySegment.copy(row, 0, target, FLOAT, targetAt, row.length);
-        }
+        return codec().decode(codes.read(at));
     }
 
     /** The id of row {@code at} of the block. */
@@ -173,12 +167,21 @@ final class RowBlock {
         return ids.getAtIndex(LONG, at);
     }
 
+    boolean keepsFloats() {
+        return floats != null;
+    }
+
     /** The first {@code count} rows as floats. */
     RowRun floats(int count) {
+        return floats().slice(0, count);
+    }
+
+    /** All places as floats. */
+    RowRun floats() {
         if (floats == null) {
             throw new IllegalStateException("the list keeps no floats");
         }
-        return floats.slice(0, count);
+        return floats;
     }
 
     /** Rows {@code from}, a multiple of a tile, to {@code to} exclusive as codes. */

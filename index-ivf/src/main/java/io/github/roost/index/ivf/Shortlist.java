@@ -1,11 +1,11 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.index.ivf.kernel.CodeGroup;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.LongPredicate;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +21,6 @@ final class Shortlist {
     private final List<RowBlock> blocks = new ArrayList<>();
 
     private int[] scores;
-    private long[] ids;
     /** A block's index above, the row in the block below. */
     private long[] places;
 
@@ -33,7 +32,6 @@ final class Shortlist {
         this.wanted = wanted;
         int room = (int) Math.min(2L * wanted, LEAST_ROOM);
         this.scores = new int[room];
-        this.ids = new long[room];
         this.places = new long[room];
     }
 
@@ -42,14 +40,19 @@ final class Shortlist {
         return size;
     }
 
+    /** The id of a row. It is looked up only when it is needed: most rows that are taken are dropped again. */
     long id(int index) {
-        return ids[index];
+        return block(index).id((int) places[index]);
     }
 
-    /** Copies a row, as floats, to {@code target}. */
-    void copyRow(int index, MemorySegment target, long targetAt) {
-        long place = places[index];
-        blocks.get((int) (place >>> Integer.SIZE)).copyRow((int) place, target, targetAt);
+    /** The block that a row lies in. */
+    RowBlock block(int index) {
+        return blocks.get((int) (places[index] >>> Integer.SIZE));
+    }
+
+    /** Where in its {@link #block} a row lies. */
+    int row(int index) {
+        return (int) places[index];
     }
 
     /** The score beyond which no row gets in; infinite until as many have been met as are wanted. */
@@ -70,11 +73,8 @@ final class Shortlist {
         for (int i = 0; i < found; i++) {
             float score = group.score(query, i);
             int row = group.row(query, i);
-            if (score <= bound) {
-                long id = block.id(first + row);
-                if (filter == null || filter.test(id)) {
-                    append(NearestFirst.sortable(score), id, place + row);
-                }
+            if (score <= bound && (filter == null || filter.test(block.id(first + row)))) {
+                append(NearestFirst.sortable(score), place + row);
             }
         }
         if (bound == Float.POSITIVE_INFINITY && size >= wanted) {
@@ -87,23 +87,21 @@ final class Shortlist {
         long shift = (long) blocks.size() << Integer.SIZE;
         blocks.addAll(other.blocks);
         for (int i = 0; i < other.size; i++) {
-            append(other.scores[i], other.ids[i], other.places[i] + shift);
+            append(other.scores[i], other.places[i] + shift);
         }
     }
 
-    private void append(int score, long id, long place) {
+    private void append(int score, long place) {
         if (size == scores.length) {
             if (size >= 2L * wanted) {
                 shrink();
             } else {
                 int room = (int) Math.min(2L * wanted, 2L * size);
                 scores = Arrays.copyOf(scores, room);
-                ids = Arrays.copyOf(ids, room);
                 places = Arrays.copyOf(places, room);
             }
         }
         scores[size] = score;
-        ids[size] = id;
         places[size++] = place;
     }
 
@@ -113,38 +111,34 @@ final class Shortlist {
             return;
         }
         int worst = Smallest.nth(Arrays.copyOf(scores, size), wanted - 1);
-        long mostTiedId = mostTiedId(worst);
+        int atMostWorst = keepUpTo(worst, Long.MAX_VALUE);
+        if (atMostWorst > wanted) {
+            keepUpTo(worst, largestIdKept(worst, atMostWorst - wanted));
+        }
+        size = wanted;
+        bound = NearestFirst.floatOf(worst);
+    }
+
+    /** Keeps what has a better score than the worst, or that score and an id up to {@code mostId}; how many these are. */
+    private int keepUpTo(int worst, long mostId) {
         int kept = 0;
-        for (int i = 0; i < size && kept < wanted; i++) {
-            if (scores[i] < worst || (scores[i] == worst && ids[i] <= mostTiedId)) {
+        for (int i = 0; i < size; i++) {
+            if (scores[i] < worst || (scores[i] == worst && (mostId == Long.MAX_VALUE || id(i) <= mostId))) {
                 scores[kept] = scores[i];
-                ids[kept] = ids[i];
                 places[kept++] = places[i];
             }
         }
         size = kept;
-        bound = NearestFirst.floatOf(worst);
+        return kept;
     }
 
-    /** The largest id that is kept of those with the worst score. */
-    private long mostTiedId(int worst) {
-        int better = 0;
-        int tied = 0;
-        for (int i = 0; i < size; i++) {
-            better += scores[i] < worst ? 1 : 0;
-            tied += scores[i] == worst ? 1 : 0;
-        }
-        if (better + tied == wanted) {
-            return Long.MAX_VALUE;
-        }
-        long[] tiedIds = new long[tied];
-        int next = 0;
-        for (int i = 0; i < size; i++) {
-            if (scores[i] == worst) {
-                tiedIds[next++] = ids[i];
-            }
-        }
-        Arrays.sort(tiedIds);
-        return tiedIds[wanted - better - 1];
+    /** The largest id that stays among those with the worst score if so many of them go. */
+    private long largestIdKept(int worst, int going) {
+        long[] tied = IntStream.range(0, size)
+                .filter(i -> scores[i] == worst)
+                .mapToLong(this::id)
+                .sorted()
+                .toArray();
+        return tied[tied.length - going - 1];
     }
 }

@@ -51,6 +51,18 @@ final class JavaScan implements ScanKernel {
     }
 
     @Override
+    public void compare(RowPicks picks) {
+        for (int i = 0; i < picks.size(); i++) {
+            MemorySegment rows = picks.runs.get(i).vectors();
+            long rowAt = (long) picks.rows[i] * picks.stride * Float.BYTES;
+            float distance = picks.innerProduct
+                    ? picks.bias - pairs.innerProduct(picks.query, 0, rows, rowAt, picks.stride)
+                    : pairs.squaredL2(picks.query, 0, rows, rowAt, picks.stride);
+            picks.distances.setAtIndex(ValueLayout.JAVA_FLOAT, i, distance);
+        }
+    }
+
+    @Override
     public void scan(CodeRun run, CodeGroup group) {
         group.requireFits(run);
         int[] sums = new int[CodeRun.TILE];

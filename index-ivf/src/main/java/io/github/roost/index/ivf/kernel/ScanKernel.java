@@ -21,4 +21,7 @@ public interface ScanKernel {
      *     {@link CodeGroup#MAX_ROWS}
      */
     void scan(CodeRun run, CodeGroup group);
+
+    /** Finds the distances of picked rows, those of {@link #scan(RowRun, QueryGroup)} to the bit. */
+    void compare(RowPicks picks);
 }

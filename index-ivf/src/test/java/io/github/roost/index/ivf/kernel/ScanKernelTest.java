@@ -118,6 +118,42 @@ class ScanKernelTest {
 
     @ParameterizedTest
     @MethodSource("kernels")
+    void pickedRowsHaveTheDistancesOfAScan(ScanKernel kernel) {
+        Random random = new Random(10);
+        RowPicks picks = new RowPicks();
+        for (int dimension : new int[] {300, 1, 16, 17, 129}) {
+            for (Metric metric : Metric.values()) {
+                float[][] rows = vectors(random, 50, dimension);
+                float[] query = vectors(random, 1, dimension)[0];
+                RowRun run = run(rows, ordinals(50));
+                int[] order = random.ints(1 + random.nextInt(40), 0, 50).toArray();
+                picks.begin(metric, query, order.length);
+                for (int row : order) {
+                    picks.add(run, row);
+                }
+                kernel.compare(picks);
+                for (int i = 0; i < order.length; i++) {
+                    assertThat(picks.distance(i)).isEqualTo(PlainScan.distance(metric, rows[order[i]], query));
+                }
+            }
+        }
+        picks.clear();
+        kernel.compare(picks);
+    }
+
+    @Test
+    void aRowOutsideItsRunCannotBePicked() {
+        RowRun run = run(new float[2][16], ordinals(2));
+        RowPicks picks = new RowPicks();
+        picks.begin(Metric.SQUARED_L2, new float[16], 1);
+        assertThatThrownBy(() -> picks.add(run, 2)).hasMessageContaining("take no row 2 of 2");
+        assertThatThrownBy(() -> picks.add(run, -1)).hasMessageContaining("take no row -1");
+        assertThatThrownBy(() -> picks.add(run(new float[1][17], ordinals(1)), 0))
+                .hasMessageContaining("of stride 32");
+    }
+
+    @ParameterizedTest
+    @MethodSource("kernels")
     void stridesThatDisagreeAreRefused(ScanKernel kernel) {
         QueryGroup group = new QueryGroup();
         group.begin(Metric.SQUARED_L2, 17, 1);
