@@ -58,13 +58,8 @@ final class NearestFirst {
     }
 
     /** Bits whose signed order is the floats' order; both zeros become one, as they are equal distances. */
-    static int sortable(float distance) {
+    private static int sortable(float distance) {
         int bits = Float.floatToIntBits(distance + 0f);
         return bits < 0 ? bits ^ Integer.MAX_VALUE : bits;
-    }
-
-    /** The float whose {@link #sortable} bits these are. */
-    static float floatOf(int sortable) {
-        return Float.intBitsToFloat(sortable < 0 ? sortable ^ Integer.MAX_VALUE : sortable);
     }
 }

@@ -20,7 +20,7 @@ final class Shortlist {
     /** The blocks that rows lie in; a row keeps its block from being freed. */
     private final List<RowBlock> blocks = new ArrayList<>();
 
-    private int[] scores;
+    private float[] scores;
     /** A block's index above, the row in the block below. */
     private long[] places;
 
@@ -31,7 +31,7 @@ final class Shortlist {
     Shortlist(int wanted) {
         this.wanted = wanted;
         int room = (int) Math.min(2L * wanted, LEAST_ROOM);
-        this.scores = new int[room];
+        this.scores = new float[room];
         this.places = new long[room];
     }
 
@@ -74,7 +74,7 @@ final class Shortlist {
             float score = group.score(query, i);
             int row = group.row(query, i);
             if (score <= bound && (filter == null || filter.test(block.id(first + row)))) {
-                append(NearestFirst.sortable(score), place + row);
+                append(score, place + row);
             }
         }
         if (bound == Float.POSITIVE_INFINITY && size >= wanted) {
@@ -91,7 +91,7 @@ final class Shortlist {
         }
     }
 
-    private void append(int score, long place) {
+    private void append(float score, long place) {
         if (size == scores.length) {
             if (size >= 2L * wanted) {
                 shrink();
@@ -110,35 +110,35 @@ final class Shortlist {
         if (size < wanted) {
             return;
         }
-        int worst = Smallest.nth(Arrays.copyOf(scores, size), wanted - 1);
-        int atMostWorst = keepUpTo(worst, Long.MAX_VALUE);
-        if (atMostWorst > wanted) {
-            keepUpTo(worst, largestIdKept(worst, atMostWorst - wanted));
-        }
-        size = wanted;
-        bound = NearestFirst.floatOf(worst);
-    }
-
-    /** Keeps what has a better score than the worst, or that score and an id up to {@code mostId}; how many these are. */
-    private int keepUpTo(int worst, long mostId) {
+        bound = Smallest.nth(scores, size, wanted - 1);
         int kept = 0;
         for (int i = 0; i < size; i++) {
-            if (scores[i] < worst || (scores[i] == worst && (mostId == Long.MAX_VALUE || id(i) <= mostId))) {
+            // Written in any case, to be written over if it is not kept: a branch would often be foretold wrongly.
+            scores[kept] = scores[i];
+            places[kept] = places[i];
+            kept += scores[i] <= bound ? 1 : 0;
+        }
+        size = kept;
+        if (size > wanted) {
+            dropTied();
+        }
+    }
+
+    /** Of the rows with the worst score drops those with the largest ids. */
+    private void dropTied() {
+        long[] tied = IntStream.range(0, size)
+                .filter(i -> scores[i] == bound)
+                .mapToLong(this::id)
+                .sorted()
+                .toArray();
+        long mostId = tied[tied.length - (size - wanted) - 1];
+        int kept = 0;
+        for (int i = 0; i < size && kept < wanted; i++) {
+            if (scores[i] < bound || id(i) <= mostId) {
                 scores[kept] = scores[i];
                 places[kept++] = places[i];
             }
         }
         size = kept;
-        return kept;
-    }
-
-    /** The largest id that stays among those with the worst score if so many of them go. */
-    private long largestIdKept(int worst, int going) {
-        long[] tied = IntStream.range(0, size)
-                .filter(i -> scores[i] == worst)
-                .mapToLong(this::id)
-                .sorted()
-                .toArray();
-        return tied[tied.length - going - 1];
     }
 }
