@@ -92,7 +92,7 @@ public final class IvfTable implements AutoCloseable {
      * @throws IllegalArgumentException if an argument is out of its range, or the table is closed
      */
     public CompletableFuture<Neighbors> search(float[] query, int k, int nprobe) {
-        return submit(query, k, nprobe, null);
+        return submit(query, "k", k, Float.POSITIVE_INFINITY, nprobe, null);
     }
 
     /**
@@ -105,13 +105,51 @@ public final class IvfTable implements AutoCloseable {
         if (filter == null) {
             throw new NullPointerException("filter must not be null");
         }
-        return submit(query, k, nprobe, filter);
+        return submit(query, "k", k, Float.POSITIVE_INFINITY, nprobe, filter);
     }
 
-    /** Answers of {@link #search(float[], int, int)} in the order of the queries; all are checked before one begins. */
+    /** {@link #rangeSearch(float[], float, int, int)} with the table's own nprobe. */
+    public CompletableFuture<Neighbors> rangeSearch(float[] query, float radius, int limit) {
+        return rangeSearch(query, radius, limit, nprobe);
+    }
+
+    /**
+     * The rows within a radius among those of the nearest lists: all of them, unless there are more than the limit, which
+     * bounds the memory that an answer takes. In lists of {@link ElementType#INT8} they are looked for among as many
+     * candidates as a search for the limit's number of rows compares.
+     *
+     * @param query {@link #dimension()} finite components
+     * @param radius the greatest distance, as {@link Neighbors} tell it: squared for {@link Metric#SQUARED_L2}, negated for
+     *     {@link Metric#INNER_PRODUCT}; a number
+     * @param limit how many rows at most, from 1 to 10,000
+     * @param nprobe how many lists, from 1 to {@link #nlist()}; all of them find all rows within the radius
+     * @return completes with the rows, nearest first, ties by ascending id; where there are as many as the limit, they are
+     *     the nearest, and there may be more. Fails as a search does
+     * @throws IllegalArgumentException if an argument is out of its range, or the table is closed
+     */
+    public CompletableFuture<Neighbors> rangeSearch(float[] query, float radius, int limit, int nprobe) {
+        if (Float.isNaN(radius)) {
+            throw new IllegalArgumentException("radius must be a number, got NaN");
+        }
+        return submit(query, "limit", limit, radius, nprobe, null);
+    }
+
+    /**
+     * Searches for many queries at once, which scan the lists that they share together: on lists that many of them probe,
+     * several times as fast as one search after the other.
+     *
+     * @param queries each as {@link #search(float[], int, int)} takes it; all are checked before one begins
+     * @return the answers in the order of the queries, each complete on its own. All searches are under way at once, so an
+     *     orchestrator that rejects what its rings do not hold may fail some: let it block, or make rings larger
+     * @throws IllegalArgumentException if an argument is out of its range, or the table is closed; then none has begun
+     */
     public List<CompletableFuture<Neighbors>> searchAll(List<float[]> queries, int k, int nprobe) {
         List<float[]> checked = List.copyOf(queries);
-        checked.forEach(preparation::prepareQuery);
+        Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
+        Vectors.requireRange("nprobe", nprobe, 1, nlist());
+        for (int query = 0; query < checked.size(); query++) {
+            Vectors.require("query " + query, checked.get(query), dimension(), metric());
+        }
         return checked.stream().map(query -> search(query, k, nprobe)).toList();
     }
 
@@ -126,9 +164,7 @@ public final class IvfTable implements AutoCloseable {
      * @throws IllegalArgumentException if an argument is not as said, or the table is closed
      */
     public int targetRecall(double recall, int k, float[][] sample) {
-        if (!(recall > 0 && recall <= 1)) {
-            throw new IllegalArgumentException("recall must be over 0 and at most 1, got " + recall);
-        }
+        requireRecall(recall);
         if (sample.length == 0) {
             throw new IllegalArgumentException("the sample must have at least one query, got none");
         }
@@ -150,19 +186,19 @@ public final class IvfTable implements AutoCloseable {
     }
 
     private int[] probes(Lists lists, float[] prepared, int nprobe) {
-        Metric coarse = preparation.metric() == Metric.INNER_PRODUCT ? Metric.INNER_PRODUCT : Metric.SQUARED_L2;
-        return lists.quantizer().nearest(prepared, nprobe, coarse);
+        return lists.quantizer().nearest(prepared, nprobe, metric());
     }
 
-    private CompletableFuture<Neighbors> submit(float[] query, int k, int nprobe, @Nullable LongPredicate filter) {
-        Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
+    /** @param limitName what the caller calls the number of rows */
+    private CompletableFuture<Neighbors> submit(
+            float[] query, String limitName, int limit, float radius, int nprobe, @Nullable LongPredicate filter) {
+        Vectors.requireRange(limitName, limit, 1, Vectors.MOST_NEIGHBORS);
         Vectors.requireRange("nprobe", nprobe, 1, nlist());
         requireOpen();
         float[] prepared = preparation.prepareQuery(query);
         Lists lists = rows.lists();
         int[] probed = probes(lists, prepared, nprobe);
-        int found = Math.clamp(rows.size(), 1, k);
-        SearchRequest request = new SearchRequest(prepared, found, Float.POSITIVE_INFINITY, filter);
+        SearchRequest request = new SearchRequest(prepared, Math.clamp(rows.size(), 1, limit), radius, filter);
         IvfQuery<?> pending = scanner.query(request, lists, probed.length, rows::moves, orchestrator.newFuture());
         if (probed.length == 0) {
             // Only where every distance to a centroid overflows to no number.
@@ -424,6 +460,13 @@ public final class IvfTable implements AutoCloseable {
         registration.close();
     }
 
+    private static double requireRecall(double recall) {
+        if (!(recall > 0 && recall <= 1)) {
+            throw new IllegalArgumentException("recall must be over 0 and at most 1, got " + recall);
+        }
+        return recall;
+    }
+
     private void requireOpen() {
         if (!registration.isOpen()) {
             throw new IllegalArgumentException("table " + name() + " is closed: it is unregistered");
@@ -437,7 +480,8 @@ public final class IvfTable implements AutoCloseable {
         private String name = "ivf";
         private Metric metric = Metric.SQUARED_L2;
         private int nlist;
-        private int nprobe = 16;
+        private int nprobe;
+        private double targetRecall = .95;
         private long seed = 42;
         private ElementType elementType = ElementType.FLOAT32;
         private boolean keepFloats = true;
@@ -463,9 +507,21 @@ public final class IvfTable implements AutoCloseable {
             return this;
         }
 
-        /** How many lists a search probes that does not say; from 1 to 131,072; default 16, or all where there are fewer. */
+        /**
+         * How many lists a search probes that does not say; from 1 to 131,072, or all where there are fewer; default what
+         * {@link #targetRecall} asks for.
+         */
         public Builder nprobe(int value) {
             this.nprobe = requireLists("nprobe", value);
+            return this;
+        }
+
+        /**
+         * What share of its true 10 nearest rows the lists are to hold that a search probes, from over 0 to 1; default .95.
+         * The build measures with 128 of the rows how many lists that takes. Of no meaning where {@link #nprobe} is given.
+         */
+        public Builder targetRecall(double value) {
+            this.targetRecall = requireRecall(value);
             return this;
         }
 
@@ -532,8 +588,6 @@ public final class IvfTable implements AutoCloseable {
                 throw new IllegalArgumentException(
                         "nlist must be at most the number of rows, " + vectors.length + ", got " + lists);
             }
-            int probes = Math.min(nprobe, lists);
-
             Training training = new Training(
                     ScanKernels.preferred(),
                     new BatchWork(orchestrator, name + " (build)"),
@@ -542,8 +596,11 @@ public final class IvfTable implements AutoCloseable {
                     elementType,
                     keepFloats || elementType == ElementType.FLOAT32);
             Locations locations = new Locations();
-            Lists filled = training.lists(
-                    row -> preparation.stored(vectors[row]), ids, lists, preparation.dimension(), locations);
+            RowSource stored = row -> preparation.stored(vectors[row]);
+            Lists filled = training.lists(stored, ids, lists, preparation.dimension(), locations);
+            int probes = nprobe == 0
+                    ? ProbeChoice.fewest(targetRecall, training, stored, ids, filled, locations)
+                    : Math.min(nprobe, lists);
             Registration registration = orchestrator.register(name, lists);
             return new IvfTable(
                     orchestrator, registration, preparation, training, new IvfRows(filled, locations), probes, rerank);
