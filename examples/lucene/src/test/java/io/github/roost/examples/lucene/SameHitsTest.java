@@ -26,6 +26,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** A search finds the same with the same scores, whoever runs it. */
 @TestInstance(Lifecycle.PER_CLASS)
@@ -60,9 +62,24 @@ class SameHitsTest {
         return new IndexSearcher(reader);
     }
 
-    private IndexSearcher onRoost() {
-        return new IndexSearcher(
-                reader, orchestrator.executor(orchestrator.register("packages").id()));
+    /** The ways onto Roost's workers. */
+    enum Way {
+        EXECUTOR {
+            @Override
+            IndexSearcher open(DirectoryReader reader, Orchestrator orchestrator) {
+                return new IndexSearcher(
+                        reader,
+                        orchestrator.executor(orchestrator.register("packages").id()));
+            }
+        },
+        SEGMENTS_AT_HOME {
+            @Override
+            IndexSearcher open(DirectoryReader reader, Orchestrator orchestrator) throws IOException {
+                return new SegmentHomes(orchestrator, "packages").searcher(reader);
+            }
+        };
+
+        abstract IndexSearcher open(DirectoryReader reader, Orchestrator orchestrator) throws IOException;
     }
 
     @Test
@@ -74,28 +91,32 @@ class SameHitsTest {
                         .isBetween(reader.maxDoc() / Packages.SEGMENTS, reader.maxDoc() / Packages.SEGMENTS + 1));
     }
 
-    @Test
-    void vectorsFindTheSameOnRoost() throws IOException {
-        assertSame(onRoost(), queries().map(query -> PackageIndex.meaning(query.vector(), K)));
+    @ParameterizedTest
+    @EnumSource
+    void vectorsFindTheSame(Way way) throws IOException {
+        assertSame(way.open(reader, orchestrator), queries().map(query -> PackageIndex.meaning(query.vector(), K)));
     }
 
-    @Test
-    void filteredVectorsFindTheSameOnRoost() throws IOException {
+    @ParameterizedTest
+    @EnumSource
+    void filteredVectorsFindTheSame(Way way) throws IOException {
         assertSame(
-                onRoost(),
+                way.open(reader, orchestrator),
                 queries()
                         .map(query -> new KnnFloatVectorQuery(
                                 PackageIndex.VECTOR, query.vector(), K, PackageIndex.section("python"))));
     }
 
-    @Test
-    void wordsFindTheSameOnRoost() throws IOException {
-        assertSame(onRoost(), queries().map(query -> PackageIndex.words(query.text())));
+    @ParameterizedTest
+    @EnumSource
+    void wordsFindTheSame(Way way) throws IOException {
+        assertSame(way.open(reader, orchestrator), queries().map(query -> PackageIndex.words(query.text())));
     }
 
-    @Test
-    void wordsAndVectorsInOneQueryFindTheSameOnRoost() throws IOException {
-        assertSame(onRoost(), queries().map(query -> (Query) new BooleanQuery.Builder()
+    @ParameterizedTest
+    @EnumSource
+    void wordsAndVectorsInOneQueryFindTheSame(Way way) throws IOException {
+        assertSame(way.open(reader, orchestrator), queries().map(query -> (Query) new BooleanQuery.Builder()
                 .add(PackageIndex.words(query.text()), Occur.SHOULD)
                 .add(PackageIndex.meaning(query.vector(), K), Occur.SHOULD)
                 .build()));
