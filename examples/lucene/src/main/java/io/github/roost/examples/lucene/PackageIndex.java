@@ -17,7 +17,6 @@ import org.apache.lucene.index.Term;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.search.BooleanClause.Occur;
 import org.apache.lucene.search.BooleanQuery;
-import org.apache.lucene.search.BoostQuery;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.KnnFloatVectorQuery;
 import org.apache.lucene.search.MatchNoDocsQuery;
@@ -44,8 +43,6 @@ public final class PackageIndex {
     /** Ordinal in the data set, as a doc value and as a term. */
     public static final String ROW = "row";
 
-    /** A word of the name says more than one of the synopsis. */
-    private static final float NAME_BOOST = 2f;
     /** The constant of reciprocal rank fusion that Cormack et al. (2009) found to suit many collections. */
     private static final int FUSION_CONSTANT = 60;
 
@@ -79,7 +76,8 @@ public final class PackageIndex {
         }
     }
 
-    private static Document document(DebianPackages packages, int row) {
+    /** The document of a row. */
+    public static Document document(DebianPackages packages, int row) {
         DebianPackages.Package described = packages.packages().get(row);
         Document document = new Document();
         document.add(new TextField(NAME, described.name(), Store.YES));
@@ -115,7 +113,7 @@ public final class PackageIndex {
         }
         return new BooleanQuery.Builder()
                 .add(inSynopsis, Occur.SHOULD)
-                .add(new BoostQuery(inName, NAME_BOOST), Occur.SHOULD)
+                .add(inName, Occur.SHOULD)
                 .build();
     }
 
@@ -123,7 +121,7 @@ public final class PackageIndex {
      * The best by words and by meaning at once: two searches, merged by reciprocal rank fusion, since a BM25 score and a
      * distance have no common scale. Each search looks {@code depth} hits deep.
      *
-     * @param meaning a query by vectors, such as {@link #meaning}
+     * @param meaning a query by vectors, such as {@link #meaning} or a {@link RoostKnnQuery}
      * @param depth how many hits of either search may count, at least k
      * @param k how many hits are wanted
      */

@@ -62,7 +62,7 @@ public final class SegmentHomes {
         return new SegmentReaders(reader, this);
     }
 
-    /** Where searches of a segment belong. */
+    /** Where searches of a segment belong. Called with an open reader, whose closing the listener so does not miss. */
     MappingId idOf(LeafReader segment) {
         IndexReader.CacheHelper core = segment.getCoreCacheHelper();
         if (core == null) {

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.lucene.store.ByteBuffersDirectory;
 import org.apache.lucene.store.Directory;
+import org.apache.lucene.store.IOContext;
 
 /** Debian packages for tests: one in ten, so that an index stands in a moment. */
 final class Packages {
@@ -17,11 +18,27 @@ final class Packages {
 
     private Packages() {}
 
-    /** A new index of {@link #SOME} in {@link #SEGMENTS} segments. */
+    /** An index of {@link #SOME} in {@link #SEGMENTS} segments, the caller's own: written once and copied. */
     static Directory index() throws IOException {
-        Directory directory = new ByteBuffersDirectory();
-        PackageIndex.write(SOME, SEGMENTS, directory);
-        return directory;
+        Directory copy = new ByteBuffersDirectory();
+        for (String file : Written.INDEX.listAll()) {
+            copy.copyFrom(Written.INDEX, file, file, IOContext.DEFAULT);
+        }
+        return copy;
+    }
+
+    private static final class Written {
+        static final Directory INDEX = write();
+
+        private static Directory write() {
+            Directory directory = new ByteBuffersDirectory();
+            try {
+                PackageIndex.write(SOME, SEGMENTS, directory);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            return directory;
+        }
     }
 
     private static DebianPackages read() {
