@@ -58,7 +58,8 @@ public final class RoostTable {
     /**
      * An IVF table.
      *
-     * @param nprobe lists that a search scans; all of them make it exact
+     * @param nprobe lists that a search scans; all of them make it exact, few of them may hold fewer than k rows that a
+     *     filter accepts
      * @param idField numeric doc value with the table's ids
      */
     public static RoostTable of(IvfTable table, int nprobe, String idField) {

@@ -10,10 +10,11 @@ import org.apache.lucene.store.ByteBuffersDirectory;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.IOContext;
 
-/** Debian packages for tests: one in ten, so that an index stands in a moment. */
+/** Debian packages for tests: not all of them, so that an index stands in a moment. */
 final class Packages {
     static final DebianPackages ALL = read();
-    static final DebianPackages SOME = everyTenth(ALL);
+    static final DebianPackages SOME = oneIn(10);
+    static final DebianPackages FEW = oneIn(100);
     static final int SEGMENTS = 7;
 
     private Packages() {}
@@ -49,14 +50,14 @@ final class Packages {
         }
     }
 
-    private static DebianPackages everyTenth(DebianPackages all) {
+    private static DebianPackages oneIn(int step) {
         List<DebianPackages.Package> packages = new ArrayList<>();
         List<float[]> vectors = new ArrayList<>();
-        for (int row = 0; row < all.packages().size(); row += 10) {
-            packages.add(all.packages().get(row));
-            vectors.add(all.vectors()[row]);
+        for (int row = 0; row < ALL.packages().size(); row += step) {
+            packages.add(ALL.packages().get(row));
+            vectors.add(ALL.vectors()[row]);
         }
         return new DebianPackages(
-                packages, vectors.toArray(float[][]::new), all.sections(), all.queries(), all.phrases());
+                packages, vectors.toArray(float[][]::new), ALL.sections(), ALL.queries(), ALL.phrases());
     }
 }
