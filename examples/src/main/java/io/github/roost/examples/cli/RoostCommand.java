@@ -71,6 +71,7 @@ public final class RoostCommand implements Callable<Integer> {
                 .addSubcommand(new MapCommand(streams))
                 .addSubcommand(new SearchCommand(streams))
                 .addSubcommand(new SoakCommand(streams))
+                .addSubcommand(new SimCommand(streams))
                 .addSubcommand(new CommandLine(new BenchCommand())
                         .addSubcommand(new IvfBenchCommand(streams))
                         .addSubcommand(new LocalityCommand(streams))
@@ -78,6 +79,7 @@ public final class RoostCommand implements Callable<Integer> {
                         .addSubcommand(new LuceneBenchCommand(streams))
                         .addSubcommand(new SchedulingCommand(streams))
                         .addSubcommand(new GateCommand(streams))
+                        .addSubcommand(new ReplayCommand(streams))
                         .addSubcommand(new RemapCommand(streams)));
         return command.setOut(new PrintWriter(streams.out(), true, StandardCharsets.UTF_8))
                 .setErr(new PrintWriter(streams.err(), true, StandardCharsets.UTF_8))

@@ -97,6 +97,20 @@ public final class HnswTable implements AutoCloseable {
     }
 
     /**
+     * What a search reads, for studies of locality: the nodes of layer 0 that it computes distances to, in that order.
+     * Nodes are numbered as they lie in memory, from 0. Runs in the calling thread, many times slower than a search.
+     *
+     * @param query finite, of the table's dimension
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param ef width of the search, from k to 100,000
+     */
+    public int[] visits(float[] query, int k, int ef) {
+        requireWidth(k, ef);
+        Vectors.require("query", query, dimension, metric);
+        return graph.visits(query, ef);
+    }
+
+    /**
      * The narrowest width (ef) whose searches find on average this share of the true k nearest, measured with sample
      * queries on the workers, as batch work; within a twentieth.
      *

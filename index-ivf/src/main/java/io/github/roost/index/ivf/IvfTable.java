@@ -10,6 +10,7 @@ import io.github.roost.core.SearchFunction;
 import io.github.roost.core.SubmitOptions;
 import io.github.roost.core.TableFileException;
 import io.github.roost.core.Vectors;
+import io.github.roost.index.ivf.kernel.RowRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import java.io.IOException;
@@ -128,14 +129,29 @@ public final class IvfTable implements AutoCloseable {
         return new RecallSample(this, sample, k).fewest(recall);
     }
 
+    /**
+     * The lists that a search scans, the nearest first.
+     *
+     * @param query {@link #dimension()} finite components
+     * @param nprobe how many lists, from 1 to {@link #nlist()}
+     */
+    public int[] probes(float[] query, int nprobe) {
+        Vectors.requireRange("nprobe", nprobe, 1, nlist());
+        return probes(rows.lists(), preparation.prepareQuery(query), nprobe);
+    }
+
+    private int[] probes(Lists lists, float[] prepared, int nprobe) {
+        Metric coarse = preparation.metric() == Metric.INNER_PRODUCT ? Metric.INNER_PRODUCT : Metric.SQUARED_L2;
+        return lists.quantizer().nearest(prepared, nprobe, coarse);
+    }
+
     private CompletableFuture<Neighbors> submit(float[] query, int k, int nprobe, @Nullable LongPredicate filter) {
         Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
         Vectors.requireRange("nprobe", nprobe, 1, nlist());
         requireOpen();
         float[] prepared = preparation.prepareQuery(query);
-        Metric coarse = preparation.metric() == Metric.INNER_PRODUCT ? Metric.INNER_PRODUCT : Metric.SQUARED_L2;
         Lists lists = rows.lists();
-        int[] probed = lists.quantizer().nearest(prepared, nprobe, coarse);
+        int[] probed = probes(lists, prepared, nprobe);
         int found = Math.clamp(rows.size(), 1, k);
         IvfQuery pending = new IvfQuery(prepared, found, probed.length, filter, rows::moves, orchestrator.newFuture());
         if (probed.length == 0) {
@@ -344,6 +360,18 @@ public final class IvfTable implements AutoCloseable {
     /** Number of lists. */
     public int nlist() {
         return registration.clusters();
+    }
+
+    /**
+     * Number of rows in a list, those removed and not yet compacted included.
+     *
+     * @param list from 0 to {@link #nlist()} exclusive
+     */
+    public int listSize(int list) {
+        Vectors.requireRange("list", list, 0, nlist() - 1);
+        return Math.toIntExact(rows.lists().rows()[list].runs().stream()
+                .mapToLong(RowRun::count)
+                .sum());
     }
 
     /** How many lists a search probes that does not say. */
