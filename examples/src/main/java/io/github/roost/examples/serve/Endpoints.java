@@ -9,6 +9,7 @@ import io.helidon.http.HeaderNames;
 import io.helidon.webserver.http.ServerRequest;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** What the service answers to what, without the ways in and out: those are {@link Routes}. Thread-safe. */
@@ -108,7 +109,7 @@ final class Endpoints {
     }
 
     /** Rows to put, as the body has them. */
-    record PutRequest(@Nullable List<@Nullable PutVector> vectors) {
+    record PutRequest(@Nullable List<PutVector> vectors) {
         /** One row: words may be absent. */
         record PutVector(
                 @Nullable Long id,
@@ -130,7 +131,7 @@ final class Endpoints {
     }
 
     /** All are checked before any is put. */
-    private static List<NewVector> checked(@Nullable List<PutRequest.@Nullable PutVector> asked, int dimension) {
+    private static List<NewVector> checked(@Nullable List<PutRequest.PutVector> asked, int dimension) {
         if (asked == null || asked.isEmpty() || asked.size() > MOST_VECTORS) {
             throw new Problem(
                     422, "vectors must have between 1 and 1,000 entries, got " + (asked == null ? 0 : asked.size()));
@@ -138,7 +139,7 @@ final class Endpoints {
         List<NewVector> vectors = new ArrayList<>();
         for (PutRequest.PutVector next : asked) {
             String what = "vector " + vectors.size();
-            if (next == null || next.id() == null || next.vector() == null) {
+            if (next.id() == null || next.vector() == null) {
                 throw new Problem(422, what + " must have an id and a vector");
             }
             Searches.requireVector(what, next.vector(), dimension);
@@ -171,6 +172,11 @@ final class Endpoints {
             throw new Problem(404, "table " + table.name() + " has no row " + id);
         }
         return Reply.json(new RemoveAnswer(id));
+    }
+
+    Reply description(ServerRequest request) {
+        return new Reply(
+                200, "application/json", ApiDescription.of(served().tables().dimension()), Map.of());
     }
 
     Reply mapping(ServerRequest request) {

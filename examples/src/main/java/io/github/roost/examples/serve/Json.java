@@ -6,10 +6,14 @@ import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.core.json.JsonReadFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonMappingException;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.MapperFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.cfg.CoercionAction;
+import com.fasterxml.jackson.databind.cfg.CoercionInputShape;
 import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.type.LogicalType;
 import java.io.IOException;
 import java.util.stream.Collectors;
 
@@ -17,7 +21,12 @@ import java.util.stream.Collectors;
 final class Json {
     private static final ObjectMapper MAPPER = JsonMapper.builder()
             .disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
-            .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
+            .addModule(new WholeNumbers())
+            .withCoercionConfig(
+                    LogicalType.Textual,
+                    texts -> texts.setCoercion(CoercionInputShape.Boolean, CoercionAction.Fail)
+                            .setCoercion(CoercionInputShape.Integer, CoercionAction.Fail)
+                            .setCoercion(CoercionInputShape.Float, CoercionAction.Fail))
             .enable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
@@ -35,14 +44,18 @@ final class Json {
         }
     }
 
+    static JsonNode tree(byte[] json) {
+        try {
+            return MAPPER.readTree(json);
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     /** @throws Problem 400 if the body is not JSON, or not of this form */
     static <T> T read(byte[] body, Class<T> form) {
-        try (JsonParser parser = MAPPER.createParser(body)) {
-            T value = MAPPER.readValue(parser, form);
-            if (value == null) {
-                throw new Problem(400, "the body must be a JSON object, got null");
-            }
-            return value;
+        try (JsonParser parser = new NoNulls(MAPPER.createParser(body))) {
+            return MAPPER.readValue(parser, form);
         } catch (UnrecognizedPropertyException e) {
             throw new Problem(
                     400,

@@ -45,6 +45,7 @@ final class Routes {
         work(Method.DELETE, "/tables/{name}/vectors/{id}", endpoints::remove);
         work(Method.POST, "/search", endpoints::searchAll);
         work(Method.GET, "/phrases", endpoints::phrases);
+        work(Method.GET, "/openapi.json", endpoints::description);
         about("/mapping", endpoints::mapping);
         about("/topology", endpoints::topology);
         about("/stats", endpoints::stats);

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 final class Searches {
     static final int MOST_NEIGHBORS = 1_000;
     /** Distances between vectors below this are finite, in every dimension that a table can have. */
-    private static final float LARGEST_VALUE = 1e15f;
+    private static final float LARGEST_VALUE = 1e6f;
 
     private static final int LEAST_EF = 64;
     private static final int EF_PER_NEIGHBOUR = 4;
@@ -111,7 +111,8 @@ final class Searches {
         for (int i = 0; i < vector.length; i++) {
             if (Math.abs(vector[i]) > LARGEST_VALUE) {
                 throw new Problem(
-                        422, what + " must be between -1e15 and 1e15, got " + vector[i] + " in dimension " + i);
+                        422,
+                        what + " must be between -1,000,000 and 1,000,000, got " + vector[i] + " in dimension " + i);
             }
         }
     }
