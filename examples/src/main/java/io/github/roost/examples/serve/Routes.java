@@ -46,6 +46,9 @@ final class Routes {
         work(Method.POST, "/search", endpoints::searchAll);
         work(Method.GET, "/phrases", endpoints::phrases);
         work(Method.GET, "/openapi.json", endpoints::description);
+        page("/", "text/html; charset=utf-8", "index.html");
+        page("/status.css", "text/css; charset=utf-8", "status.css");
+        page("/status.js", "text/javascript; charset=utf-8", "status.js");
         about("/mapping", endpoints::mapping);
         about("/topology", endpoints::topology);
         about("/stats", endpoints::stats);
@@ -60,6 +63,16 @@ final class Routes {
 
     private void about(String path, Operation operation) {
         routes.add(new Route(Method.GET, path, operation, false));
+    }
+
+    /** A file of the status page, which may load nothing but what comes from here. */
+    private void page(String path, String contentType, String file) {
+        Reply reply = new Reply(
+                200,
+                contentType,
+                Resources.bytes("page/" + file),
+                Map.of("Content-Security-Policy", "default-src 'self'; img-src data:", "Cache-Control", "no-cache"));
+        about(path, request -> reply);
     }
 
     /** Everything, with what other methods and paths get. */
