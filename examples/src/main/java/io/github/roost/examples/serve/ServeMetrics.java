@@ -5,23 +5,26 @@ import io.github.roost.core.metrics.RoostMetrics;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Timer;
-import io.micrometer.core.instrument.distribution.HistogramSnapshot;
-import io.micrometer.core.instrument.distribution.ValueAtPercentile;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /** The figures of a service: the orchestrator's and those of its answers. Thread-safe. */
 final class ServeMetrics {
-    /** Percentiles are over the answers of this long. */
-    private static final Duration RECENT = Duration.ofSeconds(10);
+    /** Upper bounds of the buckets that a scraper makes percentiles of, in milliseconds. */
+    private static final int[] BUCKETS = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000};
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    /** Held here, since registries hold what they measure weakly. */
+    private final RoostMetrics orchestrator;
+
     private final InFlight inFlight;
     private final Timer searches;
+    private final RecentTimes recent = new RecentTimes(System::nanoTime);
     private final Map<Integer, Counter> responses = new ConcurrentHashMap<>();
 
     /**
@@ -31,7 +34,7 @@ final class ServeMetrics {
      * @param searches searches answered since the start
      * @param shed searches turned away with 429 since the start
      * @param late searches that were past their deadline since the start
-     * @param p50Millis time from request to answer of half the recent searches, in milliseconds
+     * @param p50Millis time from request to answer of half the searches of the last ten seconds, in milliseconds
      * @param p99Millis of 99 %
      * @param p999Millis of 99.9 %
      */
@@ -40,11 +43,12 @@ final class ServeMetrics {
 
     ServeMetrics(Orchestrator orchestrator, InFlight inFlight) {
         this.inFlight = inFlight;
-        new RoostMetrics(orchestrator).bindTo(registry);
+        this.orchestrator = new RoostMetrics(orchestrator);
+        this.orchestrator.bindTo(registry);
         this.searches = Timer.builder("roost.http.search")
                 .description("Time from a search request's arrival to its answer")
-                .publishPercentiles(.5, .99, .999)
-                .distributionStatisticExpiry(RECENT)
+                .serviceLevelObjectives(
+                        Arrays.stream(BUCKETS).mapToObj(Duration::ofMillis).toArray(Duration[]::new))
                 .register(registry);
         Gauge.builder("roost.http.in.flight", inFlight, InFlight::requests)
                 .description("Requests that are being answered")
@@ -70,19 +74,18 @@ final class ServeMetrics {
 
     void searched(long nanos) {
         searches.record(nanos, TimeUnit.NANOSECONDS);
+        recent.add(nanos);
     }
 
     ServiceStats stats() {
-        HistogramSnapshot recent = searches.takeSnapshot();
-        ValueAtPercentile[] at = recent.percentileValues();
         return new ServiceStats(
                 inFlight.requests(),
                 searches.count(),
                 (long) responses(429).count(),
                 (long) responses(504).count(),
-                at[0].value(TimeUnit.MILLISECONDS),
-                at[1].value(TimeUnit.MILLISECONDS),
-                at[2].value(TimeUnit.MILLISECONDS));
+                recent.millis(50),
+                recent.millis(99),
+                recent.millis(99.9));
     }
 
     /** @param accept what the scraper takes; OpenMetrics if it says so, else Prometheus's text format */

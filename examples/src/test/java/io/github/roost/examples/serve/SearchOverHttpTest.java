@@ -153,6 +153,16 @@ class SearchOverHttpTest {
     }
 
     @Test
+    void theTimeOfRecentSearchesIsKnown() {
+        service.post("/search", body(""));
+        JsonNode stats = service.get("/stats").json().path("service");
+
+        assertThat(stats.path("p50Millis").asDouble()).isPositive();
+        assertThat(stats.path("p999Millis").asDouble())
+                .isGreaterThanOrEqualTo(stats.path("p50Millis").asDouble());
+    }
+
+    @Test
     void metricsComeAsPrometheusTextOrAsOpenMetrics() {
         assertThat(service.get("/metrics").response().body())
                 .contains("# TYPE roost_tasks_total counter")
