@@ -10,11 +10,17 @@ import io.helidon.webserver.http.ServerRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
 /** What the service answers to what, without the ways in and out: those are {@link Routes}. Thread-safe. */
 final class Endpoints {
     private static final int MOST_VECTORS = 1_000;
+    /**
+     * Searches that may be under way a worker. Enough that no worker runs dry, and so few that the last of them is answered
+     * soon; what comes on top is shed before it costs anything but its reading.
+     */
+    static final int SEARCHES_PER_WORKER = 16;
 
     private final Orchestrator orchestrator;
     private final ServeMetrics metrics;
@@ -22,6 +28,7 @@ final class Endpoints {
     private final RequestBody bodies;
     private final WriteGuard guard;
     private final ServeSettings settings;
+    private final Semaphore searchesLeft;
 
     /** What is searched, once it stands. Written once, complete, by whoever built it. */
     private volatile @Nullable Served served;
@@ -35,6 +42,7 @@ final class Endpoints {
         this.bodies = new RequestBody(settings.mostBodyBytes(), settings.bodyTime());
         this.guard = new WriteGuard(settings.token());
         this.settings = settings;
+        this.searchesLeft = new Semaphore(SEARCHES_PER_WORKER * orchestrator.workers());
     }
 
     void serve(Tables tables) {
@@ -102,10 +110,17 @@ final class Endpoints {
 
     private Reply search(ServerRequest request, List<ServedTable> among) {
         long began = System.nanoTime();
-        SearchAnswer answer = served().searches().answer(among, bodies.read(request, SearchRequest.class));
-        Reply reply = Reply.json(answer);
-        metrics.searched(System.nanoTime() - began);
-        return reply;
+        SearchRequest asked = bodies.read(request, SearchRequest.class);
+        if (!searchesLeft.tryAcquire()) {
+            throw Searches.full();
+        }
+        try {
+            Reply reply = Reply.json(served().searches().answer(among, asked));
+            metrics.searched(System.nanoTime() - began);
+            return reply;
+        } finally {
+            searchesLeft.release();
+        }
     }
 
     /** Rows to put, as the body has them. */

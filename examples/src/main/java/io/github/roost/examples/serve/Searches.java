@@ -130,10 +130,12 @@ final class Searches {
         try {
             return orchestrator.fanOut(parts, found -> found, options);
         } catch (RejectedSearchException e) {
-            throw e.domain() < 0
-                    ? new Problem(503, "the service is shutting down")
-                    : new Problem(429, "the service is full: ask again later");
+            throw e.domain() < 0 ? new Problem(503, "the service is shutting down") : full();
         }
+    }
+
+    static Problem full() {
+        return new Problem(429, "the service is full: ask again later");
     }
 
     private static List<Found> await(CompletableFuture<List<Found>> future, Duration time) {

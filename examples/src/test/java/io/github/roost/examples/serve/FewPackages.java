@@ -11,14 +11,14 @@ import java.util.Random;
 import java.util.zip.GZIPOutputStream;
 
 /** A data set of the form of the Debian packages, so small that its tables are built in no time. */
-final class FewPackages {
+public final class FewPackages {
     static final int PACKAGES = 400;
     static final String PHRASE = "a phrase";
 
     private FewPackages() {}
 
     /** Writes it to a folder: two sections of packages called {@code p0} and so on, and one phrase. */
-    static void write(Path folder) throws IOException {
+    public static void write(Path folder) throws IOException {
         Files.createDirectories(folder);
         StringBuilder packages = new StringBuilder();
         for (int i = 0; i < PACKAGES; i++) {

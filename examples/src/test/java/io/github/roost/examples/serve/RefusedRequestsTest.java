@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -160,6 +161,25 @@ class RefusedRequestsTest {
             assertThat(answer.response().headers().firstValue("Retry-After")).contains("1");
             assertThat(full.get("/stats").json().path("service").path("shed").asInt())
                     .isEqualTo(1);
+        }
+    }
+
+    @Test
+    void moreSearchesAtATimeThanTheWorkersCanUseAreShedThoughTheirRingsHaveRoom() {
+        try (SmallService full = SmallService.withOneWorker(1_024, ServeSettings.DEFAULT);
+                Busy busy = full.busyWorker()) {
+            List<CompletableFuture<Integer>> accepted = new ArrayList<>();
+            for (int i = 0; i < Endpoints.SEARCHES_PER_WORKER; i++) {
+                accepted.add(full.postLater("/tables/games/search", SEARCH));
+            }
+            while (full.orchestrator.stats().domains().getFirst().waiting() < accepted.size()) {
+                Thread.onSpinWait();
+            }
+
+            assertThat(full.post("/tables/games/search", SEARCH).status()).isEqualTo(429);
+            busy.end().countDown();
+            assertThat(accepted).allMatch(future -> future.join() == 200);
+            assertThat(full.post("/tables/games/search", SEARCH).status()).isEqualTo(200);
         }
     }
 

@@ -31,10 +31,10 @@ class ServiceLifeTest {
             List<CompletableFuture<Integer>> accepted = new ArrayList<>();
             CompletableFuture<Boolean> drained;
             try (Busy busy = service.busyWorker()) {
-                for (int i = 0; i < 20; i++) {
+                for (int i = 0; i < 12; i++) {
                     accepted.add(service.postLater("/tables/games/search", SEARCH));
                 }
-                await(() -> waiting(service) == 20);
+                await(() -> waiting(service) == 12);
                 drained = CompletableFuture.supplyAsync(service.service::drain);
                 await(() -> service.get("/health/ready").status() == 503);
 
