@@ -276,8 +276,11 @@ public final class Orchestrator implements AutoCloseable {
         new BatchRun(this, pieces, piece).run(name);
     }
 
-    /** Whether the calling thread is one of the workers. */
-    boolean calledOnWorker() {
+    /**
+     * Whether the calling thread is one of this orchestrator's workers. Code that hands its work to other threads and blocks
+     * until they are done must not do so there if they in turn need a worker: all workers might be waiting.
+     */
+    public boolean calledOnWorker() {
         return pool.callingWorker() >= 0;
     }
 
