@@ -306,8 +306,10 @@ public final class Orchestrator implements AutoCloseable {
     }
 
     /**
-     * Whether the calling thread is one of this orchestrator's workers. Code that hands its work to other threads and blocks
-     * until they are done must not do so there if they in turn need a worker: all workers might be waiting.
+     * Says whether the caller is one of the workers. Code that hands its work to other threads and blocks until they are done
+     * must not do so there if they in turn need a worker: all workers might be waiting.
+     *
+     * @return whether the calling thread is a worker of this orchestrator
      */
     public boolean calledOnWorker() {
         return pool.callingWorker() >= 0;
