@@ -42,8 +42,9 @@ public final class SegmentHomes {
     }
 
     /**
-     * A searcher whose segments are searched at home. Its caller waits and searches nothing itself. When a home domain is
-     * full, the orchestrator's overload policy decides; a rejection is thrown from the search.
+     * A searcher whose segments are searched at home. Its caller waits and searches nothing itself, unless it is a worker: a
+     * search inside a task may run on that task's worker. When a home domain is full, the orchestrator's overload policy
+     * decides; a rejection is thrown from the search.
      *
      * @param reader not closed by the searcher
      */
@@ -80,6 +81,15 @@ public final class SegmentHomes {
         Registration registration = registrations.remove(core);
         if (registration != null) {
             registration.close();
+        }
+    }
+
+    /** Runs what hands a segment on and waits, beside the caller unless that is a worker. */
+    void fork(Runnable handing) {
+        if (orchestrator.calledOnWorker()) {
+            handing.run();
+        } else {
+            Thread.startVirtualThread(handing);
         }
     }
 

@@ -10,12 +10,16 @@ import org.apache.lucene.search.Weight;
 /**
  * Searches each segment at its home. Lucene's {@code TaskExecutor} gets virtual threads, which do nothing but hand their
  * segment on and wait: that all segments are under way at once costs no core.
+ *
+ * <p>A search that is itself inside a task of a worker gets none. Its thread would wait for them without running what they
+ * wait for, and all workers could be such. It goes through the segments itself: waiting for one, a worker runs what it
+ * waits for.
  */
 final class SegmentSearcher extends IndexSearcher {
     private final SegmentHomes homes;
 
     SegmentSearcher(SegmentReaders reader) {
-        super(reader, Thread::startVirtualThread);
+        super(reader, reader.homes()::fork);
         this.homes = reader.homes();
     }
 

@@ -7,12 +7,8 @@ import io.github.roost.core.Registration;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.regex.MatchResult;
-import java.util.regex.Pattern;
 import org.apache.lucene.analysis.standard.StandardAnalyzer;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexReader;
@@ -36,10 +32,6 @@ import org.junit.jupiter.api.TestInstance.Lifecycle;
 /** The code that docs/lucene.md shows stands here, and runs. */
 @TestInstance(Lifecycle.PER_CLASS)
 class LuceneGuideTest {
-    private static final Pattern JAVA_BLOCK = Pattern.compile("```java\\R(.*?)```", Pattern.DOTALL);
-    /** Tests run in the folder of their module. */
-    private static final Path PROJECT = Path.of("..", "..");
-
     private static final float[] QUERY = Packages.SOME.phrases().getFirst().vector();
 
     private final Orchestrator orchestrator = Orchestrator.builder()
@@ -124,23 +116,5 @@ class LuceneGuideTest {
                 .allSatisfy(
                         hit -> assertThat(Packages.SOME.packages().get(hit.doc).section())
                                 .isEqualTo("python"));
-    }
-
-    @Test
-    void everyBlockOfTheGuideStandsInSourcesThatAreCompiled() throws IOException {
-        String sources = Files.readString(sourceOf("test", "LuceneGuideTest"))
-                + Files.readString(sourceOf("main", "PackageIndex"));
-        List<String> blocks = JAVA_BLOCK
-                .matcher(Files.readString(PROJECT.resolve("docs/lucene.md")))
-                .results()
-                .map((MatchResult block) -> block.group(1))
-                .toList();
-        assertThat(blocks)
-                .hasSizeGreaterThan(3)
-                .allSatisfy(block -> assertThat(sources).contains(block.indent(4)));
-    }
-
-    private static Path sourceOf(String set, String name) {
-        return Path.of("src", set, "java", "io", "github", "roost", "examples", "lucene", name + ".java");
     }
 }

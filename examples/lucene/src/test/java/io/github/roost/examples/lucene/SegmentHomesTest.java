@@ -8,9 +8,12 @@ import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats.TableStats;
 import io.github.roost.core.RejectedSearchException;
+import io.github.roost.core.mapping.RemapTrigger;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -19,6 +22,9 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.apache.lucene.analysis.standard.StandardAnalyzer;
 import org.apache.lucene.index.DirectoryReader;
@@ -191,5 +197,61 @@ class SegmentHomesTest {
                 })))
                 .isExactlyInstanceOf(IOException.class)
                 .hasMessage("the disk is gone");
+    }
+
+    @Test
+    void aSearchInsideATaskWaitsForNoWorkerInVain() throws Exception {
+        try (Orchestrator single = orchestrator(1, 1, 1_024)) {
+            IndexSearcher searcher = new SegmentHomes(single, "packages").searcher(reader);
+            MappingId service = single.register("service").id();
+            List<CompletableFuture<Integer>> answers = new ArrayList<>();
+            for (DebianPackages.Query query : Packages.SOME.queries().subList(0, 50)) {
+                answers.add(single.submit(
+                        (vector, context) -> searcher.search(PackageIndex.meaning(vector, K), K).scoreDocs.length,
+                        query.vector(),
+                        service));
+            }
+            for (CompletableFuture<Integer> answer : answers) {
+                assertThat(answer.get(30, TimeUnit.SECONDS)).isEqualTo(K);
+            }
+        }
+    }
+
+    @Test
+    void manyClientsFindTheSameWhileHomesMove() throws Exception {
+        int clients = 8;
+        List<DebianPackages.Query> queries = Packages.SOME.queries().subList(0, 64);
+        List<List<String>> expected = new ArrayList<>();
+        for (DebianPackages.Query query : queries) {
+            expected.add(hits(new IndexSearcher(reader), query));
+        }
+        try (Orchestrator moving = Orchestrator.builder()
+                        .topology(TopologyReader.synthetic("pack:1 l3:2 core:2 pu:1")
+                                .read())
+                        .windows(Duration.ofMillis(2), Duration.ofMillis(4))
+                        .remapTrigger(new RemapTrigger(1e-9, 0))
+                        .build();
+                ExecutorService pool = Executors.newFixedThreadPool(clients)) {
+            IndexSearcher searcher = new SegmentHomes(moving, "packages").searcher(reader);
+            List<Future<List<List<String>>>> found = new ArrayList<>();
+            for (int client = 0; client < clients; client++) {
+                found.add(pool.submit(() -> {
+                    List<List<String>> mine = new ArrayList<>();
+                    for (DebianPackages.Query query : queries) {
+                        mine.add(hits(searcher, query));
+                    }
+                    return mine;
+                }));
+            }
+            for (Future<List<List<String>>> client : found) {
+                assertThat(client.get()).isEqualTo(expected);
+            }
+        }
+    }
+
+    private static List<String> hits(IndexSearcher searcher, DebianPackages.Query query) throws IOException {
+        return Arrays.stream(searcher.search(PackageIndex.meaning(query.vector(), K), K).scoreDocs)
+                .map(hit -> hit.doc + " " + hit.score)
+                .toList();
     }
 }
