@@ -3,10 +3,11 @@ package io.github.roost.examples.docs;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The repository's Markdown files for its users. */
+/** The repository's Markdown files for its users, and the Java they speak of. */
 public final class Documents {
     /** Tests run in the folder of their module. */
     static final Path PROJECT = Path.of("..");
@@ -15,24 +16,35 @@ public final class Documents {
 
     /** README.md, CONTRIBUTING.md and everything under docs. */
     public static List<Path> all() throws IOException {
-        try (Stream<Path> files = Files.walk(PROJECT.resolve("docs"))) {
-            return Stream.concat(Stream.of("README.md", "CONTRIBUTING.md").map(PROJECT::resolve), files)
-                    .filter(file -> file.toString().endsWith(".md"))
-                    .sorted()
-                    .toList();
+        List<Path> documents = files(PROJECT.resolve("docs"), ".md");
+        documents.add(PROJECT.resolve("README.md"));
+        documents.add(PROJECT.resolve("CONTRIBUTING.md"));
+        return documents;
+    }
+
+    /** All Java files of the modules, and of the modules inside the examples. */
+    static List<Path> javaFiles() throws IOException {
+        List<Path> files = new ArrayList<>();
+        for (Path parent : List.of(PROJECT, PROJECT.resolve("examples"))) {
+            for (Path module : children(parent)) {
+                Path sources = module.resolve("src");
+                files.addAll(Files.isDirectory(sources) ? files(sources, ".java") : List.of());
+            }
+        }
+        return files;
+    }
+
+    private static List<Path> children(Path folder) throws IOException {
+        try (Stream<Path> children = Files.list(folder)) {
+            return children.filter(Files::isDirectory).sorted().toList();
         }
     }
 
-    /** The sources of the examples, one after the other. */
-    static String sources() throws IOException {
-        StringBuilder sources = new StringBuilder();
-        try (Stream<Path> files = Files.walk(PROJECT.resolve("examples"))) {
-            for (Path file : files.filter(file -> file.toString().endsWith(".java"))
+    private static List<Path> files(Path folder, String suffix) throws IOException {
+        try (Stream<Path> files = Files.walk(folder)) {
+            return new ArrayList<>(files.filter(file -> file.toString().endsWith(suffix))
                     .sorted()
-                    .toList()) {
-                sources.append(Files.readString(file));
-            }
+                    .toList());
         }
-        return sources.toString();
     }
 }
