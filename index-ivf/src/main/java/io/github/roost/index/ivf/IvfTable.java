@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An inverted file (Sivic and Zisserman, 2003): rows in lists by their nearest centroid, of which a query probes the
- * nearest few. Lists are of floats, scanned exactly, or
+ * nearest few. Lists are of floats or halves, scanned exactly, or
  * of bytes, scanned for candidates that are then compared exactly ({@link ElementType}). Each list is a mapping id of its own, so the orchestrator places lists, not tables.
  *
  * <p>A query posts itself to the mailbox of each list it probes; a list with mail is queued once, on a worker of its
@@ -66,7 +66,8 @@ public final class IvfTable implements AutoCloseable {
         this.nprobe = nprobe;
         this.rerank = rerank;
         this.scanner = switch (training.element()) {
-            case FLOAT32 -> new FloatScanner(training.kernel(), metric(), dimension());
+            case FLOAT32 -> new FloatScanner(training.kernel(), metric(), dimension(), Float.BYTES);
+            case FLOAT16 -> new FloatScanner(training.kernel(), metric(), dimension(), Short.BYTES);
             case INT8 -> new CodeScanner(training.kernel(), metric(), dimension(), rerank);
         };
     }
@@ -384,12 +385,15 @@ public final class IvfTable implements AutoCloseable {
                 new BatchWork(orchestrator, name + " (build)"),
                 saved.seed(),
                 saved.metric(),
-                saved.element(),
+                saved.layout().element(),
                 saved.layout().floats());
         return new IvfTable(
                 orchestrator,
                 orchestrator.register(name, lists),
-                new RowPreparation(saved.metric(), saved.layout().dimension()),
+                new RowPreparation(
+                        saved.metric(),
+                        saved.layout().dimension(),
+                        saved.layout().element()),
                 training,
                 rows,
                 Math.min(saved.nprobe(), lists),
@@ -532,8 +536,8 @@ public final class IvfTable implements AutoCloseable {
         }
 
         /**
-         * What lists keep of each component for scans; default {@link ElementType#FLOAT32}, which takes 4 bytes.
-         * {@link ElementType#INT8} takes 1 byte, and 4 a row, and scans several times as many rows a second; see
+         * What lists keep of each component for scans; default {@link ElementType#FLOAT32}, which takes 4 bytes;
+         * {@link ElementType#FLOAT16} takes 2. {@link ElementType#INT8} takes 1 byte, and 4 a row, and scans several times as many rows a second; see
          * {@link #keepFloats} for what it takes in all.
          */
         public Builder elementType(ElementType value) {
@@ -545,7 +549,7 @@ public final class IvfTable implements AutoCloseable {
          * Whether {@link ElementType#INT8} lists keep the floats too, for the candidates of a search to be compared with;
          * default true: 5 bytes a component instead of 1. Without them distances are those to the nearest of 256 values a
          * dimension, and of rows added later those outside the values of the build are cut off there. Of no meaning to
-         * {@link ElementType#FLOAT32}.
+         * other types.
          */
         public Builder keepFloats(boolean value) {
             this.keepFloats = value;
@@ -555,7 +559,7 @@ public final class IvfTable implements AutoCloseable {
         /**
          * How many candidates of a search in {@link ElementType#INT8} lists are compared with the query itself, as a
          * multiple of k, from 1 to 100; default 1.5. More find more and cost more. Of no meaning to
-         * {@link ElementType#FLOAT32}.
+         * other types.
          */
         public Builder rerank(double value) {
             if (!(value >= 1 && value <= MOST_RERANK)) {
@@ -581,7 +585,7 @@ public final class IvfTable implements AutoCloseable {
          * @throws IllegalArgumentException if rows, ids or options are not as said; then nothing is registered
          */
         public IvfTable build(Orchestrator orchestrator, long[] ids, float[][] vectors) {
-            RowPreparation preparation = RowPreparation.of(metric, vectors);
+            RowPreparation preparation = RowPreparation.of(metric, elementType, vectors);
             Vectors.requireIds(ids, vectors.length);
             int lists = nlist == 0 ? defaultNlist(vectors.length) : nlist;
             if (lists > vectors.length) {
@@ -594,7 +598,7 @@ public final class IvfTable implements AutoCloseable {
                     seed,
                     metric,
                     elementType,
-                    keepFloats || elementType == ElementType.FLOAT32);
+                    keepFloats);
             Locations locations = new Locations();
             RowSource stored = row -> preparation.stored(vectors[row]);
             Lists filled = training.lists(stored, ids, lists, preparation.dimension(), locations);

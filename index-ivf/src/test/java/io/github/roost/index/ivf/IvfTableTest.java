@@ -255,6 +255,14 @@ class IvfTableTest {
                 "vector 0 must be finite, got Infinity in dimension 1",
                 () -> IvfTable.builder().build(orchestrator, new float[][] {{1, Float.POSITIVE_INFINITY}}));
         refused(
+                "vector 1 must be within 65,504 of 0 in FLOAT16 lists, got -70000.0 in dimension 0",
+                () -> IvfTable.builder()
+                        .elementType(ElementType.FLOAT16)
+                        .build(orchestrator, new float[][] {{1}, {-70_000}}));
+        refused(
+                "rerank must be between 1 and 100, got 0.5",
+                () -> IvfTable.builder().rerank(.5));
+        refused(
                 "vector 0 must not be zero",
                 () -> IvfTable.builder().metric(Metric.COSINE).build(orchestrator, new float[1][2]));
     }
