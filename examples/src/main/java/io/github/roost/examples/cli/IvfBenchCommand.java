@@ -115,11 +115,7 @@ final class IvfBenchCommand implements Callable<Integer> {
                                         workload.name(),
                                         nlist,
                                         bench.buildSeconds().getFirst(),
-                                        int8
-                                                ? ", int8 %.1f s"
-                                                        .formatted(bench.buildSeconds()
-                                                                .getLast())
-                                                : "",
+                                        otherBuild(bench),
                                         bench.faissBuildSeconds()));
                 streams.out()
                         .println(
@@ -143,6 +139,12 @@ final class IvfBenchCommand implements Callable<Integer> {
                                     Map.of("workload", workload.name(), "nlist", nlist, "points", results)));
         }
         return 0;
+    }
+
+    private String otherBuild(IvfBench bench) {
+        return element == Element.float32
+                ? ""
+                : ", %s %.1f s".formatted(element, bench.buildSeconds().getLast());
     }
 
     private void check() {
