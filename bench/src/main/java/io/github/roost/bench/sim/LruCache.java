@@ -6,22 +6,28 @@ import java.util.Arrays;
  * A cache with a size in bytes that forgets what was used longest ago. It holds nodes and blocks, not lines: a search
  * reads a node's lines together, so they come and go together, and a tenth of the entries tell the same. Real caches are
  * set-associative with 8 to 16 ways and hashed sets, whose misses differ from exact LRU by a few per cent. A hash table
- * with linear probing over entries in a list by last use. Not thread-safe.
+ * with linear probing over entries in a list by last use; all of an entry lies together, since simulating a large cache
+ * is itself a matter of cache misses. Not thread-safe.
  */
 final class LruCache {
     private static final int NONE = -1;
+    /** Ints of an entry, and what they are. */
+    private static final int ENTRY = 4;
+
+    private static final int KEY = 0;
+    private static final int SIZE = 1;
+    private static final int OLDER = 2;
+    private static final int NEWER = 3;
 
     private final long capacity;
     private long bytes;
-    private int[] keys = new int[64];
-    private int[] sizes = new int[64];
-    private int[] older = new int[64];
-    private int[] newer = new int[64];
+    private int[] entries = new int[64 * ENTRY];
     private int newest = NONE;
     private int oldest = NONE;
     private int freeEntry = NONE;
-    private int entries;
-    /** Entry at each place, or {@link #NONE}. */
+    private int used;
+    private int count;
+    /** Where the entry of each place begins, or {@link #NONE}. */
     private int[] table = empty(256);
 
     LruCache(long capacity) {
@@ -52,24 +58,22 @@ final class LruCache {
      * {@link #isOverfull}.
      */
     void insert(int key, int size) {
-        if ((entries + 1) * 2 > table.length) {
+        if ((count + 1) * 2 > table.length) {
             grow();
         }
         int entry = freeEntry;
         if (entry == NONE) {
-            entry = entries;
-            if (entry == keys.length) {
-                keys = Arrays.copyOf(keys, 2 * entry);
-                sizes = Arrays.copyOf(sizes, 2 * entry);
-                older = Arrays.copyOf(older, 2 * entry);
-                newer = Arrays.copyOf(newer, 2 * entry);
+            entry = used;
+            used += ENTRY;
+            if (used > entries.length) {
+                entries = Arrays.copyOf(entries, 2 * entries.length);
             }
         } else {
-            freeEntry = older[entry];
+            freeEntry = entries[entry + OLDER];
         }
-        entries++;
-        keys[entry] = key;
-        sizes[entry] = size;
+        count++;
+        entries[entry + KEY] = key;
+        entries[entry + SIZE] = size;
         table[place(key)] = entry;
         linkNewest(entry);
         bytes += size;
@@ -81,43 +85,45 @@ final class LruCache {
 
     /** Size of the oldest, before it is forgotten. */
     int oldestSize() {
-        return sizes[oldest];
+        return entries[oldest + SIZE];
     }
 
     /** Forgets the oldest; its key. */
     int forgetOldest() {
         int entry = oldest;
-        int key = keys[entry];
+        int key = entries[entry + KEY];
         unlink(entry);
-        bytes -= sizes[entry];
+        bytes -= entries[entry + SIZE];
         remove(place(key));
-        older[entry] = freeEntry;
+        entries[entry + OLDER] = freeEntry;
         freeEntry = entry;
-        entries--;
+        count--;
         return key;
     }
 
     private void linkNewest(int entry) {
-        older[entry] = newest;
-        newer[entry] = NONE;
+        entries[entry + OLDER] = newest;
+        entries[entry + NEWER] = NONE;
         if (newest == NONE) {
             oldest = entry;
         } else {
-            newer[newest] = entry;
+            entries[newest + NEWER] = entry;
         }
         newest = entry;
     }
 
     private void unlink(int entry) {
-        if (newer[entry] == NONE) {
-            newest = older[entry];
+        int older = entries[entry + OLDER];
+        int newer = entries[entry + NEWER];
+        if (newer == NONE) {
+            newest = older;
         } else {
-            older[newer[entry]] = older[entry];
+            entries[newer + OLDER] = older;
         }
-        if (older[entry] == NONE) {
-            oldest = newer[entry];
+        if (older == NONE) {
+            oldest = newer;
         } else {
-            newer[older[entry]] = newer[entry];
+            entries[older + NEWER] = newer;
         }
     }
 
@@ -125,7 +131,7 @@ final class LruCache {
     private int place(int key) {
         int mask = table.length - 1;
         int at = hash(key) & mask;
-        while (table[at] != NONE && keys[table[at]] != key) {
+        while (table[at] != NONE && entries[table[at] + KEY] != key) {
             at = (at + 1) & mask;
         }
         return at;
@@ -142,7 +148,7 @@ final class LruCache {
         int mask = table.length - 1;
         int hole = free;
         for (int at = (hole + 1) & mask; table[at] != NONE; at = (at + 1) & mask) {
-            int wanted = hash(keys[table[at]]) & mask;
+            int wanted = hash(entries[table[at] + KEY]) & mask;
             if (((at - wanted) & mask) >= ((at - hole) & mask)) {
                 table[hole] = table[at];
                 hole = at;
@@ -156,7 +162,7 @@ final class LruCache {
         table = empty(before.length * 2);
         for (int entry : before) {
             if (entry != NONE) {
-                table[place(keys[entry])] = entry;
+                table[place(entries[entry + KEY])] = entry;
             }
         }
     }

@@ -77,7 +77,8 @@ final class Memory {
         } else {
             dramLines += lines;
             int bytes = lines * LINE_BYTES;
-            double queue = Math.max(links[linkOf[cache]].wait(now, bytes), packages[packageOf[cache]].wait(now, bytes));
+            double queue =
+                    Math.max(links[linkOf[cache]].delay(now, bytes), packages[packageOf[cache]].delay(now, bytes));
             stall = lines * machine.dramNanos() / kind.linesInFlight() + queue;
         }
         own.insert(key, size);

@@ -14,7 +14,8 @@ import java.util.function.ToDoubleFunction;
 
 /**
  * Binds an orchestrator's figures to a registry. The number of series depends on the number of cache domains alone, not
- * on tables: per-table figures are in {@link OrchestratorStats#tables()}. One scrape reads one snapshot. Thread-safe.
+ * on tables: per-table figures are in {@link OrchestratorStats#tables()}. One scrape reads one snapshot. Keep a reference
+ * to it as long as the figures are wanted: registries hold what they measure weakly. Thread-safe.
  */
 public final class RoostMetrics implements MeterBinder {
     private static final long SNAPSHOT_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
@@ -25,6 +26,11 @@ public final class RoostMetrics implements MeterBinder {
 
     private long snapshotNanos;
 
+    /**
+     * Binds the meters of one orchestrator.
+     *
+     * @param orchestrator whose counts the meters show
+     */
     public RoostMetrics(Orchestrator orchestrator) {
         this.orchestrator = orchestrator;
         this.snapshot = orchestrator.stats(0);

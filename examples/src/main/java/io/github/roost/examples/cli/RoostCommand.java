@@ -25,8 +25,10 @@ import picocli.CommandLine.Spec;
         description = "Vector search on pinned workers, each table at home in one cache domain.",
         synopsisSubcommandLabel = "COMMAND")
 public final class RoostCommand implements Callable<Integer> {
-    /** Its log is not slf4j's; held here, since a logger that nobody holds forgets its level. */
+    /** Their logs are not slf4j's; held here, since a logger that nobody holds forgets its level. */
     private static final Logger JVECTOR_LOG = Logger.getLogger("io.github.jbellis.jvector");
+
+    private static final Logger HELIDON_LOG = Logger.getLogger("io.helidon");
 
     private static final int FAILED = 1;
     private static final int WRONG_ARGUMENTS = 2;
@@ -42,6 +44,7 @@ public final class RoostCommand implements Callable<Integer> {
     /** Runs the command line on the process's streams and ends the process. */
     public static void main(String[] args) {
         JVECTOR_LOG.setLevel(Level.SEVERE);
+        HELIDON_LOG.setLevel(Level.OFF);
         boolean terminal = Boolean.getBoolean("roost.terminal");
         System.exit(run(args, new Streams(System.in, System.out, System.err, terminal)));
     }
@@ -64,21 +67,24 @@ public final class RoostCommand implements Callable<Integer> {
         return status;
     }
 
-    private static CommandLine commandLine(Streams streams) {
+    static CommandLine commandLine(Streams streams) {
         CommandLine command = new CommandLine(new RoostCommand())
                 .addSubcommand(new DemoCommand(streams))
                 .addSubcommand(new TopologyCommand(streams))
                 .addSubcommand(new MapCommand(streams))
                 .addSubcommand(new SearchCommand(streams))
+                .addSubcommand(new ServeCommand(streams))
                 .addSubcommand(new SoakCommand(streams))
                 .addSubcommand(new SimCommand(streams))
                 .addSubcommand(new CommandLine(new BenchCommand())
                         .addSubcommand(new IvfBenchCommand(streams))
                         .addSubcommand(new LocalityCommand(streams))
                         .addSubcommand(new HnswBenchCommand(streams))
+                        .addSubcommand(new LuceneBenchCommand(streams))
                         .addSubcommand(new SchedulingCommand(streams))
                         .addSubcommand(new GateCommand(streams))
                         .addSubcommand(new ReplayCommand(streams))
+                        .addSubcommand(new ServeBenchCommand(streams))
                         .addSubcommand(new RemapCommand(streams)));
         return command.setOut(new PrintWriter(streams.out(), true, StandardCharsets.UTF_8))
                 .setErr(new PrintWriter(streams.err(), true, StandardCharsets.UTF_8))

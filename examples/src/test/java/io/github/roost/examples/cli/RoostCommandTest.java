@@ -17,7 +17,9 @@ class RoostCommandTest {
                 "map --help",
                 "search --help",
                 "search hnsw --help",
-                "search ivf --help"
+                "search ivf --help",
+                "serve --help",
+                "bench serve --help"
             })
     void helpIsShownOnStandardOutput(String line) {
         CommandRun run = CommandRun.of((Object[]) line.split(" "));
@@ -67,6 +69,8 @@ class RoostCommandTest {
                 "demo --tables -1",
                 "demo --topology nonsense",
                 "map --domains 0",
+                "serve --port 65536",
+                "serve --tables 0",
                 "map --domains -3",
                 "topology --synthetic nonsense",
                 "topology --xml /nowhere/machine.xml"

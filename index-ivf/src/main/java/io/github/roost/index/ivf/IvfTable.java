@@ -72,12 +72,18 @@ public final class IvfTable implements AutoCloseable {
         };
     }
 
-    /** A builder with every option at its default. */
+    /** {@return a builder with every option at its default} */
     public static Builder builder() {
         return new Builder();
     }
 
-    /** {@link #search(float[], int, int)} with the table's own nprobe. */
+    /**
+     * {@link #search(float[], int, int)} with the table's own nprobe.
+     *
+     * @param query finite, of the table's dimension
+     * @param k neighbours wanted, from 1 to 10,000
+     * @return completes with at most k neighbours, nearest first
+     */
     public CompletableFuture<Neighbors> search(float[] query, int k) {
         return search(query, k, nprobe);
     }
@@ -97,10 +103,15 @@ public final class IvfTable implements AutoCloseable {
     }
 
     /**
-     * {@link #search(float[], int, int)} among the rows that a filter accepts. No distance is computed to any other row.
+     * {@link #search(float[], int, int)} among the rows that a filter accepts. No distance is computed to any other row. In lists
+     * of {@link ElementType#INT8} all rows are scanned, and the filter is asked for those that are near enough.
      *
+     * @param query finite, of the table's dimension
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param nprobe how many lists, from 1 to {@link #nlist()}
      * @param filter asked for external ids in the probed lists, on the workers, several at once; must be thread-safe and
      *     always answer the same. What it throws fails the search
+     * @return completes with at most k neighbours, nearest first
      */
     public CompletableFuture<Neighbors> search(float[] query, int k, int nprobe, LongPredicate filter) {
         if (filter == null) {
@@ -109,7 +120,14 @@ public final class IvfTable implements AutoCloseable {
         return submit(query, "k", k, Float.POSITIVE_INFINITY, nprobe, filter);
     }
 
-    /** {@link #rangeSearch(float[], float, int, int)} with the table's own nprobe. */
+    /**
+     * {@link #rangeSearch(float[], float, int, int)} with the table's own nprobe.
+     *
+     * @param query {@link #dimension()} finite components
+     * @param radius the greatest distance
+     * @param limit how many rows at most, from 1 to 10,000
+     * @return the rows within the radius
+     */
     public CompletableFuture<Neighbors> rangeSearch(float[] query, float radius, int limit) {
         return rangeSearch(query, radius, limit, nprobe);
     }
@@ -140,6 +158,8 @@ public final class IvfTable implements AutoCloseable {
      * several times as fast as one search after the other.
      *
      * @param queries each as {@link #search(float[], int, int)} takes it; all are checked before one begins
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param nprobe how many lists each probes, from 1 to {@link #nlist()}
      * @return the answers in the order of the queries, each complete on its own. All searches are under way at once, so an
      *     orchestrator that rejects what its rings do not hold may fail some: let it block, or make rings larger
      * @throws IllegalArgumentException if an argument is out of its range, or the table is closed; then none has begun
@@ -180,6 +200,7 @@ public final class IvfTable implements AutoCloseable {
      *
      * @param query {@link #dimension()} finite components
      * @param nprobe how many lists, from 1 to {@link #nlist()}
+     * @return numbers of lists
      */
     public int[] probes(float[] query, int nprobe) {
         Vectors.requireRange("nprobe", nprobe, 1, nlist());
@@ -249,7 +270,12 @@ public final class IvfTable implements AutoCloseable {
         }
     }
 
-    /** {@link #add(long[], float[][])} of one row. */
+    /**
+     * {@link #add(long[], float[][])} of one row.
+     *
+     * @param id an external id that is not in the table
+     * @param vector finite, of the table's dimension
+     */
     public void add(long id, float[] vector) {
         add(new long[] {id}, new float[][] {vector});
     }
@@ -271,6 +297,7 @@ public final class IvfTable implements AutoCloseable {
     /**
      * Removes a row.
      *
+     * @param id external id
      * @return whether it was there
      * @throws IllegalArgumentException if the table is closed
      */
@@ -312,6 +339,8 @@ public final class IvfTable implements AutoCloseable {
     /**
      * How unevenly the rows lie in the lists: the number of lists times the sum of squared list lengths over the square of
      * their sum (FAISS's imbalance factor). 1 is even; a search costs about this many times what it would cost then.
+     *
+     * @return 1 or more
      */
     public double imbalance() {
         return rows.imbalance();
@@ -360,6 +389,9 @@ public final class IvfTable implements AutoCloseable {
     /**
      * Writes the table to a file, replacing one of that name: whatever happens meanwhile, the old file or the new one is
      * there, whole. Searches go on, changes wait.
+     *
+     * @param file to write or replace
+     * @throws IOException if it cannot be written; the old file is as it was
      */
     public void save(Path file) throws IOException {
         rows.save(file, metric(), nprobe, training.seed(), rerank);
@@ -371,7 +403,10 @@ public final class IvfTable implements AutoCloseable {
      * the {@link TableFileException} as its cause. The file is not changed by changes of the table, and
      * must not be overwritten in place or cut short while the table is in use; {@link #save} over it is safe.
      *
+     * @param orchestrator places the table
      * @param name how the table shows in reports
+     * @param file that {@link #save} has written
+     * @return the table, to be closed
      * @throws TableFileException if it is no such file, of another version, truncated or damaged
      */
     public static IvfTable open(Orchestrator orchestrator, String name, Path file) throws IOException {
@@ -400,22 +435,22 @@ public final class IvfTable implements AutoCloseable {
                 saved.rerank());
     }
 
-    /** The table's name, as it shows in reports. */
+    /** {@return the table's name, as it shows in reports} */
     public String name() {
         return registration.name();
     }
 
-    /** Components of a vector. */
+    /** {@return the number of components of a vector} */
     public int dimension() {
         return preparation.dimension();
     }
 
-    /** Number of rows. */
+    /** {@return the number of rows} */
     public int size() {
         return rows.size();
     }
 
-    /** Number of lists. */
+    /** {@return the number of lists} */
     public int nlist() {
         return registration.clusters();
     }
@@ -424,33 +459,37 @@ public final class IvfTable implements AutoCloseable {
      * Number of rows in a list, those removed and not yet compacted included.
      *
      * @param list from 0 to {@link #nlist()} exclusive
+     * @return at least 0
      */
     public int listSize(int list) {
         Vectors.requireRange("list", list, 0, nlist() - 1);
         return rows.lists().rows()[list].rows();
     }
 
-    /** How many lists a search probes that does not say. */
+    /** {@return how many lists a search probes that does not say} */
     public int nprobe() {
         return nprobe;
     }
 
-    /** How distances are measured. */
+    /** {@return how distances are measured} */
     public Metric metric() {
         return preparation.metric();
     }
 
-    /** What the lists keep of each component for scans. */
+    /** {@return what the lists keep of each component for scans} */
     public ElementType elementType() {
         return training.element();
     }
 
-    /** What scans the lists: {@code avx512}, {@code avx2}, {@code neon}, {@code vector}, {@code portable} or {@code java}. */
+    /**
+     * {@return what scans the lists: {@code avx512}, {@code avx2}, {@code neon}, {@code vector}, {@code portable} or
+     * {@code java}}
+     */
     public String kernel() {
         return scanner.kernel();
     }
 
-    /** The table's mapping ids, one a list. */
+    /** {@return the table's mapping ids, one a list} */
     public Registration registration() {
         return registration;
     }
@@ -493,27 +532,44 @@ public final class IvfTable implements AutoCloseable {
 
         private Builder() {}
 
-        /** How the table shows in reports; default {@code ivf}. */
+        /**
+         * Sets how the table shows in reports.
+         *
+         * @param value default {@code ivf}
+         * @return this builder
+         */
         public Builder name(String value) {
             this.name = value;
             return this;
         }
 
-        /** How far two vectors are from each other; default squared L2. */
+        /**
+         * Sets how far two vectors are from each other.
+         *
+         * @param value default squared L2
+         * @return this builder
+         */
         public Builder metric(Metric value) {
             this.metric = value;
             return this;
         }
 
-        /** Number of lists, from 1 to 131,072 and the number of rows; default four times the root of the latter. */
+        /**
+         * Sets the number of lists.
+         *
+         * @param value from 1 to 131,072 and the number of rows; default four times the root of the latter
+         * @return this builder
+         */
         public Builder nlist(int value) {
             this.nlist = requireLists("nlist", value);
             return this;
         }
 
         /**
-         * How many lists a search probes that does not say; from 1 to 131,072, or all where there are fewer; default what
-         * {@link #targetRecall} asks for.
+         * Sets how many lists a search probes that does not say.
+         *
+         * @param value from 1 to 131,072, or all where there are fewer; default what {@link #targetRecall} asks for
+         * @return this builder
          */
         public Builder nprobe(int value) {
             this.nprobe = requireLists("nprobe", value);
@@ -521,24 +577,35 @@ public final class IvfTable implements AutoCloseable {
         }
 
         /**
-         * What share of its true 10 nearest rows the lists are to hold that a search probes, from over 0 to 1; default .95.
-         * The build measures with 128 of the rows how many lists that takes. Of no meaning where {@link #nprobe} is given.
+         * Sets what share of its true 10 nearest rows the lists are to hold that a search probes. The build measures with
+         * 128 of the rows how many lists that takes. Of no meaning where {@link #nprobe} is given.
+         *
+         * @param value from over 0 to 1; default .95
+         * @return this builder
          */
         public Builder targetRecall(double value) {
             this.targetRecall = requireRecall(value);
             return this;
         }
 
-        /** Seed of the training; the same rows and seed give the same lists. */
+        /**
+         * Sets the seed of the training; the same rows and seed give the same lists.
+         *
+         * @param value any number
+         * @return this builder
+         */
         public Builder seed(long value) {
             this.seed = value;
             return this;
         }
 
         /**
-         * What lists keep of each component for scans; default {@link ElementType#FLOAT32}, which takes 4 bytes;
-         * {@link ElementType#FLOAT16} takes 2. {@link ElementType#INT8} takes 1 byte, and 4 a row, and scans several times as many rows a second; see
-         * {@link #keepFloats} for what it takes in all.
+         * Sets what lists keep of each component for scans.
+         *
+         * @param value default {@link ElementType#FLOAT32}, which takes 4 bytes. {@link ElementType#FLOAT16} takes 2.
+         *     {@link ElementType#INT8} takes 1 byte, and 4 a row, and scans several times as many rows a second; see
+         *     {@link #keepFloats} for what it takes in all
+         * @return this builder
          */
         public Builder elementType(ElementType value) {
             this.elementType = value;
@@ -546,10 +613,13 @@ public final class IvfTable implements AutoCloseable {
         }
 
         /**
-         * Whether {@link ElementType#INT8} lists keep the floats too, for the candidates of a search to be compared with;
-         * default true: 5 bytes a component instead of 1. Without them distances are those to the nearest of 256 values a
+         * Sets whether {@link ElementType#INT8} lists keep the floats too, for the candidates of a search to be compared
+         * with: 5 bytes a component instead of 1. Without them distances are those to the nearest of 256 values a
          * dimension, and of rows added later those outside the values of the build are cut off there. Of no meaning to
          * other types.
+         *
+         * @param value default true
+         * @return this builder
          */
         public Builder keepFloats(boolean value) {
             this.keepFloats = value;
@@ -557,9 +627,11 @@ public final class IvfTable implements AutoCloseable {
         }
 
         /**
-         * How many candidates of a search in {@link ElementType#INT8} lists are compared with the query itself, as a
-         * multiple of k, from 1 to 100; default 1.5. More find more and cost more. Of no meaning to
-         * other types.
+         * Sets how many candidates of a search in {@link ElementType#INT8} lists are compared with the query itself. More
+         * find more and cost more. Of no meaning to other types.
+         *
+         * @param value multiple of k, from 1 to 100; default 1.5
+         * @return this builder
          */
         public Builder rerank(double value) {
             if (!(value >= 1 && value <= MOST_RERANK)) {
@@ -569,7 +641,13 @@ public final class IvfTable implements AutoCloseable {
             return this;
         }
 
-        /** {@link #build(Orchestrator, long[], float[][])} with the rows' ordinals as ids. */
+        /**
+         * {@link #build(Orchestrator, long[], float[][])} with the rows' ordinals as ids.
+         *
+         * @param orchestrator places the table, and builds it
+         * @param vectors at least one row, all of one dimension from 1 to 4,096, all finite; copied
+         * @return the table, to be closed
+         */
         public IvfTable build(Orchestrator orchestrator, float[][] vectors) {
             long[] ordinals = new long[vectors.length];
             Arrays.setAll(ordinals, i -> i);
@@ -580,8 +658,10 @@ public final class IvfTable implements AutoCloseable {
          * Trains and fills a table on the orchestrator's workers, as batch work beside what they serve. Blocks until it
          * stands.
          *
+         * @param orchestrator places the table, and builds it
          * @param ids one for each row, no two equal
          * @param vectors at least one row, all of one dimension from 1 to 4,096, all finite; copied
+         * @return the table, to be closed
          * @throws IllegalArgumentException if rows, ids or options are not as said; then nothing is registered
          */
         public IvfTable build(Orchestrator orchestrator, long[] ids, float[][] vectors) {

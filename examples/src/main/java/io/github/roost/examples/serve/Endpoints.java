@@ -1,0 +1,229 @@
+package io.github.roost.examples.serve;
+
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.OrchestratorStats;
+import io.github.roost.core.Vectors;
+import io.github.roost.examples.serve.ServeMetrics.ServiceStats;
+import io.github.roost.topology.TopologyJson;
+import io.helidon.http.HeaderNames;
+import io.helidon.webserver.http.ServerRequest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
+
+/** What the service answers to what, without the ways in and out: those are {@link Routes}. Thread-safe. */
+final class Endpoints {
+    private static final int MOST_VECTORS = 1_000;
+    /**
+     * Searches that may be under way a worker. Enough that no worker runs dry, and so few that the last of them is answered
+     * soon; what comes on top is shed before it costs anything but its reading.
+     */
+    static final int SEARCHES_PER_WORKER = 16;
+
+    private final Orchestrator orchestrator;
+    private final ServeMetrics metrics;
+    private final InFlight inFlight;
+    private final RequestBody bodies;
+    private final WriteGuard guard;
+    private final ServeSettings settings;
+    private final Semaphore searchesLeft;
+
+    /** What is searched, once it stands. Written once, complete, by whoever built it. */
+    private volatile @Nullable Served served;
+
+    private record Served(Tables tables, Searches searches) {}
+
+    Endpoints(Orchestrator orchestrator, ServeMetrics metrics, InFlight inFlight, ServeSettings settings) {
+        this.orchestrator = orchestrator;
+        this.metrics = metrics;
+        this.inFlight = inFlight;
+        this.bodies = new RequestBody(settings.mostBodyBytes(), settings.bodyTime());
+        this.guard = new WriteGuard(settings.token());
+        this.settings = settings;
+        this.searchesLeft = new Semaphore(SEARCHES_PER_WORKER * orchestrator.workers());
+    }
+
+    void serve(Tables tables) {
+        served = new Served(tables, new Searches(orchestrator, tables, settings.searchTime()));
+    }
+
+    void close() {
+        bodies.close();
+    }
+
+    private Served served() {
+        Served now = served;
+        if (now == null) {
+            throw new Problem(503, "the tables are being built");
+        }
+        return now;
+    }
+
+    private ServedTable table(ServerRequest request) {
+        String name = request.path().pathParameters().get("name");
+        return served().tables()
+                .find(name)
+                .orElseThrow(
+                        () -> new Problem(404, "there is no table " + name + ", GET /tables names those there are"));
+    }
+
+    /** One table, as its users see it. */
+    record TableView(String name, int rows, int dimension, String metric, List<Integer> homes) {}
+
+    private TableView view(ServedTable table) {
+        return new TableView(
+                table.name(),
+                table.rows().size(),
+                table.rows().dimension(),
+                table.rows().metric().name(),
+                orchestrator.homes(table.rows().mappingId()));
+    }
+
+    /** All tables. */
+    record TableList(List<TableView> tables) {}
+
+    Reply tables(ServerRequest request) {
+        return Reply.json(
+                new TableList(served().tables().all().stream().map(this::view).toList()));
+    }
+
+    Reply oneTable(ServerRequest request) {
+        return Reply.json(view(table(request)));
+    }
+
+    /** The phrases that a search may be like. */
+    record PhraseList(List<String> phrases) {}
+
+    Reply phrases(ServerRequest request) {
+        return Reply.json(new PhraseList(served().tables().phrases()));
+    }
+
+    Reply searchOne(ServerRequest request) {
+        return search(request, List.of(table(request)));
+    }
+
+    Reply searchAll(ServerRequest request) {
+        return search(request, served().tables().all());
+    }
+
+    private Reply search(ServerRequest request, List<ServedTable> among) {
+        long began = System.nanoTime();
+        SearchRequest asked = bodies.read(request, SearchRequest.class);
+        if (!searchesLeft.tryAcquire()) {
+            throw Searches.full();
+        }
+        try {
+            Reply reply = Reply.json(served().searches().answer(among, asked));
+            metrics.searched(System.nanoTime() - began);
+            return reply;
+        } finally {
+            searchesLeft.release();
+        }
+    }
+
+    /** Rows to put, as the body has them. */
+    record PutRequest(@Nullable List<PutVector> vectors) {
+        /** One row: words may be absent. */
+        record PutVector(
+                @Nullable Long id,
+                float @Nullable [] vector,
+                @Nullable String name,
+                @Nullable String text) {}
+    }
+
+    /** What became of them. */
+    record PutAnswer(int added, int replaced) {}
+
+    Reply put(ServerRequest request) {
+        guard.check(request);
+        ServedTable table = table(request);
+        List<NewVector> vectors = checked(
+                bodies.read(request, PutRequest.class).vectors(), table.rows().dimension());
+        int added = table.put(vectors);
+        return Reply.json(new PutAnswer(added, vectors.size() - added));
+    }
+
+    /** All are checked before any is put. */
+    private static List<NewVector> checked(@Nullable List<PutRequest.PutVector> asked, int dimension) {
+        if (asked == null || asked.isEmpty() || asked.size() > MOST_VECTORS) {
+            throw new Problem(
+                    422, "vectors must have between 1 and 1,000 entries, got " + (asked == null ? 0 : asked.size()));
+        }
+        List<NewVector> vectors = new ArrayList<>();
+        for (PutRequest.PutVector next : asked) {
+            String what = "vector " + vectors.size();
+            if (next.id() == null || next.vector() == null) {
+                throw new Problem(422, what + " must have an id and a vector");
+            }
+            Searches.requireVector(what, next.vector(), dimension);
+            String name = next.name() == null ? next.id().toString() : next.name();
+            vectors.add(
+                    new NewVector(next.id(), new Item(name, next.text() == null ? "" : next.text(), next.vector())));
+        }
+        try {
+            Vectors.requireIds(vectors.stream().mapToLong(NewVector::id).toArray(), vectors.size());
+        } catch (IllegalArgumentException e) {
+            throw new Problem(422, String.valueOf(e.getMessage()));
+        }
+        return vectors;
+    }
+
+    /** What was removed. */
+    record RemoveAnswer(long removed) {}
+
+    Reply remove(ServerRequest request) {
+        guard.check(request);
+        ServedTable table = table(request);
+        String text = request.path().pathParameters().get("id");
+        long id;
+        try {
+            id = Long.parseLong(text);
+        } catch (NumberFormatException e) {
+            throw new Problem(400, "the id must be a whole number of 64 bits, got " + text);
+        }
+        if (!table.remove(id)) {
+            throw new Problem(404, "table " + table.name() + " has no row " + id);
+        }
+        return Reply.json(new RemoveAnswer(id));
+    }
+
+    Reply description(ServerRequest request) {
+        return new Reply(
+                200, "application/json", ApiDescription.of(served().tables().dimension()), Map.of());
+    }
+
+    Reply mapping(ServerRequest request) {
+        return Reply.json(orchestrator.mapping());
+    }
+
+    Reply topology(ServerRequest request) {
+        return Reply.text("application/json", TopologyJson.of(orchestrator.topology()));
+    }
+
+    /** The figures of the service and of its orchestrator. */
+    record Stats(ServiceStats service, OrchestratorStats orchestrator) {}
+
+    Reply stats(ServerRequest request) {
+        return Reply.json(new Stats(metrics.stats(), orchestrator.stats()));
+    }
+
+    Reply metrics(ServerRequest request) {
+        return metrics.scrape(request.headers().first(HeaderNames.ACCEPT).orElse(""));
+    }
+
+    /** How the service is. */
+    record Health(String status) {}
+
+    Reply live(ServerRequest request) {
+        return Reply.json(new Health("live"));
+    }
+
+    Reply ready(ServerRequest request) {
+        if (inFlight.isShut()) {
+            return Reply.json(503, new Health("draining"));
+        }
+        return served == null ? Reply.json(503, new Health("building")) : Reply.json(new Health("ready"));
+    }
+}

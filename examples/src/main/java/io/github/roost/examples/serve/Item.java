@@ -1,0 +1,10 @@
+package io.github.roost.examples.serve;
+
+/**
+ * What a row of a table stands for, in words.
+ *
+ * @param name what it is called; rows can be asked for by it
+ * @param text what it is, in a sentence; may be empty
+ * @param vector its row, not copied
+ */
+record Item(String name, String text, float[] vector) {}

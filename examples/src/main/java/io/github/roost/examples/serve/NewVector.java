@@ -1,0 +1,9 @@
+package io.github.roost.examples.serve;
+
+/**
+ * A row to put into a table.
+ *
+ * @param id its id
+ * @param item what it stands for
+ */
+record NewVector(long id, Item item) {}

@@ -1,0 +1,118 @@
+package io.github.roost.examples.serve;
+
+import io.helidon.http.HttpMediaType;
+import io.helidon.webserver.http.ServerRequest;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InterruptedIOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Reads a request's body in the request's own virtual thread, before anything is asked of a worker: a client that sends
+ * slowly holds its own connection and nothing else, and that only for a time. Thread-safe.
+ */
+final class RequestBody implements AutoCloseable {
+    private static final int CHUNK = 16 << 10;
+
+    private final int mostBytes;
+    private final Duration time;
+    private final ScheduledThreadPoolExecutor clock;
+
+    /**
+     * @param mostBytes the largest body
+     * @param time how long one may take to arrive before its connection is closed
+     */
+    RequestBody(int mostBytes, Duration time) {
+        this.mostBytes = mostBytes;
+        this.time = time;
+        this.clock = new ScheduledThreadPoolExecutor(
+                1, Thread.ofPlatform().daemon().name("roost-body-clock").factory());
+        clock.setRemoveOnCancelPolicy(true);
+    }
+
+    /** @throws Problem 400, 413 or 415 if the body is not JSON of this form, or too large */
+    <T> T read(ServerRequest request, Class<T> form) {
+        requireJson(request);
+        if (request.headers().contentLength().orElse(0) > mostBytes) {
+            throw tooLarge();
+        }
+        return Json.read(bytes(request), form);
+    }
+
+    private static void requireJson(ServerRequest request) {
+        String type = request.headers().contentType().map(HttpMediaType::text).orElse("none");
+        boolean json = request.headers()
+                .contentType()
+                .filter(media -> "application/json".equals(media.mediaType().text()))
+                .isPresent();
+        if (!json) {
+            throw new Problem(415, "the content type must be application/json, got " + type);
+        }
+    }
+
+    private byte[] bytes(ServerRequest request) {
+        if (!request.content().hasEntity()) {
+            return new byte[0];
+        }
+        ByteArrayOutputStream body = new ByteArrayOutputStream();
+        byte[] chunk = new byte[CHUNK];
+        InputStream in = request.content().inputStream();
+        try (Patience patience = new Patience()) {
+            for (int read = in.read(chunk); read >= 0; read = in.read(chunk)) {
+                body.write(chunk, 0, read);
+                if (body.size() > mostBytes) {
+                    throw tooLarge();
+                }
+                patience.requireLeft();
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return body.toByteArray();
+    }
+
+    private Problem tooLarge() {
+        return new Problem(413, "the body must not be larger than %,d bytes".formatted(mostBytes));
+    }
+
+    @Override
+    public void close() {
+        clock.shutdownNow();
+    }
+
+    /**
+     * Interrupts its maker when the time is up, which closes the connection that it reads; there is no other way to end a
+     * read. Both the interrupt and the end happen under the lock of this object, so none comes after the end.
+     */
+    private final class Patience implements AutoCloseable {
+        private final Thread reader = Thread.currentThread();
+        private final Future<?> alarm = clock.schedule(this::interrupt, time.toNanos(), TimeUnit.NANOSECONDS);
+        /** Guarded by this. */
+        private boolean ended;
+
+        private synchronized void interrupt() {
+            if (!ended) {
+                reader.interrupt();
+            }
+        }
+
+        void requireLeft() throws InterruptedIOException {
+            if (reader.isInterrupted()) {
+                throw new InterruptedIOException("the body did not arrive within " + time);
+            }
+        }
+
+        @Override
+        public void close() {
+            alarm.cancel(false);
+            synchronized (this) {
+                ended = true;
+            }
+        }
+    }
+}

@@ -1,0 +1,22 @@
+package io.github.roost.examples.serve;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+
+/** Files that come with the program. */
+final class Resources {
+    private Resources() {}
+
+    /** @param name of a file beside this class */
+    static byte[] bytes(String name) {
+        try (InputStream in = Resources.class.getResourceAsStream(name)) {
+            if (in == null) {
+                throw new IllegalStateException("the resource " + name + " is missing");
+            }
+            return in.readAllBytes();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,159 @@
+package io.github.roost.examples.serve;
+
+import io.github.roost.bench.Latencies;
+import io.github.roost.bench.packages.DebianPackages;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.topology.Topology;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import org.HdrHistogram.ConcurrentHistogram;
+import org.HdrHistogram.Histogram;
+
+/**
+ * How much of what is asked does a service answer, as ever more is asked of it? Each request is a phrase that all tables
+ * are searched for. First as many clients as the service lets search at a time ask one request after the other's answer:
+ * that is the capacity. Then requests come at times fixed beforehand, whether or not earlier ones are answered (an open
+ * loop), at a multiple of it; latency counts from the time at which a request was due. The clients are in the same
+ * process on the same CPUs, so the capacity is that of the rest.
+ */
+public final class ServeBench implements AutoCloseable {
+    /** Connections of the open loop for one that is answered: the others are for what is shed meanwhile. */
+    private static final int CONNECTIONS_PER_SEARCH = 4;
+
+    private static final int DIGITS = 3;
+    private static final int ANSWERED = 200;
+    private static final int SHED = 429;
+
+    private final Orchestrator orchestrator;
+    private final RoostService service;
+    private final List<byte[]> requests;
+
+    /**
+     * What became of one load.
+     *
+     * @param capacity answers a second just before it
+     * @param offered requests a second that were due
+     * @param sent requests a second that were sent; less than offered where all connections were waiting
+     * @param goodput answers a second
+     * @param shed requests a second turned away with 429
+     * @param otherwise requests a second with any other end
+     * @param latencies of the answers
+     */
+    public record Point(
+            double capacity,
+            double offered,
+            double sent,
+            double goodput,
+            double shed,
+            double otherwise,
+            Latencies latencies) {}
+
+    /** @param built is told of each table that stands */
+    public ServeBench(DebianPackages data, Topology topology, Consumer<String> built) {
+        this.orchestrator = Orchestrator.builder().topology(topology).build();
+        this.service = new RoostService(orchestrator, ServeSettings.DEFAULT.withPort(0));
+        service.serve(PackageTables.of(orchestrator, data, table -> built.accept(table.name())));
+        this.requests = data.phrases().stream()
+                .map(phrase -> BareConnection.post("/search", Json.write(Map.of("like", phrase.text()))))
+                .toList();
+    }
+
+    /**
+     * Measures the capacity, and then what becomes of a multiple of it.
+     *
+     * @param length of each of the two
+     */
+    public Point at(double timesCapacity, Duration length) throws InterruptedException {
+        int atATime = Endpoints.SEARCHES_PER_WORKER * orchestrator.workers();
+        double capacity = run(atATime, 0, Double.POSITIVE_INFINITY, length).goodput();
+        return run(CONNECTIONS_PER_SEARCH * atATime, capacity, timesCapacity * capacity, length);
+    }
+
+    private Point run(int connections, double capacity, double rate, Duration length) throws InterruptedException {
+        Load load = new Load(rate, length);
+        try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<?>> running = new ArrayList<>();
+            for (int i = 0; i < connections; i++) {
+                running.add(clients.submit(() -> {
+                    load.ask();
+                    return null;
+                }));
+            }
+            for (Future<?> client : running) {
+                client.get();
+            }
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e.getCause());
+        }
+        return load.outcome(capacity);
+    }
+
+    /** One load, shared by its connections: the next request is taken by whichever is free. */
+    private final class Load {
+        private final double nanosApart;
+        private final long began = System.nanoTime();
+        private final long ends;
+        private final AtomicLong next = new AtomicLong();
+        private final AtomicLong shed = new AtomicLong();
+        private final AtomicLong otherwise = new AtomicLong();
+        private final Histogram answered = new ConcurrentHistogram(DIGITS);
+
+        Load(double rate, Duration length) {
+            this.nanosApart = 1e9 / rate;
+            this.ends = began + length.toNanos();
+        }
+
+        void ask() throws IOException {
+            try (BareConnection connection = new BareConnection(service.port())) {
+                while (true) {
+                    long number = next.getAndIncrement();
+                    // Without a rate a request is due when its client is free.
+                    long due = nanosApart == 0 ? System.nanoTime() : began + (long) (number * nanosApart);
+                    if (due - ends >= 0 || System.nanoTime() - ends >= 0) {
+                        return;
+                    }
+                    for (long left = due - System.nanoTime(); left > 0; left = due - System.nanoTime()) {
+                        LockSupport.parkNanos(this, left);
+                    }
+                    book(connection.send(requests.get((int) (number % requests.size()))), due);
+                }
+            }
+        }
+
+        private void book(int status, long due) {
+            if (status == ANSWERED) {
+                answered.recordValue(System.nanoTime() - due);
+            } else {
+                (status == SHED ? shed : otherwise).incrementAndGet();
+            }
+        }
+
+        Point outcome(double capacity) {
+            double seconds = (Math.max(ends, System.nanoTime()) - began) / 1e9;
+            long good = answered.getTotalCount();
+            return new Point(
+                    capacity,
+                    1e9 / nanosApart,
+                    (good + shed.get() + otherwise.get()) / seconds,
+                    good / seconds,
+                    shed.get() / seconds,
+                    otherwise.get() / seconds,
+                    Latencies.ofNanos(answered));
+        }
+    }
+
+    @Override
+    public void close() {
+        service.close();
+    }
+}

@@ -1,0 +1,66 @@
+package io.github.roost.examples.serve;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a service listens and what it lets through.
+ *
+ * @param host the address to bind, or its name; any but a loopback address needs a token
+ * @param port from 0 (any free one) to 65,535
+ * @param token what writes must bring as a bearer token; absent where writes are open to this machine
+ * @param mostBodyBytes the largest request body
+ * @param bodyTime how long a request body may take to arrive
+ * @param searchTime how long a search may take, and the largest deadline that one may ask for
+ * @param drainTime how long accepted requests may take once the service is told to end
+ */
+public record ServeSettings(
+        String host,
+        int port,
+        @Nullable String token,
+        int mostBodyBytes,
+        Duration bodyTime,
+        Duration searchTime,
+        Duration drainTime) {
+    /** On this machine only, writes open, bodies up to 1 MiB within 10 s, searches and draining up to 10 s. */
+    public static final ServeSettings DEFAULT = new ServeSettings(
+            "127.0.0.1", 8080, null, 1 << 20, Duration.ofSeconds(10), Duration.ofSeconds(10), Duration.ofSeconds(10));
+
+    public ServeSettings {
+        if (port < 0 || port > 65_535) {
+            throw new IllegalArgumentException("the port must be between 0 and 65,535, got " + port);
+        }
+        if (token != null && token.isBlank()) {
+            throw new IllegalArgumentException("ROOST_TOKEN must not be blank");
+        }
+        if (token == null && !isLoopback(host)) {
+            throw new IllegalArgumentException(
+                    "the environment variable ROOST_TOKEN must be set to bind " + host + ", which others can reach");
+        }
+    }
+
+    private static boolean isLoopback(String host) {
+        try {
+            return InetAddress.getByName(host).isLoopbackAddress();
+        } catch (UnknownHostException e) {
+            throw new IllegalArgumentException("the host must be an address of this machine, got " + host, e);
+        }
+    }
+
+    /** The same settings on another port. */
+    public ServeSettings withPort(int value) {
+        return new ServeSettings(host, value, token, mostBodyBytes, bodyTime, searchTime, drainTime);
+    }
+
+    /** The same settings with another address and token. */
+    public ServeSettings withHost(String value, @Nullable String itsToken) {
+        return new ServeSettings(value, port, itsToken, mostBodyBytes, bodyTime, searchTime, drainTime);
+    }
+
+    /** The same settings with other limits on bodies. */
+    ServeSettings withBodies(int mostBytes, Duration time) {
+        return new ServeSettings(host, port, token, mostBytes, time, searchTime, drainTime);
+    }
+}

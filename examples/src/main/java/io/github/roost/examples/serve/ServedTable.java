@@ -1,0 +1,76 @@
+package io.github.roost.examples.serve;
+
+import io.github.roost.index.hnsw.LiveTable;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A live table and what its rows stand for. Thread-safe.
+ *
+ * <p>Changes are made one at a time, under the lock of this object; readers take none. A row's words are there before
+ * the row can be found, and go after it: a search that found a row just before it was removed may miss its words.
+ */
+final class ServedTable {
+    private final LiveTable rows;
+    private final Map<Long, Item> byId = new ConcurrentHashMap<>();
+    private final Map<String, Item> byName = new ConcurrentHashMap<>();
+
+    /**
+     * @param rows the table
+     * @param items what its present rows stand for, by id
+     */
+    ServedTable(LiveTable rows, Map<Long, Item> items) {
+        this.rows = rows;
+        byId.putAll(items);
+        items.values().forEach(item -> byName.put(item.name(), item));
+    }
+
+    LiveTable rows() {
+        return rows;
+    }
+
+    String name() {
+        return rows.name();
+    }
+
+    Optional<Item> item(long id) {
+        return Optional.ofNullable(byId.get(id));
+    }
+
+    Optional<Item> named(String name) {
+        return Optional.ofNullable(byName.get(name));
+    }
+
+    /**
+     * Puts rows into the table, in the place of those of the same ids.
+     *
+     * @return how many ids were new
+     */
+    synchronized int put(List<NewVector> vectors) {
+        int added = 0;
+        for (NewVector next : vectors) {
+            Item item = next.item();
+            Item old = byId.put(next.id(), item);
+            byName.put(item.name(), item);
+            added += rows.put(next.id(), item.vector()) ? 1 : 0;
+            forget(old);
+        }
+        return added;
+    }
+
+    /** Removes the row of an id; whether there was one. */
+    synchronized boolean remove(long id) {
+        boolean removed = rows.remove(id);
+        forget(byId.remove(id));
+        return removed;
+    }
+
+    private void forget(@Nullable Item item) {
+        if (item != null) {
+            byName.remove(item.name(), item);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+package io.github.roost.examples.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.roost.examples.serve.SmallService.Busy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+class ServiceLifeTest {
+    private static final String SEARCH = "{\"like\":\"games-1\"}";
+
+    @Test
+    void aServiceWhoseTablesAreBeingBuiltIsLiveButNotReady() {
+        try (SmallService building = new SmallService("pack:1 l3:1 core:1 pu:1", 8, ServeSettings.DEFAULT)) {
+            assertThat(building.get("/health/live").status()).isEqualTo(200);
+            assertThat(building.get("/health/ready").status()).isEqualTo(503);
+            assertThat(building.post("/tables/games/search", SEARCH).status()).isEqualTo(503);
+
+            building.withTables();
+
+            assertThat(building.get("/health/ready").status()).isEqualTo(200);
+            assertThat(building.post("/tables/games/search", SEARCH).status()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void whatIsAcceptedBeforeTheEndIsAnsweredAndWhatComesAfterIsTurnedAway() {
+        try (SmallService service = SmallService.withOneWorker(64, ServeSettings.DEFAULT)) {
+            List<CompletableFuture<Integer>> accepted = new ArrayList<>();
+            CompletableFuture<Boolean> drained;
+            try (Busy busy = service.busyWorker()) {
+                for (int i = 0; i < 12; i++) {
+                    accepted.add(service.postLater("/tables/games/search", SEARCH));
+                }
+                await(() -> waiting(service) == 12);
+                drained = CompletableFuture.supplyAsync(service.service::drain);
+                await(() -> service.get("/health/ready").status() == 503);
+
+                assertThat(service.get("/health/live").status()).isEqualTo(200);
+                assertThat(service.post("/tables/games/search", SEARCH).status())
+                        .isEqualTo(503);
+                assertThat(accepted).noneMatch(CompletableFuture::isDone);
+                assertThat(busy.isBusy()).isTrue();
+            }
+
+            assertThat(accepted).allMatch(future -> future.join() == 200);
+            assertThat(drained.join()).isTrue();
+        }
+    }
+
+    private static int waiting(SmallService service) {
+        return service.orchestrator.stats().domains().getFirst().waiting();
+    }
+
+    private interface Condition {
+        boolean holds();
+    }
+
+    private static void await(Condition condition) {
+        while (!condition.holds()) {
+            Thread.onSpinWait();
+        }
+    }
+}
