@@ -16,7 +16,7 @@ int32_t roost_ivf_supports(int32_t isa) {
             return 1;
 #if defined(__x86_64__)
         case AVX2:
-            return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+            return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
         case AVX512:
             return __builtin_cpu_supports("avx512f");
 #elif defined(__aarch64__)
@@ -29,12 +29,12 @@ int32_t roost_ivf_supports(int32_t isa) {
 }
 
 /* Arguments as in struct scan; `isa` must be supported. */
-void roost_ivf_scan(int32_t isa, const float *rows, const int64_t *ids, int64_t count, int64_t stride,
+void roost_ivf_scan(int32_t isa, const void *rows, int32_t halves, const int64_t *ids, int64_t count, int64_t stride,
                     int32_t inner_product, float bias, const float *queries, int32_t query_count,
                     const int32_t *capacities, int32_t *sizes, float *bounds, float *heap_distances,
                     int64_t *heap_ids, int64_t heap_stride) {
-    const struct scan scan = {rows,       ids,   count,  stride,         inner_product, bias,       queries, query_count,
-                              capacities, sizes, bounds, heap_distances, heap_ids,      heap_stride};
+    const struct scan scan = {rows,        halves,     ids,   count,  stride,         inner_product, bias,       queries,
+                              query_count, capacities, sizes, bounds, heap_distances, heap_ids,      heap_stride};
     switch (isa) {
 #if defined(__x86_64__)
         case AVX2:

@@ -8,12 +8,13 @@
 #define LANES 16
 
 /*
- * One run of rows and the queries that read it. Rows and queries are zero-padded to `stride` floats, a multiple of
- * LANES. Query q keeps its best in a heap of at most capacities[q] entries at heap_distances + q * heap_stride, worst at
+ * One run of rows, floats or IEEE halves, and the queries that read it. Rows and queries are zero-padded to `stride`
+ * components, a multiple of LANES. Query q keeps its best in a heap of at most capacities[q] entries at heap_distances + q * heap_stride, worst at
  * the root; only distances up to bounds[q] are of interest, which the scan lowers as heaps fill.
  */
 struct scan {
-    const float *rows;
+    const void *rows;
+    int32_t halves;
     const int64_t *ids;
     int64_t count;
     int64_t stride;

@@ -1,4 +1,4 @@
-/* AVX2 with FMA: two registers a vector, tiles of 1 query x 4 rows fill half of the 16 registers. */
+/* AVX2 with FMA and F16C: two registers a vector, tiles of 1 query x 4 rows fill half of the 16 registers. */
 #include <immintrin.h>
 
 #include "scan.h"
@@ -9,6 +9,10 @@ typedef struct {
 
 static inline vec vec_zero(void) { return (vec){_mm256_setzero_ps(), _mm256_setzero_ps()}; }
 static inline vec vec_load(const float *at) { return (vec){_mm256_loadu_ps(at), _mm256_loadu_ps(at + 8)}; }
+static inline vec vec_load_halves(const uint16_t *at) {
+    return (vec){_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)at)),
+                 _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(at + 8)))};
+}
 static inline vec vec_sub(vec a, vec b) { return (vec){_mm256_sub_ps(a.low, b.low), _mm256_sub_ps(a.high, b.high)}; }
 static inline vec vec_fma(vec a, vec b, vec sum) {
     return (vec){_mm256_fmadd_ps(a.low, b.low, sum.low), _mm256_fmadd_ps(a.high, b.high, sum.high)};

@@ -16,6 +16,14 @@ static inline vec vec_load(const float *at) {
     return (vec){{vld1q_f32(at), vld1q_f32(at + 4), vld1q_f32(at + 8), vld1q_f32(at + 12)}};
 }
 
+static inline float32x4_t load_halves(const uint16_t *at) {
+    return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(at)));
+}
+
+static inline vec vec_load_halves(const uint16_t *at) {
+    return (vec){{load_halves(at), load_halves(at + 4), load_halves(at + 8), load_halves(at + 12)}};
+}
+
 static inline vec vec_sub(vec a, vec b) {
     return (vec){{vsubq_f32(a.part[0], b.part[0]), vsubq_f32(a.part[1], b.part[1]), vsubq_f32(a.part[2], b.part[2]),
                   vsubq_f32(a.part[3], b.part[3])}};

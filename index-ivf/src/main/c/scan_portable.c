@@ -1,5 +1,6 @@
 /* Plain C99. Fused multiply-add keeps it bit-equal to the others; where the CPU has none, it is slow. */
 #include <math.h>
+#include <string.h>
 
 #include "scan.h"
 
@@ -15,6 +16,23 @@ static inline vec vec_zero(void) {
 static inline vec vec_load(const float *at) {
     vec result;
     for (int i = 0; i < LANES; i++) result.lane[i] = at[i];
+    return result;
+}
+
+/* IEEE half: 1 bit sign, 5 exponent, 10 fraction. Every half is a float. */
+static inline float float_of_half(uint16_t half) {
+    uint32_t magnitude = half & 0x7fff;
+    if (magnitude < 0x400) return (half & 0x8000 ? -1.f : 1.f) * (float)magnitude * 0x1p-24f;
+    uint32_t exponent = magnitude >= 0x7c00 ? 0x7f800000 : ((magnitude >> 10) + 112) << 23;
+    uint32_t bits = (uint32_t)(half & 0x8000) << 16 | exponent | (magnitude & 0x3ff) << 13;
+    float result;
+    memcpy(&result, &bits, sizeof result);
+    return result;
+}
+
+static inline vec vec_load_halves(const uint16_t *at) {
+    vec result;
+    for (int i = 0; i < LANES; i++) result.lane[i] = float_of_half(at[i]);
     return result;
 }
 

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Question: how many searches a second does an IVF table answer, and how fast a lone one, beside FAISS's
- * {@code IndexIVFFlat} of as many lists on as many threads, and beside a table whose lists are of bytes? They take turns, in
+ * {@code IndexIVFFlat} of as many lists on as many threads, and beside a table whose lists are of halves or bytes? They take turns, in
  * rounds.
  */
 public final class IvfBench implements AutoCloseable {
@@ -50,10 +50,10 @@ public final class IvfBench implements AutoCloseable {
     }
 
     /**
-     * @param int8 whether a table of bytes, floats kept, stands beside the one of floats
+     * @param beside what a table's lists are of that stands beside the one of floats; floats for none
      * @param python interpreter that has FAISS, null to leave FAISS out
      */
-    public IvfBench(Workload workload, Topology topology, int nlist, boolean int8, @Nullable Path python)
+    public IvfBench(Workload workload, Topology topology, int nlist, ElementType beside, @Nullable Path python)
             throws IOException {
         this.workload = workload;
         this.orchestrator = Orchestrator.builder()
@@ -61,8 +61,8 @@ public final class IvfBench implements AutoCloseable {
                 .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(30)))
                 .build();
         engines.add(built("roost", nlist, ElementType.FLOAT32));
-        if (int8) {
-            engines.add(built("int8", nlist, ElementType.INT8));
+        if (beside != ElementType.FLOAT32) {
+            engines.add(built(beside.name().toLowerCase(Locale.ROOT), nlist, beside));
         }
         this.faiss = python == null ? null : faiss(workload, nlist, orchestrator.workers(), python);
         this.faissBuildSeconds = faiss == null ? Double.NaN : faiss.answer();
@@ -90,7 +90,7 @@ public final class IvfBench implements AutoCloseable {
                 List.of(String.valueOf(nlist), String.valueOf(threads)));
     }
 
-    /** Seconds that Roost's builds took: of the table of floats, then of the one of bytes if it is there. */
+    /** Seconds that Roost's builds took: of the table of floats, then of the other if it is there. */
     public List<Double> buildSeconds() {
         return engines.stream().map(Engine::buildSeconds).toList();
     }

@@ -6,12 +6,14 @@ import io.github.roost.bench.ivf.IvfBench.Point;
 import io.github.roost.bench.packages.DebianPackages;
 import io.github.roost.bench.peer.PeerPython;
 import io.github.roost.bench.peer.Workload;
+import io.github.roost.index.ivf.ElementType;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
@@ -35,6 +37,7 @@ final class IvfBenchCommand implements Callable<Integer> {
     /** What the lists are of. */
     enum Element {
         float32,
+        float16,
         int8
     }
 
@@ -70,8 +73,8 @@ final class IvfBenchCommand implements Callable<Integer> {
 
     @Option(
             names = "--element",
-            paramLabel = "float32|int8",
-            description = "int8 measures a table of bytes, floats kept, beside the one of floats; default float32.")
+            paramLabel = "float32|float16|int8",
+            description = "A table of halves, or of bytes with floats kept, beside the one of floats; default float32.")
     private Element element = Element.float32;
 
     @Option(names = "--rounds", paramLabel = "N", description = "Rounds of both; default 3.")
@@ -103,8 +106,8 @@ final class IvfBenchCommand implements Callable<Integer> {
                 ? null
                 : PeerPython.prepare(home.resolve("bench/target/peers/faiss"), PeerPython.FAISS);
         List<Map<String, Object>> results = new ArrayList<>();
-        boolean int8 = element == Element.int8;
-        try (IvfBench bench = new IvfBench(workload, TopologyReader.live().read(), nlist, int8, python)) {
+        ElementType beside = ElementType.valueOf(element.name().toUpperCase(Locale.ROOT));
+        try (IvfBench bench = new IvfBench(workload, TopologyReader.live().read(), nlist, beside, python)) {
             if (!json) {
                 streams.out()
                         .println("%s, nlist %d; build %.1f s%s, FAISS %.1f s"
@@ -112,11 +115,7 @@ final class IvfBenchCommand implements Callable<Integer> {
                                         workload.name(),
                                         nlist,
                                         bench.buildSeconds().getFirst(),
-                                        int8
-                                                ? ", int8 %.1f s"
-                                                        .formatted(bench.buildSeconds()
-                                                                .getLast())
-                                                : "",
+                                        otherBuild(bench),
                                         bench.faissBuildSeconds()));
                 streams.out()
                         .println(
@@ -140,6 +139,12 @@ final class IvfBenchCommand implements Callable<Integer> {
                                     Map.of("workload", workload.name(), "nlist", nlist, "points", results)));
         }
         return 0;
+    }
+
+    private String otherBuild(IvfBench bench) {
+        return element == Element.float32
+                ? ""
+                : ", %s %.1f s".formatted(element, bench.buildSeconds().getLast());
     }
 
     private void check() {

@@ -45,8 +45,7 @@ final class AllowedRows {
     }
 
     private RowRun copy(List<RowRun> runs, List<boolean[]> passes, long rows) {
-        int stride = runs.getFirst().stride();
-        long rowBytes = (long) stride * Float.BYTES;
+        long rowBytes = runs.getFirst().rowBytes();
         vectors = roomFor(vectors, rows * rowBytes);
         ids = roomFor(ids, rows * Long.BYTES);
         long next = 0;
@@ -61,7 +60,8 @@ final class AllowedRows {
                 }
             }
         }
-        return new RowRun(vectors, ids, rows, stride);
+        return new RowRun(
+                vectors, ids, rows, runs.getFirst().stride(), runs.getFirst().componentBytes());
     }
 
     private static MemorySegment roomFor(MemorySegment segment, long bytes) {

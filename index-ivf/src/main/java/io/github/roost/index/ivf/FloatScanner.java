@@ -13,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.LongPredicate;
 import java.util.function.LongSupplier;
 
-/** Scans floats; distances are exact. */
+/** Scans floats or halves; distances to these are exact. */
 final class FloatScanner implements ListScanner {
     private static final ThreadLocal<QueryGroup> GROUP = ThreadLocal.withInitial(QueryGroup::new);
     private static final ThreadLocal<AllowedRows> ALLOWED = ThreadLocal.withInitial(AllowedRows::new);
@@ -21,11 +21,14 @@ final class FloatScanner implements ListScanner {
     private final ScanKernel kernel;
     private final Metric metric;
     private final int dimension;
+    private final int componentBytes;
 
-    FloatScanner(ScanKernel kernel, Metric metric, int dimension) {
+    /** @param componentBytes what lists keep of a component */
+    FloatScanner(ScanKernel kernel, Metric metric, int dimension, int componentBytes) {
         this.kernel = kernel;
         this.metric = metric;
         this.dimension = dimension;
+        this.componentBytes = componentBytes;
     }
 
     @Override
@@ -63,7 +66,7 @@ final class FloatScanner implements ListScanner {
         for (int from = 0; from < wanted.size(); from += limit) {
             scanGroup(runs, wanted.subList(from, Math.min(wanted.size(), from + limit)), capacity);
             // The group's queries share one pass, so the list's rows are read once for all of them.
-            context.touched(rows, rows * dimension * Float.BYTES);
+            context.touched(rows, rows * dimension * componentBytes);
         }
     }
 
@@ -80,7 +83,7 @@ final class FloatScanner implements ListScanner {
         scanGroup(copies, List.of(query), query.request().k());
         long rows = runs.stream().mapToLong(RowRun::count).sum();
         long found = copies.stream().mapToLong(RowRun::count).sum();
-        context.touched(found, rows * Long.BYTES + found * dimension * Float.BYTES);
+        context.touched(found, rows * Long.BYTES + found * dimension * componentBytes);
     }
 
     private void scanGroup(List<RowRun> runs, List<FloatQuery> queries, int capacity) {

@@ -50,11 +50,6 @@ record IvfFile(
         void copy(int list, RowBlock target);
     }
 
-    /** What is scanned. */
-    ElementType element() {
-        return layout.codec() == null ? ElementType.FLOAT32 : ElementType.INT8;
-    }
-
     /** Writes the table to a file, whole or not at all. */
     void save(Path file, RowsByList rows) throws IOException {
         WholeFile.replace(file, channel -> {
@@ -101,7 +96,7 @@ record IvfFile(
         front.putLong(MAGIC).putInt(VERSION).putInt(metric.ordinal()).putInt(layout.dimension());
         front.putInt(centroids.length)
                 .putInt(nprobe)
-                .putInt(element().ordinal())
+                .putInt(layout.element().ordinal())
                 .putLong(seed)
                 .putLong(rows());
         front.putInt(layout.floats() ? 1 : 0).putInt(0).putDouble(rerank);
@@ -167,8 +162,9 @@ record IvfFile(
         int dimension = (int) require(file, 16, "dimension", mapped.get(INT, 16), 1, Vectors.MOST_DIMENSIONS);
         int count = (int) require(file, 20, "number of lists", mapped.get(INT, 20), 1, MOST_LISTS);
         int nprobe = (int) require(file, 24, "nprobe", mapped.get(INT, 24), 1, MOST_LISTS);
-        boolean codes = require(file, 28, "element type", mapped.get(INT, 28), 0, ElementType.values().length - 1)
-                == ElementType.INT8.ordinal();
+        ElementType element = ElementType.values()[
+                (int) require(file, 28, "element type", mapped.get(INT, 28), 0, ElementType.values().length - 1)];
+        boolean codes = element == ElementType.INT8;
         long seed = mapped.get(LONG, 32);
         long most = mapped.byteSize() / Long.BYTES;
         long rows = require(file, 40, "number of rows", mapped.get(LONG, 40), 0, most);
@@ -204,7 +200,7 @@ record IvfFile(
                         floats(mapped, places.codec(), dimension),
                         floats(mapped, places.codec() + (long) dimension * Float.BYTES, dimension))
                 : null;
-        RowLayout layout = new RowLayout(dimension, codec, floats);
+        RowLayout layout = RowLayout.of(element, floats, dimension, codec);
         return new IvfFile(measure, layout, nprobe, seed, rerank, centroids, ids);
     }
 

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An inverted file (Sivic and Zisserman, 2003): rows in lists by their nearest centroid, of which a query probes the
- * nearest few. Lists are of floats, scanned exactly, or
+ * nearest few. Lists are of floats or halves, scanned exactly, or
  * of bytes, scanned for candidates that are then compared exactly ({@link ElementType}). Each list is a mapping id of its own, so the orchestrator places lists, not tables.
  *
  * <p>A query posts itself to the mailbox of each list it probes; a list with mail is queued once, on a worker of its
@@ -66,7 +66,8 @@ public final class IvfTable implements AutoCloseable {
         this.nprobe = nprobe;
         this.rerank = rerank;
         this.scanner = switch (training.element()) {
-            case FLOAT32 -> new FloatScanner(training.kernel(), metric(), dimension());
+            case FLOAT32 -> new FloatScanner(training.kernel(), metric(), dimension(), Float.BYTES);
+            case FLOAT16 -> new FloatScanner(training.kernel(), metric(), dimension(), Short.BYTES);
             case INT8 -> new CodeScanner(training.kernel(), metric(), dimension(), rerank);
         };
     }
@@ -102,7 +103,8 @@ public final class IvfTable implements AutoCloseable {
     }
 
     /**
-     * {@link #search(float[], int, int)} among the rows that a filter accepts. No distance is computed to any other row.
+     * {@link #search(float[], int, int)} among the rows that a filter accepts. No distance is computed to any other row. In lists
+     * of {@link ElementType#INT8} all rows are scanned, and the filter is asked for those that are near enough.
      *
      * @param query finite, of the table's dimension
      * @param k neighbours wanted, from 1 to 10,000
@@ -418,12 +420,15 @@ public final class IvfTable implements AutoCloseable {
                 new BatchWork(orchestrator, name + " (build)"),
                 saved.seed(),
                 saved.metric(),
-                saved.element(),
+                saved.layout().element(),
                 saved.layout().floats());
         return new IvfTable(
                 orchestrator,
                 orchestrator.register(name, lists),
-                new RowPreparation(saved.metric(), saved.layout().dimension()),
+                new RowPreparation(
+                        saved.metric(),
+                        saved.layout().dimension(),
+                        saved.layout().element()),
                 training,
                 rows,
                 Math.min(saved.nprobe(), lists),
@@ -597,8 +602,9 @@ public final class IvfTable implements AutoCloseable {
         /**
          * Sets what lists keep of each component for scans.
          *
-         * @param value default {@link ElementType#FLOAT32}, which takes 4 bytes. {@link ElementType#INT8} takes 1 byte, and
-         *     4 a row, and scans several times as many rows a second; see {@link #keepFloats} for what it takes in all
+         * @param value default {@link ElementType#FLOAT32}, which takes 4 bytes. {@link ElementType#FLOAT16} takes 2.
+         *     {@link ElementType#INT8} takes 1 byte, and 4 a row, and scans several times as many rows a second; see
+         *     {@link #keepFloats} for what it takes in all
          * @return this builder
          */
         public Builder elementType(ElementType value) {
@@ -610,7 +616,7 @@ public final class IvfTable implements AutoCloseable {
          * Sets whether {@link ElementType#INT8} lists keep the floats too, for the candidates of a search to be compared
          * with: 5 bytes a component instead of 1. Without them distances are those to the nearest of 256 values a
          * dimension, and of rows added later those outside the values of the build are cut off there. Of no meaning to
-         * {@link ElementType#FLOAT32}.
+         * other types.
          *
          * @param value default true
          * @return this builder
@@ -622,7 +628,7 @@ public final class IvfTable implements AutoCloseable {
 
         /**
          * Sets how many candidates of a search in {@link ElementType#INT8} lists are compared with the query itself. More
-         * find more and cost more. Of no meaning to {@link ElementType#FLOAT32}.
+         * find more and cost more. Of no meaning to other types.
          *
          * @param value multiple of k, from 1 to 100; default 1.5
          * @return this builder
@@ -659,7 +665,7 @@ public final class IvfTable implements AutoCloseable {
          * @throws IllegalArgumentException if rows, ids or options are not as said; then nothing is registered
          */
         public IvfTable build(Orchestrator orchestrator, long[] ids, float[][] vectors) {
-            RowPreparation preparation = RowPreparation.of(metric, vectors);
+            RowPreparation preparation = RowPreparation.of(metric, elementType, vectors);
             Vectors.requireIds(ids, vectors.length);
             int lists = nlist == 0 ? defaultNlist(vectors.length) : nlist;
             if (lists > vectors.length) {
@@ -672,7 +678,7 @@ public final class IvfTable implements AutoCloseable {
                     seed,
                     metric,
                     elementType,
-                    keepFloats || elementType == ElementType.FLOAT32);
+                    keepFloats);
             Locations locations = new Locations();
             RowSource stored = row -> preparation.stored(vectors[row]);
             Lists filled = training.lists(stored, ids, lists, preparation.dimension(), locations);

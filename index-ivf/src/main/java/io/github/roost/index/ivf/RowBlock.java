@@ -13,13 +13,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class RowBlock {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
+    private static final ValueLayout.OfShort HALF = ValueLayout.JAVA_SHORT;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
 
     private final int first;
     private final int capacity;
     private final RowLayout layout;
     private final MemorySegment ids;
-    /** All places as floats, or null where only codes are kept. */
+    /** All places as floats or halves, or null where only codes are kept. */
     private final @Nullable RowRun floats;
     /** All places as codes, or null where only floats are kept. */
     private final @Nullable CodeRun codes;
@@ -37,10 +38,15 @@ final class RowBlock {
         this.capacity = capacity;
         this.layout = layout;
         this.ids = Arena.ofAuto().allocate((long) capacity * Long.BYTES, 64);
-        long codesAt = layout.floatBytes(capacity);
-        long termsAt = codesAt + layout.codeBytes(capacity);
+        long codesAt = layout.floatBytesOf(capacity);
+        long termsAt = codesAt + layout.codeBytesOf(capacity);
         this.floats = layout.floats()
-                ? new RowRun(bytes.asSlice(0, codesAt), ids, capacity, RowRun.strideOf(layout.dimension()))
+                ? new RowRun(
+                        bytes.asSlice(0, codesAt),
+                        ids,
+                        capacity,
+                        RowRun.strideOf(layout.dimension()),
+                        layout.floatBytes())
                 : null;
         this.codes = layout.codec() == null
                 ? null
@@ -104,7 +110,13 @@ final class RowBlock {
     void write(int place, long id, float[] row) {
         int at = place - first;
         if (floats != null) {
-            MemorySegment.copy(row, 0, floats.vectors(), FLOAT, at * floatRowBytes(), row.length);
+            if (isHalves()) {
+                for (int d = 0; d < row.length; d++) {
+                    setHalf(at, d, row[d]);
+                }
+            } else {
+                MemorySegment.copy(row, 0, floats.vectors(), FLOAT, at * floatRowBytes(), row.length);
+            }
         }
         if (codes != null) {
             byte[] components = codec().encode(row);
@@ -133,14 +145,19 @@ final class RowBlock {
             codes.terms().setAtIndex(FLOAT, at, Float.NaN);
         }
         if (floats != null) {
-            floats.vectors().set(FLOAT, at * floatRowBytes(), Float.NaN);
+            if (isHalves()) {
+                setHalf(at, 0, Float.NaN);
+            } else {
+                floats.vectors().set(FLOAT, at * floatRowBytes(), Float.NaN);
+            }
         }
     }
 
     private boolean isAlive(int at) {
-        return floats != null
-                ? !Float.isNaN(floats.vectors().get(FLOAT, at * floatRowBytes()))
-                : codes != null && !Float.isNaN(codes.term(at));
+        if (floats == null) {
+            return codes != null && !Float.isNaN(codes.term(at));
+        }
+        return !Float.isNaN(isHalves() ? half(at, 0) : floats.vectors().get(FLOAT, at * floatRowBytes()));
     }
 
     /** A copy of the row at a place; what its codes stand for where floats are not kept. */
@@ -150,7 +167,13 @@ final class RowBlock {
             return decoded(at);
         }
         float[] row = new float[layout.dimension()];
-        MemorySegment.copy(floats.vectors(), FLOAT, at * floatRowBytes(), row, 0, row.length);
+        if (isHalves()) {
+            for (int d = 0; d < row.length; d++) {
+                row[d] = half(at, d);
+            }
+        } else {
+            MemorySegment.copy(floats.vectors(), FLOAT, at * floatRowBytes(), row, 0, row.length);
+        }
         return row;
     }
 
@@ -171,12 +194,12 @@ final class RowBlock {
         return floats != null;
     }
 
-    /** The first {@code count} rows as floats. */
+    /** The first {@code count} rows as floats or halves. */
     RowRun floats(int count) {
         return floats().slice(0, count);
     }
 
-    /** All places as floats. */
+    /** All places as floats or halves. */
     RowRun floats() {
         if (floats == null) {
             throw new IllegalStateException("the list keeps no floats");
@@ -210,6 +233,20 @@ final class RowBlock {
     }
 
     private long floatRowBytes() {
-        return (long) RowRun.strideOf(layout.dimension()) * Float.BYTES;
+        return (long) RowRun.strideOf(layout.dimension()) * layout.floatBytes();
+    }
+
+    private boolean isHalves() {
+        return layout.floatBytes() == Short.BYTES;
+    }
+
+    private float half(int at, int component) {
+        return Float.float16ToFloat(
+                floats().vectors().get(HALF, at * floatRowBytes() + (long) component * Short.BYTES));
+    }
+
+    private void setHalf(int at, int component, float value) {
+        long offset = at * floatRowBytes() + (long) component * Short.BYTES;
+        floats().vectors().set(HALF, offset, Float.floatToFloat16(value));
     }
 }

@@ -8,30 +8,55 @@ import org.jspecify.annotations.Nullable;
  * What the lists of a table keep of each row.
  *
  * @param dimension components of a row
- * @param codec makes the bytes that are scanned, or null where floats are
- * @param floats whether floats are kept; always without a codec
+ * @param codec makes the bytes that are scanned, or null where floats or halves are
+ * @param floatBytes bytes of a component that is kept as it is: 4 for a float, 2 for a half, 0 where only codes are kept
  */
-record RowLayout(int dimension, @Nullable ScalarCodec codec, boolean floats) {
+record RowLayout(int dimension, @Nullable ScalarCodec codec, int floatBytes) {
     RowLayout {
-        if (codec == null && !floats) {
+        if (codec == null && floatBytes == 0) {
             throw new IllegalArgumentException("a row must be kept as floats, bytes or both, got neither");
         }
     }
 
+    static RowLayout of(ElementType element, boolean keepFloats, int dimension, @Nullable ScalarCodec codec) {
+        return new RowLayout(
+                dimension,
+                codec,
+                switch (element) {
+                    case FLOAT32 -> Float.BYTES;
+                    case FLOAT16 -> Short.BYTES;
+                    case INT8 -> keepFloats ? Float.BYTES : 0;
+                });
+    }
+
     static RowLayout ofFloats(int dimension) {
-        return new RowLayout(dimension, null, true);
+        return new RowLayout(dimension, null, Float.BYTES);
+    }
+
+    /** What is scanned. */
+    ElementType element() {
+        if (codec != null) {
+            return ElementType.INT8;
+        }
+        return floatBytes == Short.BYTES ? ElementType.FLOAT16 : ElementType.FLOAT32;
+    }
+
+    /** Whether rows are kept as floats or halves. */
+    boolean floats() {
+        return floatBytes > 0;
     }
 
     /** Bytes that {@code rows} rows take in a file, a multiple of 64: floats, then codes, then their terms. */
     long bytes(int rows) {
-        return floatBytes(rows) + codeBytes(rows) + (codec == null ? 0 : CodeRun.termBytes(rows));
+        return floatBytesOf(rows) + codeBytesOf(rows) + (codec == null ? 0 : CodeRun.termBytes(rows));
     }
 
-    long floatBytes(int rows) {
-        return floats ? (long) rows * RowRun.strideOf(dimension) * Float.BYTES : 0;
+    long floatBytesOf(int rows) {
+        // Whole lines, which an odd number of rows of halves does not fill.
+        return ((long) rows * RowRun.strideOf(dimension) * floatBytes + 63) / 64 * 64;
     }
 
-    long codeBytes(int rows) {
+    long codeBytesOf(int rows) {
         return codec == null ? 0 : CodeRun.codeBytes(rows, CodeRun.strideOf(dimension));
     }
 }

@@ -3,11 +3,33 @@ package io.github.roost.index.ivf;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Vectors;
 
-/** Checks vectors at the table's border and makes them what its metric compares: unit vectors for the cosine. */
-record RowPreparation(Metric metric, int dimension) {
+/**
+ * Checks vectors at the table's border and makes them what its metric compares: unit vectors for the cosine.
+ *
+ * @param element what must be able to hold the rows
+ */
+record RowPreparation(Metric metric, int dimension, ElementType element) {
+    private static final float MOST_HALF = 65_504;
+
     /** Checks all rows and takes the dimension of the first. */
-    static RowPreparation of(Metric metric, float[][] rows) {
-        return new RowPreparation(metric, Vectors.requireTable(rows, metric));
+    static RowPreparation of(Metric metric, ElementType element, float[][] rows) {
+        RowPreparation preparation = new RowPreparation(metric, Vectors.requireTable(rows, metric), element);
+        for (int row = 0; row < rows.length; row++) {
+            preparation.requireHeld("vector " + row, rows[row]);
+        }
+        return preparation;
+    }
+
+    private void requireHeld(String what, float[] row) {
+        if (element != ElementType.FLOAT16 || metric == Metric.COSINE) {
+            return;
+        }
+        for (int d = 0; d < row.length; d++) {
+            if (Math.abs(row[d]) > MOST_HALF) {
+                throw new IllegalArgumentException(
+                        what + " must be within 65,504 of 0 in FLOAT16 lists, got " + row[d] + " in dimension " + d);
+            }
+        }
     }
 
     /** A checked row as it is stored. */
@@ -20,6 +42,7 @@ record RowPreparation(Metric metric, int dimension) {
         float[][] stored = new float[rows.length][];
         for (int i = 0; i < rows.length; i++) {
             Vectors.require("vector " + i, rows[i], dimension, metric);
+            requireHeld("vector " + i, rows[i]);
             stored[i] = stored(rows[i]);
         }
         return stored;

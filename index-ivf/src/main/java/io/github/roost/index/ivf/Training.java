@@ -11,14 +11,14 @@ import io.github.roost.index.ivf.kernel.ScanKernel;
  * @param seed of the training: the same rows and seed give the same lists
  * @param metric how distances are measured
  * @param element what is scanned
- * @param keepFloats whether floats are kept beside it
+ * @param keepFloats whether floats are kept beside bytes
  */
 record Training(ScanKernel kernel, BatchWork work, long seed, Metric metric, ElementType element, boolean keepFloats) {
     /** Trains {@code nlist} centroids, fewer where there are fewer rows, fills their lists, notes where each row lives. */
     Lists lists(RowSource rows, long[] ids, int nlist, int dimension, Locations locations) {
         ScalarCodec codec =
-                element == ElementType.FLOAT32 ? null : ScalarCodec.learn(metric, work, rows, ids.length, dimension);
-        return lists(rows, ids, nlist, new RowLayout(dimension, codec, keepFloats), locations);
+                element == ElementType.INT8 ? ScalarCodec.learn(metric, work, rows, ids.length, dimension) : null;
+        return lists(rows, ids, nlist, RowLayout.of(element, keepFloats, dimension, codec), locations);
     }
 
     /** {@link #lists} of rows from other lists, anew. */

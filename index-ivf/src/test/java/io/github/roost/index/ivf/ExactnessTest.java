@@ -52,9 +52,10 @@ class ExactnessTest {
                 float[][] rows = vectors(250, dimension, () -> (float) random.nextGaussian());
                 float[][] queries = vectors(4, dimension, () -> (float) random.nextGaussian());
                 long[] ids = idsOf(rows, random);
-                RowPreparation preparation = new RowPreparation(metric, dimension);
+                RowPreparation preparation = new RowPreparation(metric, dimension, ElementType.FLOAT32);
                 float[][] stored = preparation.prepareRows(rows);
-                try (IvfTable table = IvfTable.builder().metric(metric).nlist(7).build(ORCHESTRATOR, ids, rows)) {
+                try (IvfTable table =
+                        IvfTable.builder().metric(metric).nlist(7).nprobe(7).build(ORCHESTRATOR, ids, rows)) {
                     for (float[] query : queries) {
                         int k = 1 + random.nextInt(40);
                         float[] prepared = preparation.prepareQuery(query);
@@ -65,6 +66,46 @@ class ExactnessTest {
                 }
             }
         }
+    }
+
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void halvesAreExactToTheirRounding(String kernel) {
+        System.setProperty(ScanKernels.PROPERTY, kernel);
+        Random random = new Random(27);
+        for (int dimension : DIMENSIONS) {
+            for (Metric metric : Metric.values()) {
+                float[][] rows = vectors(250, dimension, () -> (float) random.nextGaussian());
+                float[][] queries = vectors(4, dimension, () -> (float) random.nextGaussian());
+                long[] ids = idsOf(rows, random);
+                RowPreparation preparation = new RowPreparation(metric, dimension, ElementType.FLOAT16);
+                float[][] rounded = preparation.prepareRows(rows);
+                for (int i = 0; i < rounded.length; i++) {
+                    rounded[i] = rounded[i].clone();
+                    for (int d = 0; d < dimension; d++) {
+                        rounded[i][d] = Float.float16ToFloat(Float.floatToFloat16(rounded[i][d]));
+                    }
+                }
+                try (IvfTable table =
+                        Kept.HALVES.builder().metric(metric).nlist(7).nprobe(7).build(ORCHESTRATOR, ids, rows)) {
+                    for (float[] query : queries) {
+                        assertThat(table.search(query, 20, 7).join())
+                                .as("%s, %s, dimension %d", kernel, metric, dimension)
+                                .isEqualTo(
+                                        PlainScan.nearest(metric, rounded, ids, preparation.prepareQuery(query), 20));
+                        assertThat(table.search(query, 20, 7, id -> id % 2 == 0).join())
+                                .isEqualTo(evenOnes(metric, rounded, ids, preparation.prepareQuery(query), 20));
+                    }
+                }
+            }
+        }
+    }
+
+    private static Neighbors evenOnes(Metric metric, float[][] rows, long[] ids, float[] query, int k) {
+        int[] even = IntStream.range(0, ids.length).filter(i -> ids[i] % 2 == 0).toArray();
+        float[][] evenRows = Arrays.stream(even).mapToObj(i -> rows[i]).toArray(float[][]::new);
+        return PlainScan.nearest(
+                metric, evenRows, Arrays.stream(even).mapToLong(i -> ids[i]).toArray(), query, k);
     }
 
     /** What the codes choose, by scores written as plainly as can be, and then the distances of what has been chosen. */
@@ -83,6 +124,7 @@ class ExactnessTest {
                     try (IvfTable table = kept.builder()
                             .metric(metric)
                             .nlist(7)
+                            .nprobe(7)
                             .rerank(rerank)
                             .build(ORCHESTRATOR, ids, rows)) {
                         for (float[] query : queries) {
@@ -101,7 +143,7 @@ class ExactnessTest {
             Metric metric, Kept kept, float[][] rows, long[] ids, float[] query, int k, double rerank) {
         record Candidate(int row, long id, float score) {}
         int dimension = query.length;
-        RowPreparation preparation = new RowPreparation(metric, dimension);
+        RowPreparation preparation = new RowPreparation(metric, dimension, ElementType.FLOAT32);
         float[][] stored = preparation.prepareRows(rows);
         float[] prepared = preparation.prepareQuery(query);
         ScalarCodec codec = ScalarCodec.learn(
@@ -134,12 +176,13 @@ class ExactnessTest {
         Random random = new Random(22);
         for (int dimension : DIMENSIONS) {
             for (Metric metric : List.of(Metric.SQUARED_L2, Metric.INNER_PRODUCT)) {
-                Kept kept = Kept.values()[random.nextInt(3)];
+                Kept kept = Kept.values()[random.nextInt(Kept.values().length)];
                 int span = dimension < 4 ? 9 : 2;
                 float[][] rows = vectors(250, dimension, () -> (float) random.nextInt(span));
                 float[][] queries = vectors(4, dimension, () -> (float) random.nextInt(span));
                 long[] ids = idsOf(rows, random);
-                try (IvfTable table = IvfTable.builder().metric(metric).nlist(7).build(ORCHESTRATOR, ids, rows)) {
+                try (IvfTable table =
+                        IvfTable.builder().metric(metric).nlist(7).nprobe(7).build(ORCHESTRATOR, ids, rows)) {
                     for (float[] query : queries) {
                         assertThat(table.search(query, 30, 7).join().ids())
                                 .as("%s, %s, dimension %d", kernel, metric, dimension)
@@ -160,7 +203,8 @@ class ExactnessTest {
             float[][] rows = vectors(400, 48, () -> (float) (least + random.nextInt(256)));
             float[][] queries = vectors(5, 48, () -> (float) (least + random.nextInt(256)));
             long[] ids = idsOf(rows, random);
-            try (IvfTable table = Kept.CODES.builder().nlist(7).rerank(5).build(ORCHESTRATOR, ids, rows)) {
+            try (IvfTable table =
+                    Kept.CODES.builder().nlist(7).nprobe(7).rerank(5).build(ORCHESTRATOR, ids, rows)) {
                 for (float[] query : queries) {
                     assertThat(table.search(query, 10, 7).join())
                             .isEqualTo(PlainScan.nearest(Metric.SQUARED_L2, rows, ids, query, 10));
@@ -175,8 +219,9 @@ class ExactnessTest {
         Random random = new Random(23);
         float[][] rows = vectors(10_050, 5, () -> (float) random.nextGaussian());
         long[] ids = idsOf(rows, random);
-        RowPreparation preparation = new RowPreparation(metric, 5);
-        try (IvfTable table = IvfTable.builder().metric(metric).nlist(20).build(ORCHESTRATOR, ids, rows)) {
+        RowPreparation preparation = new RowPreparation(metric, 5, ElementType.FLOAT32);
+        try (IvfTable table =
+                IvfTable.builder().metric(metric).nlist(20).nprobe(20).build(ORCHESTRATOR, ids, rows)) {
             float[] query = vectors(1, 5, () -> (float) random.nextGaussian())[0];
             Neighbors expected = PlainScan.nearest(
                     metric, preparation.prepareRows(rows), ids, preparation.prepareQuery(query), 10_000);
@@ -195,9 +240,9 @@ class ExactnessTest {
         try (Orchestrator alone = Orchestrator.builder()
                         .topology(TopologyReader.synthetic("pack:1 core:1 pu:1").read())
                         .build();
-                IvfTable table = IvfTable.builder().nlist(30).seed(5).build(ORCHESTRATOR, rows);
-                IvfTable again = IvfTable.builder().nlist(30).seed(5).build(alone, rows);
-                IvfTable other = IvfTable.builder().nlist(30).seed(6).build(alone, rows)) {
+                IvfTable table = IvfTable.builder().nlist(30).nprobe(2).seed(5).build(ORCHESTRATOR, rows);
+                IvfTable again = IvfTable.builder().nlist(30).nprobe(2).seed(5).build(alone, rows);
+                IvfTable other = IvfTable.builder().nlist(30).nprobe(2).seed(6).build(alone, rows)) {
             assertThat(answers(again, queries)).isEqualTo(answers(table, queries));
             assertThat(answers(other, queries)).isNotEqualTo(answers(table, queries));
         }

@@ -45,7 +45,7 @@ class FloatScannerTest {
     }
 
     private final RowList list = threeRows();
-    private final FloatScanner scanner = new FloatScanner(ScanKernels.preferred(), Metric.SQUARED_L2, 8);
+    private final FloatScanner scanner = new FloatScanner(ScanKernels.preferred(), Metric.SQUARED_L2, 8, Float.BYTES);
     private final Recorded context = new Recorded();
 
     @Test

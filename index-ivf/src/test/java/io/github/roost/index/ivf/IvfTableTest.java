@@ -30,6 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class IvfTableTest {
     @SuppressWarnings("NullAway.Init")
@@ -129,6 +130,43 @@ class IvfTableTest {
                         .count();
             }
             assertThat(hits).isGreaterThan(950);
+        }
+    }
+
+    /** Even, clustered and heavy-tailed rows: the last waste most of a byte's 256 steps on few rows. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2})
+    void candidatesOfBytesLoseHardlyANeighbour(int distribution) {
+        Random random = new Random(16);
+        float[][] centers = vectors(random, 40, 24);
+        float[][] all = new float[4_100][];
+        for (int i = 0; i < all.length; i++) {
+            all[i] = near(random, centers[random.nextInt(centers.length)]);
+            for (int d = 0; d < 24; d++) {
+                double gaussian = random.nextGaussian();
+                all[i][d] = switch (distribution) {
+                    case 0 -> (float) gaussian;
+                    case 1 -> all[i][d];
+                    default -> (float) (gaussian * gaussian * gaussian);
+                };
+            }
+        }
+        float[][] rows = Arrays.copyOf(all, 4_000);
+        try (IvfTable floats = IvfTable.builder().name("floats").nlist(20).build(orchestrator, rows);
+                IvfTable bytes = IvfTable.builder()
+                        .name("bytes")
+                        .nlist(20)
+                        .elementType(ElementType.INT8)
+                        .build(orchestrator, rows)) {
+            int found = 0;
+            for (int i = 4_000; i < all.length; i++) {
+                long[] exact = floats.search(all[i], 10, 20).join().ids();
+                long[] fromBytes = bytes.search(all[i], 10, 20).join().ids();
+                found += (int) Arrays.stream(fromBytes)
+                        .filter(id -> Arrays.stream(exact).anyMatch(other -> other == id))
+                        .count();
+            }
+            assertThat(found).isGreaterThanOrEqualTo(990);
         }
     }
 
@@ -254,6 +292,14 @@ class IvfTableTest {
         refused(
                 "vector 0 must be finite, got Infinity in dimension 1",
                 () -> IvfTable.builder().build(orchestrator, new float[][] {{1, Float.POSITIVE_INFINITY}}));
+        refused(
+                "vector 1 must be within 65,504 of 0 in FLOAT16 lists, got -70000.0 in dimension 0",
+                () -> IvfTable.builder()
+                        .elementType(ElementType.FLOAT16)
+                        .build(orchestrator, new float[][] {{1}, {-70_000}}));
+        refused(
+                "rerank must be between 1 and 100, got 0.5",
+                () -> IvfTable.builder().rerank(.5));
         refused(
                 "vector 0 must not be zero",
                 () -> IvfTable.builder().metric(Metric.COSINE).build(orchestrator, new float[1][2]));

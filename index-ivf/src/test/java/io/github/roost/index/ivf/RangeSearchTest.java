@@ -44,7 +44,7 @@ class RangeSearchTest {
         Random random = new Random(41);
         float[][] rows = gaussian(ROWS, random);
         long[] ids = random.longs().distinct().limit(ROWS).toArray();
-        RowPreparation preparation = new RowPreparation(metric, DIMENSION);
+        RowPreparation preparation = new RowPreparation(metric, DIMENSION, ElementType.FLOAT32);
         try (IvfTable table = kept.builder().metric(metric).nlist(12).build(orchestrator, ids, rows)) {
             for (float[] query : gaussian(10, random)) {
                 Neighbors all = PlainScan.nearest(

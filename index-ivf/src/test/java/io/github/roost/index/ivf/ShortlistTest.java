@@ -51,7 +51,7 @@ class ShortlistTest {
     /** Rows of one component, so that a score is what the component says. */
     private static List<Row> offer(Shortlist shortlist, long[] ids, int from, int to, int[] components) {
         ScalarCodec codec = new ScalarCodec(Metric.INNER_PRODUCT, new float[] {128}, new float[] {1});
-        RowBlock block = new RowBlock(0, to - from, new RowLayout(1, codec, false));
+        RowBlock block = new RowBlock(0, to - from, new RowLayout(1, codec, 0));
         List<Row> rows = new ArrayList<>();
         for (int i = 0; i < to - from; i++) {
             block.write(i, ids[from + i], new float[] {components[i] % 256});

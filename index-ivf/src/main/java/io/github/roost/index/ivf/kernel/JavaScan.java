@@ -1,5 +1,6 @@
 package io.github.roost.index.ivf.kernel;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
@@ -32,22 +33,40 @@ final class JavaScan implements ScanKernel {
             throw new IllegalArgumentException(
                     "the queries' stride must be the rows' " + run.stride() + ", got " + group.stride);
         }
-        long rowBytes = (long) run.stride() * Float.BYTES;
-        for (long row = 0; row < run.count(); row++) {
-            for (int query = 0; query < group.size(); query++) {
-                float distance = distance(run, row * rowBytes, group, query * rowBytes);
-                // False for NaN, which thereby never gets in.
-                if (distance <= group.bounds.getAtIndex(ValueLayout.JAVA_FLOAT, query)) {
-                    offer(group, query, distance, run.ids().getAtIndex(ValueLayout.JAVA_LONG, row));
+        if (run.componentBytes() == Float.BYTES) {
+            for (long row = 0; row < run.count(); row++) {
+                scanRow(run, row, run.vectors(), row * run.rowBytes(), group);
+            }
+        } else {
+            scanHalves(run, group);
+        }
+    }
+
+    /** Each row becomes floats once for all queries. */
+    private void scanHalves(RowRun run, QueryGroup group) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment floats = arena.allocate((long) run.stride() * Float.BYTES, 64);
+            for (long row = 0; row < run.count(); row++) {
+                for (int i = 0; i < run.stride(); i++) {
+                    short half = run.vectors().getAtIndex(ValueLayout.JAVA_SHORT, row * run.stride() + i);
+                    floats.setAtIndex(ValueLayout.JAVA_FLOAT, i, Float.float16ToFloat(half));
                 }
+                scanRow(run, row, floats, 0, group);
             }
         }
     }
 
-    private float distance(RowRun run, long rowAt, QueryGroup group, long queryAt) {
-        return group.innerProduct
-                ? group.bias - pairs.innerProduct(group.queries, queryAt, run.vectors(), rowAt, run.stride())
-                : pairs.squaredL2(group.queries, queryAt, run.vectors(), rowAt, run.stride());
+    private void scanRow(RowRun run, long row, MemorySegment floats, long at, QueryGroup group) {
+        long queryBytes = (long) run.stride() * Float.BYTES;
+        for (int query = 0; query < group.size(); query++) {
+            float distance = group.innerProduct
+                    ? group.bias - pairs.innerProduct(group.queries, query * queryBytes, floats, at, run.stride())
+                    : pairs.squaredL2(group.queries, query * queryBytes, floats, at, run.stride());
+            // False for NaN, which thereby never gets in.
+            if (distance <= group.bounds.getAtIndex(ValueLayout.JAVA_FLOAT, query)) {
+                offer(group, query, distance, run.ids().getAtIndex(ValueLayout.JAVA_LONG, row));
+            }
+        }
     }
 
     @Override

@@ -52,6 +52,7 @@ final class NativeScan implements ScanKernel {
                 FunctionDescriptor.ofVoid(
                         JAVA_INT,
                         ADDRESS,
+                        JAVA_INT,
                         ADDRESS,
                         JAVA_LONG,
                         JAVA_LONG,
@@ -99,6 +100,7 @@ final class NativeScan implements ScanKernel {
             scan.invokeExact(
                     isa.ordinal(),
                     run.vectors(),
+                    run.componentBytes() == Short.BYTES ? 1 : 0,
                     run.ids(),
                     run.count(),
                     (long) run.stride(),

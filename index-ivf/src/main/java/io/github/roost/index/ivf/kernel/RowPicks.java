@@ -46,9 +46,13 @@ public final class RowPicks {
         return segment.byteSize() >= bytes ? segment : Arena.ofAuto().allocate(bytes + bytes / 2, 64);
     }
 
-    /** Picks a row. */
+    /** Picks a row of floats. */
     public void add(RowRun run, int row) {
-        if (run.stride() != stride || row < 0 || row >= run.count() || runs.size() == rows.length) {
+        if (run.stride() != stride
+                || run.componentBytes() != Float.BYTES
+                || row < 0
+                || row >= run.count()
+                || runs.size() == rows.length) {
             throw new IllegalArgumentException("picks of stride " + stride + " take no row " + row + " of "
                     + run.count() + " of stride " + run.stride() + " beside " + runs.size());
         }

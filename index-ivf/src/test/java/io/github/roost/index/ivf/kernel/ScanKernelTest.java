@@ -9,6 +9,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
@@ -118,6 +119,33 @@ class ScanKernelTest {
 
     @ParameterizedTest
     @MethodSource("kernels")
+    void everyHalfIsTheFloatThatItStandsFor(ScanKernel kernel) {
+        int count = 1 << 16;
+        MemorySegment vectors = Arena.ofAuto().allocate((long) count * 16 * Short.BYTES, 64);
+        MemorySegment ids = Arena.ofAuto().allocate((long) count * Long.BYTES, 64);
+        for (int bits = 0; bits < count; bits++) {
+            vectors.setAtIndex(ValueLayout.JAVA_SHORT, bits * 16L + bits % 16, (short) bits);
+            ids.setAtIndex(ValueLayout.JAVA_LONG, bits, bits);
+        }
+        float[] ones = new float[16];
+        Arrays.fill(ones, 1);
+        TopHeap heap = new TopHeap(count);
+        QueryGroup group = new QueryGroup();
+        group.begin(Metric.INNER_PRODUCT, 16, count);
+        group.add(ones, heap, Float.POSITIVE_INFINITY);
+        kernel.scan(new RowRun(vectors, ids, count, 16, Short.BYTES), group);
+        group.finish();
+        long[] found = heap.copyOfIds();
+        float[] distances = heap.copyOfDistances();
+        // All but those that are no number: of 10 bits any but 0, with either sign.
+        assertThat(found).hasSize(count - 2 * 1_023).doesNotHaveDuplicates();
+        for (int i = 0; i < found.length; i++) {
+            assertThat(distances[i]).isEqualTo(0 - Float.float16ToFloat((short) found[i]));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("kernels")
     void pickedRowsHaveTheDistancesOfAScan(ScanKernel kernel) {
         Random random = new Random(10);
         RowPicks picks = new RowPicks();
@@ -168,7 +196,7 @@ class ScanKernelTest {
         MemorySegment short1 = Arena.ofAuto().allocate(16 * Float.BYTES);
         assertThatThrownBy(() -> new RowRun(short1, short1, 2, 16))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("32 floats");
+                .hasMessageContaining("32 components");
         assertThatThrownBy(() -> new RowRun(short1, short1, 1, 15))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("multiple of 16");
