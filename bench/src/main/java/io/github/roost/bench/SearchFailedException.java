@@ -6,7 +6,7 @@ import java.util.concurrent.CompletionException;
 public final class SearchFailedException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    SearchFailedException(Throwable thrown) {
+    public SearchFailedException(Throwable thrown) {
         super("a search failed: " + cause(thrown), cause(thrown));
     }
 

@@ -6,7 +6,11 @@ import java.util.concurrent.TimeUnit;
 public final class DeadlineExceededException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    /** @param lateNanos how long after its deadline a worker came to the task */
+    /**
+     * Fails a task that was too late.
+     *
+     * @param lateNanos how long after its deadline a worker came to the task
+     */
     public DeadlineExceededException(long lateNanos) {
         super("the deadline passed " + TimeUnit.NANOSECONDS.toMicros(lateNanos)
                 + " us before a worker came to the task");

@@ -11,12 +11,21 @@ public interface IdleStrategy {
      */
     boolean looksAgain(int looks);
 
-    /** Looks this many times, then sleeps. */
+    /**
+     * Looks this many times, then sleeps.
+     *
+     * @param looks how many, at least 0
+     * @return for workers that share their cores with other programs
+     */
     static IdleStrategy spinThenPark(int looks) {
         return count -> count < looks;
     }
 
-    /** Never sleeps: for cores that nothing else may use. Costs a whole core per worker even when idle. */
+    /**
+     * Never sleeps: for cores that nothing else may use. Costs a whole core per worker even when idle.
+     *
+     * @return for workers that own their cores
+     */
     static IdleStrategy spin() {
         return count -> true;
     }

@@ -13,17 +13,20 @@ public final class MappingId {
         this.cluster = cluster;
     }
 
-    /** The table that this id belongs to. */
+    /** {@return the table that this id belongs to} */
     public Registration registration() {
         return registration;
     }
 
-    /** Index of the cluster in its table, from 0; 0 for a table without clusters. */
+    /** {@return the index of the cluster in its table, from 0; 0 for a table without clusters} */
     public int cluster() {
         return cluster;
     }
 
-    /** Index of this id in the dense arrays of mappings and monitors; reused after the table is unregistered. */
+    /**
+     * {@return the index of this id in the dense arrays of mappings and monitors; reused after the table is
+     * unregistered}
+     */
     public int slot() {
         return registration.firstSlot() + cluster;
     }

@@ -11,7 +11,10 @@ import java.util.List;
 @FunctionalInterface
 public interface Merger<P, R> {
     /**
+     * Merges.
+     *
      * @param results the parts' results, in the order in which the parts were given
+     * @return the result of the query
      * @throws Exception any failure; it fails the query's future only
      */
     R merge(List<P> results) throws Exception;

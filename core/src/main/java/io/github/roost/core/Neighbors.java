@@ -13,6 +13,7 @@ import java.util.PriorityQueue;
 public record Neighbors(long[] ids, float[] distances) {
     public static final Neighbors EMPTY = new Neighbors(new long[0], new float[0]);
 
+    /** Checks that there are as many ids as distances. */
     public Neighbors {
         if (ids.length != distances.length) {
             throw new IllegalArgumentException(
@@ -20,7 +21,11 @@ public record Neighbors(long[] ids, float[] distances) {
         }
     }
 
-    /** Neighbours given in any order, sorted by distance, then id. */
+    /**
+     * Neighbours given in any order, sorted by distance, then id.
+     *
+     * @return the same neighbours, nearest first
+     */
     public static Neighbors sorted(long[] ids, float[] distances) {
         // Distance and position in one long: sorting primitives allocates little and boxes nothing.
         long[] keys = new long[ids.length];
@@ -51,7 +56,9 @@ public record Neighbors(long[] ids, float[] distances) {
     /**
      * The k nearest of several results, each nearest first: a k-way merge.
      *
+     * @param results any number, each nearest first
      * @param k how many at most, at least 0
+     * @return at most {@code k} neighbours, nearest first
      */
     public static Neighbors merge(List<Neighbors> results, int k) {
         record Cursor(Neighbors neighbors, int position) implements Comparable<Cursor> {
@@ -86,7 +93,7 @@ public record Neighbors(long[] ids, float[] distances) {
         return new Neighbors(ids, distances);
     }
 
-    /** Number of neighbours, at most the k that was asked for. */
+    /** {@return the number of neighbours, at most the k that was asked for} */
     public int size() {
         return ids.length;
     }

@@ -119,7 +119,7 @@ public final class Orchestrator implements AutoCloseable {
         mapper.start();
     }
 
-    /** A builder with every option at its default; only the topology must be given. */
+    /** {@return a builder with every option at its default} */
     public static Builder builder() {
         return new Builder();
     }
@@ -128,6 +128,7 @@ public final class Orchestrator implements AutoCloseable {
      * Registers a table that is placed as one.
      *
      * @param name how the table shows in reports; need not be unique
+     * @return the table's mapping id and name; closing it unregisters the table
      */
     public Registration register(String name) {
         return register(name, 1);
@@ -139,6 +140,7 @@ public final class Orchestrator implements AutoCloseable {
      *
      * @param name how the table shows in reports; need not be unique
      * @param clusters number of mapping ids, at least 1
+     * @return the table's mapping ids and name; closing it unregisters the table
      * @throws IllegalArgumentException if all tables together would have more than 131,072 ids
      */
     public Registration register(String name, int clusters) {
@@ -152,7 +154,16 @@ public final class Orchestrator implements AutoCloseable {
         mapper.unregister(registration);
     }
 
-    /** {@link #submit(SearchFunction, Object, MappingId, SubmitOptions)} with {@link SubmitOptions#DEFAULT}. */
+    /**
+     * {@link #submit(SearchFunction, Object, MappingId, SubmitOptions)} with {@link SubmitOptions#DEFAULT}.
+     *
+     * @param <Q> what is searched for
+     * @param <R> what is found
+     * @param searchFunction what to run
+     * @param query its argument
+     * @param mappingId where it belongs
+     * @return completes with the search's result or exception
+     */
     public <Q, R> CompletableFuture<R> submit(
             SearchFunction<? super Q, ? extends R> searchFunction, Q query, MappingId mappingId) {
         return submit(searchFunction, query, mappingId, SubmitOptions.DEFAULT);
@@ -161,6 +172,8 @@ public final class Orchestrator implements AutoCloseable {
     /**
      * Runs one search on a worker of its mapping id's home domain.
      *
+     * @param <Q> what is searched for
+     * @param <R> what is found
      * @param searchFunction what to run
      * @param query its argument
      * @param mappingId where it belongs, from a {@link Registration} of this orchestrator that is open
@@ -195,7 +208,15 @@ public final class Orchestrator implements AutoCloseable {
         return task;
     }
 
-    /** {@link #fanOut(List, Merger, SubmitOptions)} with {@link SubmitOptions#DEFAULT}. */
+    /**
+     * {@link #fanOut(List, Merger, SubmitOptions)} with {@link SubmitOptions#DEFAULT}.
+     *
+     * @param <P> what a part finds
+     * @param <R> what the query finds
+     * @param parts what to run where, at least one
+     * @param merger makes the query's result of the parts' results
+     * @return completes with the merged result, or the first exception of a part, or the merger's
+     */
     public <P, R> CompletableFuture<R> fanOut(List<? extends Part<?, P>> parts, Merger<P, R> merger) {
         return fanOut(parts, merger, SubmitOptions.DEFAULT);
     }
@@ -204,6 +225,8 @@ public final class Orchestrator implements AutoCloseable {
      * Runs one query in many parts, each at home, and merges their results in the thread that finishes the last part;
      * no worker waits for another. All parts are accepted or none.
      *
+     * @param <P> what a part finds
+     * @param <R> what the query finds
      * @param parts what to run where, at least one
      * @param merger makes the query's result of the parts' results
      * @param options how to treat every part
@@ -249,6 +272,9 @@ public final class Orchestrator implements AutoCloseable {
      * The workers as a plain executor service, so that code which knows only those (Lucene's {@code IndexSearcher}, a
      * {@code CompletableFuture} chain) runs at home with {@code mappingId}. Its tasks report no traffic. Each call gives a
      * view of its own; shutting one down ends neither another nor the orchestrator.
+     *
+     * @param mappingId where the executor's tasks belong, from a {@link Registration} of this orchestrator that is open
+     * @return an executor service of its own
      */
     public ExecutorService executor(MappingId mappingId) {
         checkOwned(mappingId);
@@ -258,6 +284,9 @@ public final class Orchestrator implements AutoCloseable {
     /**
      * A future for results that an index completes itself. Unlike a plain one it may be waited for inside a search: the
      * worker runs what is queued until it is done, instead of blocking what it waits for.
+     *
+     * @param <T> what it completes with
+     * @return incomplete
      */
     public <T> CompletableFuture<T> newFuture() {
         return new RoostFuture<>();
@@ -447,17 +476,17 @@ public final class Orchestrator implements AutoCloseable {
         }
     }
 
-    /** The machine as this orchestrator uses it. */
+    /** {@return the machine as this orchestrator uses it} */
     public Topology topology() {
         return topology;
     }
 
-    /** Number of workers, one a core; {@link SearchContext#worker()} is below it. */
+    /** {@return the number of workers, one a core; {@link SearchContext#worker()} is below it} */
     public int workers() {
         return layout.workers();
     }
 
-    /** The mapping in force, with every registered table. */
+    /** {@return the mapping in force, with every registered table} */
     public OrchestratorMapping mapping() {
         return OrchestratorMapping.of(mapper.epochs().current().mapping(), mapper.tables());
     }
@@ -465,6 +494,8 @@ public final class Orchestrator implements AutoCloseable {
     /**
      * Ids of the domains that are home to a mapping id now: one, or several where it is hotter than a fair share.
      *
+     * @param mappingId of a registered table
+     * @return domain ids, all different
      * @throws IllegalArgumentException if the mapping id is of another orchestrator or unregistered
      */
     public List<Integer> homes(MappingId mappingId) {
@@ -476,6 +507,8 @@ public final class Orchestrator implements AutoCloseable {
      * Completes once every task that was dispatched under epoch {@code epoch} or before has finished and a later mapping
      * is in force; at once if that is so already.
      *
+     * @param epoch of a mapping that was published
+     * @return completes without a value
      * @throws IllegalArgumentException if no such epoch has been published
      */
     public CompletionStage<Void> retired(long epoch) {
@@ -485,17 +518,27 @@ public final class Orchestrator implements AutoCloseable {
     /**
      * Publishes the present mapping under a new epoch; completes once every task that was dispatched before has
      * finished, so that what those tasks could still see may be reclaimed.
+     *
+     * @return completes without a value
      */
     public CompletionStage<Void> quiesce() {
         return mapper.advanceEpoch();
     }
 
-    /** Ends the short window now instead of at its time; returns whether a new mapping was published. */
+    /**
+     * Ends the short window now instead of at its time.
+     *
+     * @return whether a new mapping was published
+     */
     public boolean endWindow() {
         return mapper.endWindow();
     }
 
-    /** {@link #stats(int)} with every registered table. */
+    /**
+     * {@link #stats(int)} with every registered table.
+     *
+     * @return counts and tables
+     */
     public OrchestratorStats stats() {
         return stats(Integer.MAX_VALUE);
     }
@@ -504,6 +547,7 @@ public final class Orchestrator implements AutoCloseable {
      * Counts since the start and the state of this moment. Counts of running tasks come a moment late.
      *
      * @param mostTables how many tables to list at most, those with the most traffic; at least 0
+     * @return counts and at most so many tables
      */
     public OrchestratorStats stats(int mostTables) {
         if (mostTables < 0) {
@@ -523,6 +567,7 @@ public final class Orchestrator implements AutoCloseable {
      * fails with {@link OrchestratorClosedException}, running searches included: their threads end when they return. A
      * second call waits for the first. Must not be called from inside a search.
      *
+     * @param timeout how long to wait for what was accepted
      * @return whether everything accepted was done in time
      * @throws IllegalStateException if called on a worker of this orchestrator
      */
@@ -582,31 +627,56 @@ public final class Orchestrator implements AutoCloseable {
 
         private Builder() {}
 
-        /** The machine to run on; default the live machine. */
+        /**
+         * Sets the machine to run on.
+         *
+         * @param value default the live machine
+         * @return this builder
+         */
         public Builder topology(Topology value) {
             this.topology = value;
             return this;
         }
 
-        /** How a worker pins its own thread to its core; default as the topology allows. */
+        /**
+         * Sets how a worker pins its own thread to its core.
+         *
+         * @param value asked once by each worker, in its own thread; default as the topology allows
+         * @return this builder
+         */
         public Builder pinner(Function<Core, PinResult> value) {
             this.pinner = value;
             return this;
         }
 
-        /** How tasks are dispatched and stolen; default {@link Scheduling#V2}. */
+        /**
+         * Sets how tasks are dispatched and stolen.
+         *
+         * @param value default {@link Scheduling#V2}
+         * @return this builder
+         */
         public Builder scheduling(Scheduling value) {
             this.scheduling = value;
             return this;
         }
 
-        /** What happens when rings are full; default {@link OverloadPolicy#reject()}. */
+        /**
+         * Sets what happens when rings are full.
+         *
+         * @param value default {@link OverloadPolicy#reject()}
+         * @return this builder
+         */
         public Builder overloadPolicy(OverloadPolicy value) {
             this.overloadPolicy = value;
             return this;
         }
 
-        /** Tasks of one priority that may wait at one worker, from 1 to 1,048,576; default 1,024. */
+        /**
+         * Sets how many tasks of one priority may wait at one worker.
+         *
+         * @param value from 1 to 1,048,576; default 1,024
+         * @return this builder
+         */
         public Builder ringCapacity(int value) {
             if (value < 1 || value > 1 << 20) {
                 throw new IllegalArgumentException("ring capacity must be between 1 and 1,048,576, got " + value);
@@ -615,35 +685,56 @@ public final class Orchestrator implements AutoCloseable {
             return this;
         }
 
-        /** How long a worker looks for work before it sleeps; default 200 looks, a few microseconds. */
+        /**
+         * Sets how long a worker looks for work before it sleeps.
+         *
+         * @param value default 200 looks, a few microseconds
+         * @return this builder
+         */
         public Builder idleStrategy(IdleStrategy value) {
             this.idleStrategy = value;
             return this;
         }
 
-        /** When tasks may cross domains; default from 2 waiting tasks a worker on, after 200 microseconds. */
+        /**
+         * Sets when tasks may cross domains.
+         *
+         * @param value default from 2 waiting tasks a worker on, after 200 microseconds
+         * @return this builder
+         */
         public Builder crossDomainGate(CrossDomainGate value) {
             this.crossDomainGate = value;
             return this;
         }
 
-        /** What decides the next mapping; default {@link StayingPairing}. */
+        /**
+         * Sets what decides the next mapping.
+         *
+         * @param value default {@link StayingPairing}
+         * @return this builder
+         */
         public Builder mappingPolicy(MappingPolicy value) {
             this.mappingPolicy = value;
             return this;
         }
 
-        /** Whether a proposed mapping pays; default from 15 % on, and 6 standard deviations of chance. */
+        /**
+         * Sets when a proposed mapping pays.
+         *
+         * @param value default from 15 % on, and 6 standard deviations of chance
+         * @return this builder
+         */
         public Builder remapTrigger(RemapTrigger value) {
             this.remapTrigger = value;
             return this;
         }
 
         /**
-         * The windows over which traffic is summed; default 10 and 60 seconds.
+         * Sets the windows over which traffic is summed; default 10 and 60 seconds.
          *
          * @param shortOne sees changes; at its end the mapper decides; at least 1 ms
          * @param longOne sees trends; a whole number of short ones
+         * @return this builder
          */
         public Builder windows(Duration shortOne, Duration longOne) {
             if (shortOne.toMillis() < 1) {
@@ -658,13 +749,22 @@ public final class Orchestrator implements AutoCloseable {
             return this;
         }
 
-        /** From which run time on a task is reported as a JFR event; default 100 ms. */
+        /**
+         * Sets from which run time on a task is reported as a JFR event.
+         *
+         * @param value default 100 ms
+         * @return this builder
+         */
         public Builder slowTaskThreshold(Duration value) {
             this.slowTaskThreshold = value;
             return this;
         }
 
-        /** Starts the workers. */
+        /**
+         * Reads the machine, unless one is given, and starts the workers.
+         *
+         * @return running; to be closed
+         */
         public Orchestrator build() {
             return new Orchestrator(this);
         }

@@ -4,6 +4,7 @@ package io.github.roost.core;
 public final class OrchestratorClosedException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
+    /** Fails a task that was not done when its orchestrator's time to close was over. */
     public OrchestratorClosedException() {
         super("the orchestrator was closed before the task was done");
     }

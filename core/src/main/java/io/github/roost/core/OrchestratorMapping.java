@@ -23,11 +23,13 @@ public record OrchestratorMapping(long epoch, int domains, List<TableHomes> tabl
      *     an item hotter than a domain's fair share has several
      */
     public record TableHomes(String name, List<List<Integer>> homes) {
+        /** Copies the homes. */
         public TableHomes {
             homes = homes.stream().map(List::copyOf).toList();
         }
     }
 
+    /** Copies the tables. */
     public OrchestratorMapping {
         tables = List.copyOf(tables);
     }

@@ -113,6 +113,7 @@ public record OrchestratorStats(
      */
     public record TableStats(String name, int clusters, long searches, long trafficBytes) {}
 
+    /** Copies the lists. */
     public OrchestratorStats {
         workers = List.copyOf(workers);
         domains = List.copyOf(domains);

@@ -22,23 +22,29 @@ public record OverloadPolicy(Kind kind, Duration timeout) {
         BLOCK
     }
 
+    /** Checks the timeout. */
     public OverloadPolicy {
         if (timeout.isNegative()) {
             throw new IllegalArgumentException("timeout must not be negative, got " + timeout);
         }
     }
 
-    /** Rejects at once. */
+    /** {@return the policy that rejects at once} */
     public static OverloadPolicy reject() {
         return new OverloadPolicy(Kind.REJECT, Duration.ZERO);
     }
 
-    /** Runs in the submitting thread. */
+    /** {@return the policy that runs a task in the submitting thread} */
     public static OverloadPolicy callerRuns() {
         return new OverloadPolicy(Kind.CALLER_RUNS, Duration.ZERO);
     }
 
-    /** Waits up to {@code timeout} for room, then rejects. */
+    /**
+     * Waits for room, then rejects.
+     *
+     * @param timeout how long to wait, at least zero
+     * @return the policy
+     */
     public static OverloadPolicy block(Duration timeout) {
         return new OverloadPolicy(Kind.BLOCK, timeout);
     }

@@ -21,17 +21,17 @@ public final class Registration implements AutoCloseable {
         }
     }
 
-    /** The table's name, as it shows in reports. */
+    /** {@return the table's name, as it shows in reports} */
     public String name() {
         return name;
     }
 
-    /** Number of mapping ids, at least 1. */
+    /** {@return the number of mapping ids, at least 1} */
     public int clusters() {
         return ids.length;
     }
 
-    /** The mapping id of a table without clusters. */
+    /** {@return the mapping id of a table without clusters} */
     public MappingId id() {
         if (ids.length != 1) {
             throw new IllegalStateException("table " + name + " has " + ids.length + " clusters: name one");
@@ -39,7 +39,12 @@ public final class Registration implements AutoCloseable {
         return ids[0];
     }
 
-    /** The mapping id of one cluster, from 0 to {@link #clusters()} exclusive. */
+    /**
+     * One of the table's mapping ids.
+     *
+     * @param cluster from 0 to {@link #clusters()} exclusive
+     * @return the mapping id of the cluster
+     */
     public MappingId id(int cluster) {
         if (cluster < 0 || cluster >= ids.length) {
             throw new IllegalArgumentException(
@@ -48,7 +53,7 @@ public final class Registration implements AutoCloseable {
         return ids[cluster];
     }
 
-    /** Whether submissions under this table's ids are accepted. */
+    /** {@return whether submissions under this table's ids are accepted} */
     public boolean isOpen() {
         return open;
     }

@@ -6,6 +6,7 @@ import java.util.concurrent.RejectedExecutionException;
 public final class RejectedSearchException extends RejectedExecutionException {
     private static final long serialVersionUID = 1;
 
+    /** The cache domain that had no room, or -1 when the orchestrator is closed. */
     private final int domain;
 
     RejectedSearchException(String message, int domain) {
@@ -23,7 +24,7 @@ public final class RejectedSearchException extends RejectedExecutionException {
         return new RejectedSearchException("the orchestrator is closed: " + what + " was not accepted", -1);
     }
 
-    /** The cache domain that had no room, or -1 when the orchestrator is closed. */
+    /** {@return the cache domain that had no room, or -1 when the orchestrator is closed} */
     public int domain() {
         return domain;
     }

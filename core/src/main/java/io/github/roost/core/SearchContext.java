@@ -10,15 +10,18 @@ public interface SearchContext {
      */
     void touched(long nodes, long bytes);
 
-    /** Index of the worker that runs the search, from 0 to the number of workers, or -1 in a caller's thread. */
+    /**
+     * {@return the index of the worker that runs the search, from 0 to the number of workers, or -1 in a caller's
+     * thread}
+     */
     int worker();
 
-    /** The cache domain of {@link #worker()}, or -1 in a caller's thread. */
+    /** {@return the cache domain of {@link #worker()}, or -1 in a caller's thread} */
     int domain();
 
-    /** The epoch of the mapping that the search was dispatched under. */
+    /** {@return the epoch of the mapping that the search was dispatched under} */
     long epoch();
 
-    /** Whether the result is no longer wanted: the deadline has passed or the future was cancelled. */
+    /** {@return whether the result is no longer wanted: the deadline has passed or the future was cancelled} */
     boolean expired();
 }

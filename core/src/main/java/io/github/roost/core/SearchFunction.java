@@ -12,6 +12,9 @@ public interface SearchFunction<Q, R> {
      * Runs the search on the calling worker. Must report what it touched through
      * {@link SearchContext#touched(long, long)}, or the mapper cannot see this mapping id's traffic.
      *
+     * @param query what was submitted
+     * @param context of this search; not to be used after it has returned
+     * @return what the search's future completes with
      * @throws Exception any failure; it fails this search's future only
      */
     R search(Q query, SearchContext context) throws Exception;

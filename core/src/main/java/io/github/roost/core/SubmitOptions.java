@@ -15,13 +15,19 @@ public record SubmitOptions(Priority priority, Duration timeout) {
     /** Batch, without a deadline. */
     public static final SubmitOptions BATCH = new SubmitOptions(Priority.BATCH, Duration.ZERO);
 
+    /** Checks the timeout. */
     public SubmitOptions {
         if (timeout.isNegative()) {
             throw new IllegalArgumentException("timeout must be zero (none) or positive, got " + timeout);
         }
     }
 
-    /** The same options with a deadline this long after submission. */
+    /**
+     * The same options with a deadline.
+     *
+     * @param newTimeout from submission to deadline; zero for none
+     * @return the options
+     */
     public SubmitOptions withTimeout(Duration newTimeout) {
         return new SubmitOptions(priority, newTimeout);
     }

@@ -8,6 +8,9 @@ public final class TableFileException extends IOException {
     private static final long serialVersionUID = 1;
 
     /**
+     * Says what is wrong with a file, and where.
+     *
+     * @param file the file
      * @param at byte offset of what is wrong
      * @param what continues a sentence that begins with the file's name
      */

@@ -14,6 +14,8 @@ public final class Vectors {
     /**
      * Checks rows of one table.
      *
+     * @param vectors one row each
+     * @param metric how the table measures distances
      * @return their dimension
      * @throws IllegalArgumentException if there are none, dimensions differ or are out of range, a value is not finite,
      *     or the metric is cosine and a vector is zero
@@ -30,7 +32,16 @@ public final class Vectors {
         return dimension;
     }
 
-    /** Checks one vector, a query or a row; {@code what} names it. */
+    /**
+     * Checks one vector, a query or a row.
+     *
+     * @param what names it in the message
+     * @param vector the vector
+     * @param dimension what its length must be
+     * @param metric how its table measures distances
+     * @throws IllegalArgumentException if its length is another, a value is not finite, or the metric is cosine and it
+     *     is zero
+     */
     public static void require(String what, float[] vector, int dimension, Metric metric) {
         if (vector.length != dimension) {
             throw new IllegalArgumentException(what + " must have " + dimension + " dimensions, got " + vector.length);
@@ -47,7 +58,15 @@ public final class Vectors {
         }
     }
 
-    /** Checks a number against an inclusive range. */
+    /**
+     * Checks a number.
+     *
+     * @param what names it in the message
+     * @param value the number
+     * @param least the least it may be
+     * @param most the most it may be
+     * @throws IllegalArgumentException if it is less or more
+     */
     public static void requireRange(String what, long value, long least, long most) {
         if (value < least || value > most) {
             throw new IllegalArgumentException(
@@ -55,7 +74,13 @@ public final class Vectors {
         }
     }
 
-    /** Checks external ids: one a row, none twice. */
+    /**
+     * Checks external ids.
+     *
+     * @param ids one a row, none twice
+     * @param rows number of rows
+     * @throws IllegalArgumentException if there are more or fewer, or one comes twice
+     */
     public static void requireIds(long[] ids, int rows) {
         if (ids.length != rows) {
             throw new IllegalArgumentException("there must be one id a vector, got " + ids.length + " ids for " + rows);

@@ -16,13 +16,22 @@ public final class WholeFile {
     /** Writes what a file is to hold. */
     @FunctionalInterface
     public interface Content {
-        /** Writes all of it, from the channel's position on. */
+        /**
+         * Writes all of it, from the channel's position on.
+         *
+         * @param channel of the file
+         * @throws IOException if it cannot be written
+         */
         void writeTo(FileChannel channel) throws IOException;
     }
 
     /**
      * Writes a file, replacing one of that name: under a temporary name beside it that only its owner may read, synced,
      * moved into place, and the folder synced. A writer that is killed may leave the temporary file behind.
+     *
+     * @param file to write or replace
+     * @param content writes what is to be in it
+     * @throws IOException if it cannot be written; the old file is as it was
      */
     public static void replace(Path file, Content content) throws IOException {
         Path place = file.toAbsolutePath();
@@ -45,7 +54,13 @@ public final class WholeFile {
         }
     }
 
-    /** Writes all of a buffer, in as many pieces as the channel takes. */
+    /**
+     * Writes all of a buffer, in as many pieces as the channel takes.
+     *
+     * @param channel to write to, from its position on
+     * @param bytes from position to limit
+     * @throws IOException if they cannot be written
+     */
     public static void writeAll(FileChannel channel, ByteBuffer bytes) throws IOException {
         while (bytes.hasRemaining()) {
             channel.write(bytes);

@@ -12,6 +12,7 @@ import java.util.List;
  * @param cores the domain's usable cores, never empty
  */
 public record CacheDomain(int id, long cacheBytes, List<Integer> numaNodes, int packageId, List<Core> cores) {
+    /** Checks that there is a core, and copies the lists. */
     public CacheDomain {
         numaNodes = List.copyOf(numaNodes);
         cores = List.copyOf(cores);
@@ -20,7 +21,7 @@ public record CacheDomain(int id, long cacheBytes, List<Integer> numaNodes, int 
         }
     }
 
-    /** OS numbers of the usable PUs of all the domain's cores, ascending. */
+    /** {@return the OS numbers of the usable PUs of all the domain's cores, ascending} */
     public List<Integer> pus() {
         return cores.stream().flatMap(core -> core.pus().stream()).sorted().toList();
     }

@@ -10,6 +10,7 @@ import java.util.List;
  * @param pus OS numbers of the core's usable PUs, ascending, never empty
  */
 public record Core(int id, int efficiency, List<Integer> pus) {
+    /** Checks that there is a PU, and copies the list. */
     public Core {
         pus = List.copyOf(pus);
         if (pus.isEmpty()) {

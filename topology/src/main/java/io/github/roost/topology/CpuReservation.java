@@ -40,6 +40,7 @@ public final class CpuReservation implements AutoCloseable {
      *
      * @param topology a topology of this machine
      * @param maxCores how many cores to take at most, 1 or more
+     * @return the cores, held until it is closed
      * @throws IllegalArgumentException where {@code maxCores} is less than 1, or the topology is not of this machine
      * @throws TopologyException where no core is free
      */
@@ -135,7 +136,7 @@ public final class CpuReservation implements AutoCloseable {
         return FileLockBasedLockChecker.getInstance();
     }
 
-    /** The topology narrowed to the cores that are held. */
+    /** {@return the topology narrowed to the cores that are held} */
     public Topology topology() {
         return topology;
     }
@@ -143,6 +144,8 @@ public final class CpuReservation implements AutoCloseable {
     /**
      * Whether OpenHFT's own locks would pin threads in this process, or only reserve CPUs ({@code NullAffinity}). Roost
      * pins by itself ({@link Pinner}) and does not need it.
+     *
+     * @return whether they would pin
      */
     public boolean openHftPins() {
         return openHftPins;

@@ -20,7 +20,11 @@ public final class DomainCpuLayout implements CpuLayout {
     private final int coresPerSocket;
     private final int threadsPerCore;
 
-    /** The layout of a topology. */
+    /**
+     * The layout of a machine.
+     *
+     * @param topology the machine
+     */
     public DomainCpuLayout(Topology topology) {
         for (CacheDomain domain : topology.domains()) {
             for (int core = 0; core < domain.cores().size(); core++) {

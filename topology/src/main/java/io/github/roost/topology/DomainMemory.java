@@ -21,6 +21,7 @@ public final class DomainMemory {
      *
      * @param segment native memory, of any size
      * @param domain a domain of the live machine
+     * @return whether the kernel did, and if not why
      */
     public static MemoryResult bind(MemorySegment segment, CacheDomain domain) {
         if (!segment.isNative()) {
@@ -47,6 +48,7 @@ public final class DomainMemory {
      * @param bytes its size, 1 or more; the memory behind it is rounded up to whole huge pages, so this is for segments of
      *     many megabytes
      * @param arena frees the memory when it closes
+     * @return the memory, and whether huge pages were asked for
      * @throws IllegalArgumentException where {@code bytes} is less than 1
      * @throws OutOfMemoryError where the kernel has no such amount of address space
      */
@@ -69,6 +71,7 @@ public final class DomainMemory {
      * Moves memory that is in use onto huge pages now, copying it ({@code MADV_COLLAPSE}, Linux 6.1 and newer).
      *
      * @param segment native memory; only the whole huge pages (2 MiB on x86) inside it move
+     * @return whether the kernel did, and if not why
      */
     public static MemoryResult collapse(MemorySegment segment) {
         if (!segment.isNative()) {

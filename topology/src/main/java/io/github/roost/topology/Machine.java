@@ -22,6 +22,7 @@ public record Machine(
         List<PhysicalCore> cores,
         List<Integer> usablePus,
         List<Integer> offlinePus) {
+    /** Copies the lists. */
     public Machine {
         packages = List.copyOf(packages);
         numaNodes = List.copyOf(numaNodes);
@@ -38,6 +39,7 @@ public record Machine(
      * @param pus OS numbers of its PUs, ascending
      */
     public record CpuPackage(int id, List<Integer> pus) {
+        /** Copies the list. */
         public CpuPackage {
             pus = List.copyOf(pus);
         }
@@ -51,6 +53,7 @@ public record Machine(
      * @param pus OS numbers of the PUs that are local to it, ascending; none for memory without CPUs
      */
     public record NumaNode(int id, long memoryBytes, List<Integer> pus) {
+        /** Copies the list. */
         public NumaNode {
             pus = List.copyOf(pus);
         }
@@ -64,6 +67,7 @@ public record Machine(
      * @param pus OS numbers of the PUs that share it, ascending
      */
     public record Cache(int level, long bytes, List<Integer> pus) {
+        /** Copies the list. */
         public Cache {
             pus = List.copyOf(pus);
         }
@@ -76,6 +80,7 @@ public record Machine(
      * @param pus OS numbers of its PUs, ascending
      */
     public record PhysicalCore(int efficiency, List<Integer> pus) {
+        /** Copies the list. */
         public PhysicalCore {
             pus = List.copyOf(pus);
         }

@@ -12,6 +12,7 @@ import java.util.List;
  * @param reason why the thread is not pinned, empty when it is
  */
 public record PinResult(List<Integer> asked, List<Integer> got, int lastCpu, boolean pinned, String reason) {
+    /** Copies the lists. */
     public PinResult {
         asked = List.copyOf(asked);
         got = List.copyOf(got);

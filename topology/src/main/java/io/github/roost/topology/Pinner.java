@@ -22,7 +22,12 @@ public final class Pinner {
         this.whyNot = whyNot;
     }
 
-    /** For the cores of a topology; one that is not of this machine gives a pinner that only reports. */
+    /**
+     * A pinner for the cores of a topology.
+     *
+     * @param topology one that is not of this machine gives a pinner that only reports
+     * @return the pinner
+     */
     public static Pinner of(Topology topology) {
         LinuxScheduler scheduler;
         try {
@@ -33,7 +38,12 @@ public final class Pinner {
         return new Pinner(scheduler, topology.bindable() ? "" : topology.source() + " is not this machine");
     }
 
-    /** Binds the calling platform thread to all the PUs of a core. Never throws because a bind is refused. */
+    /**
+     * Binds the calling platform thread to all the PUs of a core. Never throws because a bind is refused.
+     *
+     * @param core of the pinner's topology
+     * @return what was asked for and what the kernel gave
+     */
     public PinResult pin(Core core) {
         if (scheduler == null) {
             return new PinResult(core.pus(), List.of(), -1, false, whyNot);
@@ -48,7 +58,10 @@ public final class Pinner {
         return new PinResult(core.pus(), CpuSet.list(got), scheduler.currentCpu(), refusal.isEmpty(), refusal);
     }
 
-    /** OS number of the CPU that the calling thread runs on at this moment, or -1 where the system does not say. */
+    /**
+     * {@return the OS number of the CPU that the calling thread runs on at this moment, or -1 where the system does not
+     * say}
+     */
     public int currentCpu() {
         return scheduler == null ? -1 : scheduler.currentCpu();
     }

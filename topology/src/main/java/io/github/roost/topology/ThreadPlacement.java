@@ -20,16 +20,26 @@ public record ThreadPlacement(long tid, List<Integer> allowedCpus, int lastCpu) 
     /** Of {@code /proc/self/task/TID/stat}, counted from the field after the command's closing parenthesis. */
     private static final int LAST_CPU_FIELD = 36;
 
+    /** Copies the list. */
     public ThreadPlacement {
         allowedCpus = List.copyOf(allowedCpus);
     }
 
-    /** The calling thread's placement; for a virtual thread its carrier's. Empty where there is no {@code /proc}. */
+    /**
+     * The calling thread's placement; for a virtual thread its carrier's.
+     *
+     * @return empty where there is no {@code /proc}
+     */
     public static Optional<ThreadPlacement> current() {
         return read(SELF);
     }
 
-    /** A thread's placement; empty where this process has no such thread (any more), or there is no {@code /proc}. */
+    /**
+     * The placement of a thread of this process.
+     *
+     * @param tid the thread's number in the operating system
+     * @return empty where this process has no such thread (any more), or there is no {@code /proc}
+     */
     public static Optional<ThreadPlacement> of(long tid) {
         return read(TASKS.resolve(Long.toString(tid)));
     }

@@ -14,6 +14,7 @@ import java.util.stream.Stream;
  * @param machine all of the machine, what this process may not use included
  */
 public record Topology(String source, DomainLevel level, boolean bindable, List<CacheDomain> domains, Machine machine) {
+    /** Checks that there is a domain, and copies the list. */
     public Topology {
         domains = List.copyOf(domains);
         if (domains.isEmpty()) {
@@ -21,12 +22,19 @@ public record Topology(String source, DomainLevel level, boolean bindable, List<
         }
     }
 
-    /** A topology of which nothing but its domains is known. */
+    /**
+     * A topology of which nothing but its domains is known.
+     *
+     * @param source where it was read from
+     * @param level what the domains are
+     * @param bindable whether the PU numbers are those of CPUs of this machine
+     * @param domains the cache domains, in order of their ids
+     */
     public Topology(String source, DomainLevel level, boolean bindable, List<CacheDomain> domains) {
         this(source, level, bindable, domains, Machine.of(domains));
     }
 
-    /** All usable cores, domain by domain. */
+    /** {@return all usable cores, domain by domain} */
     public Stream<Core> cores() {
         return domains.stream().flatMap(domain -> domain.cores().stream());
     }

@@ -18,7 +18,12 @@ import java.util.stream.Collectors;
 public final class TopologyJson {
     private TopologyJson() {}
 
-    /** The object. */
+    /**
+     * Writes a topology.
+     *
+     * @param topology what to write
+     * @return one JSON object
+     */
     public static String of(Topology topology) {
         return "{\"source\":" + string(topology.source())
                 + ",\"level\":" + string(topology.level().name())

@@ -40,41 +40,56 @@ public final class TopologyReader {
         this.onThisSystem = onThisSystem;
     }
 
-    /** Of the machine that this process runs on. */
+    /** {@return a reader of the machine that this process runs on} */
     public static TopologyReader live() {
         return new TopologyReader(new Live(), null, false);
     }
 
-    /** Of the machine that a file describes which {@code lstopo} or {@code hwloc_topology_export_xml} has written. */
+    /**
+     * A reader of the machine that a file describes.
+     *
+     * @param file that {@code lstopo} or {@code hwloc_topology_export_xml} has written
+     * @return the reader
+     */
     public static TopologyReader xml(Path file) {
         return new TopologyReader(new Xml(file), null, false);
     }
 
     /**
-     * Of a made-up machine.
+     * A reader of a made-up machine.
      *
      * @param description in hwloc's synthetic syntax, for example {@code pack:2 l3:4(size=32MiB) core:8 pu:2}
+     * @return the reader
      */
     public static TopologyReader synthetic(String description) {
         return new TopologyReader(new Synthetic(description), null, false);
     }
 
-    /** Forces the level of the domains; null leaves it to the automatic rule (L3, a shared L2, NUMA, package). */
+    /**
+     * Forces the level of the domains.
+     *
+     * @param forced the level; null leaves it to the automatic rule (L3, a shared L2, NUMA, package)
+     * @return another reader
+     */
     public TopologyReader level(@Nullable DomainLevel forced) {
         return new TopologyReader(source, forced, onThisSystem);
     }
 
     /**
-     * Whether to take the PU numbers of a file or a description for CPUs of this machine, so that threads can be pinned
-     * to pretend domains. A PU that this machine lacks then refuses its pin, and nothing else.
+     * Takes the PU numbers of a file or a description for CPUs of this machine, so that threads can be pinned to
+     * pretend domains. A PU that this machine lacks then refuses its pin, and nothing else.
+     *
+     * @param pretend whether to
+     * @return another reader
      */
     public TopologyReader onThisSystem(boolean pretend) {
         return new TopologyReader(source, level, pretend);
     }
 
     /**
-     * Reads it.
+     * Reads the machine.
      *
+     * @return the machine, narrowed to what this process may use
      * @throws TopologyException where the description or the file is not valid, the forced level is not in the machine,
      *     or hwloc 2.x is missing and the source is not the live machine
      */

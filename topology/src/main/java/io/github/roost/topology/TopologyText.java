@@ -19,7 +19,12 @@ public final class TopologyText {
         this.topology = topology;
     }
 
-    /** The drawing, lines ended by a line feed. */
+    /**
+     * Draws a topology.
+     *
+     * @param topology what to draw
+     * @return lines ended by a line feed
+     */
     public static String of(Topology topology) {
         return new TopologyText(topology).draw();
     }

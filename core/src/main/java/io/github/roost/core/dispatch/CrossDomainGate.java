@@ -12,6 +12,7 @@ public record CrossDomainGate(int backlogPerWorker, long sustainedNanos) {
     /** Two waiting tasks a worker for 200 microseconds; measured with {@code ./roost bench gate}. */
     public static final CrossDomainGate DEFAULT = new CrossDomainGate(2, 200_000);
 
+    /** Checks the backlog and its time. */
     public CrossDomainGate {
         if (backlogPerWorker < 1) {
             throw new IllegalArgumentException("backlog per worker must be at least 1, got " + backlogPerWorker);
@@ -21,15 +22,24 @@ public record CrossDomainGate(int backlogPerWorker, long sustainedNanos) {
         }
     }
 
-    /** Whether a domain with this many waiting tasks is backlogged. */
+    /**
+     * Whether a domain is backlogged.
+     *
+     * @param waiting tasks that wait in the domain's rings
+     * @param workers of the domain
+     * @return whether so many wait that another domain may help
+     */
     public boolean backlogged(int waiting, int workers) {
         return waiting >= (long) backlogPerWorker * workers;
     }
 
     /**
+     * Whether a task may cross to the thief's domain.
+     *
      * @param idleInThiefDomain workers of the thief's domain that are idle, the thief included
      * @param workersInThiefDomain all workers of the thief's domain
      * @param victimBacklogNanos how long the victim domain has been backlogged, negative if it is not
+     * @return whether the thief may take it
      */
     public boolean opens(int idleInThiefDomain, int workersInThiefDomain, long victimBacklogNanos) {
         return idleInThiefDomain >= workersInThiefDomain && victimBacklogNanos >= sustainedNanos;

@@ -5,6 +5,8 @@ import io.github.roost.core.mapping.Mapping;
 /** Decides which worker's ring a task is put into. Pure: everything it knows is passed in. */
 public interface Dispatcher {
     /**
+     * Chooses where a task waits.
+     *
      * @param slot the mapping id's slot
      * @param mapping the snapshot that the task is dispatched under
      * @param load how loaded the workers are

@@ -10,6 +10,11 @@ import io.github.roost.core.mapping.Mapping;
 public final class HomeDomainDispatcher implements Dispatcher {
     private final WorkerLayout layout;
 
+    /**
+     * Dispatches to the workers of a machine.
+     *
+     * @param layout the workers
+     */
     public HomeDomainDispatcher(WorkerLayout layout) {
         this.layout = layout;
     }

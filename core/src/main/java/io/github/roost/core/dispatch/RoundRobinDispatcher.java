@@ -6,6 +6,11 @@ import io.github.roost.core.mapping.Mapping;
 public final class RoundRobinDispatcher implements Dispatcher {
     private final int workers;
 
+    /**
+     * Dispatches to the workers of a machine.
+     *
+     * @param layout the workers
+     */
     public RoundRobinDispatcher(WorkerLayout layout) {
         this.workers = layout.workers();
     }

@@ -21,12 +21,22 @@ public final class StealOrder {
         this.otherDomains = otherDomains;
     }
 
-    /** V0: nobody is stolen from. */
+    /**
+     * V0: nobody is stolen from.
+     *
+     * @return no victims
+     */
     public static StealOrder none() {
         return NONE;
     }
 
-    /** V1: every other worker, wherever it is, as one level (bthread's way). */
+    /**
+     * V1: every other worker, wherever it is, as one level (bthread's way).
+     *
+     * @param layout all workers
+     * @param thief index of the worker that steals
+     * @return one level without a gate
+     */
     public static StealOrder anywhere(WorkerLayout layout, int thief) {
         int[] others = IntStream.range(0, layout.workers())
                 .filter(worker -> worker != thief)
@@ -34,7 +44,13 @@ public final class StealOrder {
         return new StealOrder(others, List.of());
     }
 
-    /** V2: the thief's domain, then domains of its package, then all others. */
+    /**
+     * V2: the thief's domain, then domains of its package, then all others.
+     *
+     * @param layout all workers
+     * @param thief index of the worker that steals
+     * @return one level without a gate and up to two behind it
+     */
     public static StealOrder nearestFirst(WorkerLayout layout, int thief) {
         int home = layout.domainOf(thief);
         int homePackage = layout.packageOf(home);
@@ -60,27 +76,46 @@ public final class StealOrder {
                 .toArray();
     }
 
-    /** Victims that may be stolen from at any time; for V1 these include workers of other domains. */
+    /**
+     * {@return the number of victims that may be stolen from at any time; for V1 these include workers of other
+     * domains}
+     */
     public int ungated() {
         return sameDomain.length;
     }
 
-    /** The {@code index}-th victim that may be stolen from at any time. */
+    /**
+     * A victim that may be stolen from at any time.
+     *
+     * @param index from 0 to {@link #ungated()} exclusive
+     * @return index of a worker
+     */
     public int ungated(int index) {
         return sameDomain[index];
     }
 
-    /** Number of levels behind the cross-domain gate. */
+    /** {@return the number of levels behind the cross-domain gate} */
     public int gatedLevels() {
         return otherDomains.size();
     }
 
-    /** Number of victims in a gated level. */
+    /**
+     * The size of a level behind the gate.
+     *
+     * @param level from 0 to {@link #gatedLevels()} exclusive, nearest first
+     * @return the number of its victims
+     */
     public int gated(int level) {
         return otherDomains.get(level).length;
     }
 
-    /** The {@code index}-th victim of a gated level. */
+    /**
+     * A victim behind the gate.
+     *
+     * @param level from 0 to {@link #gatedLevels()} exclusive, nearest first
+     * @param index from 0 to {@link #gated(int)} exclusive
+     * @return index of a worker
+     */
     public int gated(int level, int index) {
         return otherDomains.get(level)[index];
     }

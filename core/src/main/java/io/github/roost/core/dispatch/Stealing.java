@@ -15,20 +15,41 @@ public final class Stealing<T> {
     private final Victims<T> victims;
     private final IntUnaryOperator random;
 
-    /** What a thief may ask of the other workers. */
+    /**
+     * What a thief may ask of the other workers.
+     *
+     * @param <T> what is stolen
+     */
     public interface Victims<T> {
-        /** How many tasks wait in a worker's rings; may be a moment old. */
+        /**
+         * How many tasks wait in a worker's rings.
+         *
+         * @param worker index of a worker
+         * @return at least 0; may be a moment old
+         */
         int waiting(int worker);
 
-        /** Whether the cross-domain gate lets this thief take from a worker of another domain now. */
+        /**
+         * Whether the cross-domain gate lets this thief take from a worker of another domain now.
+         *
+         * @param victim index of the worker
+         * @return whether it may be taken from now
+         */
         boolean gateOpens(int victim);
 
-        /** Takes the oldest task of a worker's rings, or returns null where there is none left. */
+        /**
+         * Takes the oldest task of a worker's rings.
+         *
+         * @param victim index of the worker
+         * @return the task, or null where there is none left
+         */
         @Nullable
         T take(int victim);
     }
 
     /**
+     * The steals of one thief.
+     *
      * @param order whose rings the thief looks into, nearest first
      * @param victims the other workers
      * @param random for a bound of at least 1 a number from 0 to the bound exclusive
@@ -39,7 +60,7 @@ public final class Stealing<T> {
         this.random = random;
     }
 
-    /** A task from one who may be stolen from at any time, or null. */
+    /** {@return a task from one who may be stolen from at any time, or null} */
     public @Nullable T ungated() {
         int count = order.ungated();
         if (count == 0) {
@@ -56,7 +77,7 @@ public final class Stealing<T> {
         return null;
     }
 
-    /** A task from behind the cross-domain gate, or null. */
+    /** {@return a task from behind the cross-domain gate, or null} */
     public @Nullable T gated() {
         for (int level = 0; level < order.gatedLevels(); level++) {
             int count = order.gated(level);

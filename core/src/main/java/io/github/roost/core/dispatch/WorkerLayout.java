@@ -20,7 +20,12 @@ public final class WorkerLayout {
         this.packageOf = packageOf;
     }
 
-    /** One worker for each usable core of a topology. */
+    /**
+     * One worker for each usable core of a topology.
+     *
+     * @param topology the machine
+     * @return workers numbered domain by domain
+     */
     public static WorkerLayout of(Topology topology) {
         List<CacheDomain> domains = topology.domains();
         List<Core> cores = new ArrayList<>();
@@ -44,17 +49,17 @@ public final class WorkerLayout {
         return new WorkerLayout(List.copyOf(cores), domainOf, workersOf, packageOf);
     }
 
-    /** Number of workers. */
+    /** {@return the number of workers} */
     public int workers() {
         return domainOf.length;
     }
 
-    /** Number of cache domains. */
+    /** {@return the number of cache domains} */
     public int domains() {
         return workersOf.length;
     }
 
-    /** One more than the largest OS number of a PU of any worker. */
+    /** {@return one more than the largest OS number of a PU of any worker} */
     public int cpus() {
         return 1
                 + cores.stream()
@@ -64,27 +69,53 @@ public final class WorkerLayout {
                         .orElse(-1);
     }
 
-    /** The core that a worker is pinned to. */
+    /**
+     * The core that a worker is pinned to.
+     *
+     * @param worker from 0 to {@link #workers()} exclusive
+     * @return the core
+     */
     public Core coreOf(int worker) {
         return cores.get(worker);
     }
 
-    /** The cache domain of a worker. */
+    /**
+     * The cache domain of a worker.
+     *
+     * @param worker from 0 to {@link #workers()} exclusive
+     * @return index of the domain
+     */
     public int domainOf(int worker) {
         return domainOf[worker];
     }
 
-    /** The package (socket) of a cache domain. */
+    /**
+     * The package (socket) of a cache domain.
+     *
+     * @param domain from 0 to {@link #domains()} exclusive
+     * @return index of the package
+     */
     public int packageOf(int domain) {
         return packageOf[domain];
     }
 
-    /** Number of workers in a domain. */
+    /**
+     * The size of a domain.
+     *
+     * @param domain from 0 to {@link #domains()} exclusive
+     * @return the number of its workers
+     */
     public int workersIn(int domain) {
         return workersOf[domain].length;
     }
 
-    /** The {@code index}-th worker of a domain. */
+    /**
+     * A worker of a domain.
+     *
+     * @param domain from 0 to {@link #domains()} exclusive
+     * @param index from 0 to {@link #workersIn(int)} exclusive
+     * @return index of the worker
+     */
     public int workerIn(int domain, int index) {
         return workersOf[domain][index];
     }

@@ -14,6 +14,10 @@ public final class DomainLoads {
     /**
      * Bytes per domain. The traffic of an item with several homes fills them up to one level, since each of its tasks
      * goes to a less loaded home; where several such items share homes, their levels are found by turns.
+     *
+     * @param mapping which items have which homes
+     * @param traffic bytes of each slot
+     * @return bytes of each domain
      */
     public static double[] of(Mapping mapping, long[] traffic) {
         double[] loads = new double[mapping.domains()];
@@ -60,7 +64,12 @@ public final class DomainLoads {
         }
     }
 
-    /** The largest load over the mean, 1 for perfect balance; 1 where there is no load. */
+    /**
+     * How unevenly loads lie.
+     *
+     * @param loads of each domain
+     * @return the largest load over the mean, 1 for perfect balance; 1 where there is no load
+     */
     public static double imbalance(double[] loads) {
         double sum = Arrays.stream(loads).sum();
         double max = Arrays.stream(loads).max().orElse(0);
@@ -70,6 +79,11 @@ public final class DomainLoads {
     /**
      * Bytes of warm traffic that a remap moves: for every item its traffic, times the share of its next homes that were
      * not its homes before.
+     *
+     * @param before the mapping in force
+     * @param after the next
+     * @param traffic bytes of each slot
+     * @return bytes
      */
     public static long movedBytes(Mapping before, Mapping after, long[] traffic) {
         double moved = 0;

@@ -10,6 +10,8 @@ public final class FirstHomes {
     private FirstHomes() {}
 
     /**
+     * Assigns new ids to domains.
+     *
      * @param loads traffic of each domain
      * @param ids how many ids have their home in each domain, same length
      * @param count how many new ids there are

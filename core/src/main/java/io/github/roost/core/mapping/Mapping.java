@@ -20,12 +20,23 @@ public final class Mapping {
         this.allHomes = allHomes;
     }
 
-    /** The mapping of no slots onto {@code domains} domains, epoch 0. */
+    /**
+     * The mapping of no slots, epoch 0.
+     *
+     * @param domains number of cache domains, at least 1
+     * @return the mapping
+     */
     public static Mapping empty(int domains) {
         return new Mapping(0, domains, new int[0], new int[0][]);
     }
 
-    /** A mapping with one home a slot, epoch 0. */
+    /**
+     * A mapping with one home a slot, epoch 0.
+     *
+     * @param domains number of cache domains, at least 1
+     * @param homes one domain a slot
+     * @return the mapping
+     */
     public static Mapping of(int domains, int[] homes) {
         for (int home : homes) {
             checkHome(home, domains);
@@ -39,40 +50,62 @@ public final class Mapping {
         }
     }
 
-    /** The number by which snapshots are told apart; later ones are larger. */
+    /** {@return the number by which snapshots are told apart; later ones are larger} */
     public long epoch() {
         return epoch;
     }
 
-    /** Number of cache domains. */
+    /** {@return the number of cache domains} */
     public int domains() {
         return domains;
     }
 
-    /** Number of slots, those of unregistered ids included. */
+    /** {@return the number of slots, those of unregistered ids included} */
     public int slots() {
         return firstHome.length;
     }
 
-    /** How many homes a slot has, at least 1. */
+    /**
+     * How many homes a slot has.
+     *
+     * @param slot from 0 to {@link #slots()} exclusive
+     * @return at least 1
+     */
     public int homeCount(int slot) {
         int[] homes = allHomes[slot];
         return homes == null ? 1 : homes.length;
     }
 
-    /** The {@code index}-th home of a slot. */
+    /**
+     * One home of a slot.
+     *
+     * @param slot from 0 to {@link #slots()} exclusive
+     * @param index from 0 to {@link #homeCount(int)} exclusive
+     * @return index of a domain
+     */
     public int home(int slot, int index) {
         int[] homes = allHomes[slot];
         return homes == null ? firstHome[slot] : homes[index];
     }
 
-    /** All homes of a slot, a copy. */
+    /**
+     * All homes of a slot.
+     *
+     * @param slot from 0 to {@link #slots()} exclusive
+     * @return a copy
+     */
     public int[] homes(int slot) {
         int[] homes = allHomes[slot];
         return homes == null ? new int[] {firstHome[slot]} : homes.clone();
     }
 
-    /** Whether a domain is one of a slot's homes. */
+    /**
+     * Whether a domain is one of a slot's homes.
+     *
+     * @param slot from 0 to {@link #slots()} exclusive
+     * @param domain index of a domain
+     * @return whether it is
+     */
     public boolean isHome(int slot, int domain) {
         int[] homes = allHomes[slot];
         if (homes == null) {
@@ -81,17 +114,32 @@ public final class Mapping {
         return Arrays.stream(homes).anyMatch(home -> home == domain);
     }
 
-    /** The same homes under another epoch. */
+    /**
+     * The same homes under another epoch.
+     *
+     * @param newEpoch its number
+     * @return the mapping
+     */
     public Mapping withEpoch(long newEpoch) {
         return new Mapping(newEpoch, domains, firstHome, allHomes);
     }
 
-    /** A mapping to change and build, starting from this one, with {@code slots} slots; new ones start at domain 0. */
+    /**
+     * A mapping to change and build, starting from this one.
+     *
+     * @param slots number of slots; new ones start at domain 0
+     * @return the editor
+     */
     public Editor edit(int slots) {
         return new Editor(domains, Arrays.copyOf(firstHome, slots), Arrays.copyOf(allHomes, slots));
     }
 
-    /** Whether both give every slot the same homes. */
+    /**
+     * Whether both give every slot the same homes.
+     *
+     * @param other the mapping to compare with
+     * @return whether they do; epochs may differ
+     */
     public boolean sameHomes(Mapping other) {
         return Arrays.equals(firstHome, other.firstHome) && Arrays.deepEquals(allHomes, other.allHomes);
     }
@@ -108,7 +156,13 @@ public final class Mapping {
             this.allHomes = allHomes;
         }
 
-        /** Gives a slot one home. */
+        /**
+         * Gives a slot one home.
+         *
+         * @param slot which
+         * @param domain its only home
+         * @return this editor
+         */
         public Editor home(int slot, int domain) {
             checkHome(domain, domains);
             firstHome[slot] = domain;
@@ -116,7 +170,13 @@ public final class Mapping {
             return this;
         }
 
-        /** Gives a slot several homes, all different. */
+        /**
+         * Gives a slot several homes, all different.
+         *
+         * @param slot which
+         * @param homes at least one, all different
+         * @return this editor
+         */
         public Editor homes(int slot, int... homes) {
             for (int home : homes) {
                 checkHome(home, domains);
@@ -132,7 +192,7 @@ public final class Mapping {
             return this;
         }
 
-        /** The mapping, epoch 0 until it is published. */
+        /** {@return the mapping, epoch 0 until it is published} */
         public Mapping build() {
             return new Mapping(0, domains, firstHome.clone(), allHomes.clone());
         }

@@ -4,6 +4,8 @@ package io.github.roost.core.mapping;
 @FunctionalInterface
 public interface MappingPolicy {
     /**
+     * Decides the next mapping.
+     *
      * @param current the mapping in force
      * @param traffic bytes that each slot's searches touched in the window, none negative, one a slot of the mapping
      * @return the next mapping, with as many slots; its epoch is ignored

@@ -19,13 +19,24 @@ public record RemapRule(MappingPolicy policy, RemapTrigger trigger) {
      * @param traffic the traffic that it was decided on, one entry a slot
      */
     public record Remap(Mapping mapping, Traffic traffic) {
-        /** Bytes of warm traffic that it moves away from {@code before}. */
+        /**
+         * Bytes of warm traffic that it moves away from {@code before}.
+         *
+         * @param before the mapping that this one replaces
+         * @return bytes in the window
+         */
         public long movedBytes(Mapping before) {
             return DomainLoads.movedBytes(before, mapping, traffic.bytes());
         }
     }
 
-    /** The remap that the windows ask for, or empty where the present mapping stays. */
+    /**
+     * The remap that the windows ask for, or empty where the present mapping stays.
+     *
+     * @param now the mapping in force
+     * @param windows the traffic
+     * @return the remap, with the windows' traffic
+     */
     public Optional<Remap> atWindowEnd(Mapping now, TrafficWindows windows) {
         return on(now, windows.longWindow()).or(() -> on(now, windows.shortWindow()));
     }

@@ -15,6 +15,7 @@ public record RemapTrigger(double threshold, double sigmas) {
     /** 15 % and 6 standard deviations: no remap in 100 windows of a stationary workload, see the tests. */
     public static final RemapTrigger DEFAULT = new RemapTrigger(.15, 6);
 
+    /** Checks the threshold and the deviations. */
     public RemapTrigger {
         if (!(threshold > 0)) {
             throw new IllegalArgumentException("threshold must be above 0, got " + threshold);
@@ -24,7 +25,14 @@ public record RemapTrigger(double threshold, double sigmas) {
         }
     }
 
-    /** Whether {@code proposed} is better than {@code current} for this traffic by more than threshold and chance. */
+    /**
+     * Whether {@code proposed} is better than {@code current} for this traffic by more than threshold and chance.
+     *
+     * @param current the mapping in force
+     * @param proposed the mapping that would replace it
+     * @param traffic of one window
+     * @return whether to remap
+     */
     public boolean pays(Mapping current, Mapping proposed, Traffic traffic) {
         double[] now = DomainLoads.of(current, traffic.bytes());
         double[] then = DomainLoads.of(proposed, traffic.bytes());

@@ -26,6 +26,11 @@ public final class RoostMetrics implements MeterBinder {
 
     private long snapshotNanos;
 
+    /**
+     * Binds the meters of one orchestrator.
+     *
+     * @param orchestrator whose counts the meters show
+     */
     public RoostMetrics(Orchestrator orchestrator) {
         this.orchestrator = orchestrator;
         this.snapshot = orchestrator.stats(0);

@@ -9,6 +9,7 @@ import java.util.Arrays;
  * @param searches searches that touched them, same length
  */
 public record Traffic(long[] bytes, long[] searches) {
+    /** Checks that both arrays have one length. */
     public Traffic {
         if (bytes.length != searches.length) {
             throw new IllegalArgumentException(
@@ -16,27 +17,42 @@ public record Traffic(long[] bytes, long[] searches) {
         }
     }
 
-    /** No traffic of {@code slots} slots. */
+    /**
+     * No traffic.
+     *
+     * @param slots number of slots
+     * @return zeros
+     */
     public static Traffic none(int slots) {
         return new Traffic(new long[slots], new long[slots]);
     }
 
-    /** Number of slots. */
+    /** {@return the number of slots} */
     public int slots() {
         return bytes.length;
     }
 
-    /** Bytes over all slots. */
+    /** {@return the bytes over all slots} */
     public long totalBytes() {
         return Arrays.stream(bytes).sum();
     }
 
-    /** This less an earlier total, which may have fewer slots; never below zero. */
+    /**
+     * This less an earlier total, which may have fewer slots; never below zero.
+     *
+     * @param earlier the total at an earlier time
+     * @return the traffic in between
+     */
     public Traffic since(Traffic earlier) {
         return combine(earlier, -1);
     }
 
-    /** The sum of both; the result has as many slots as the longer. */
+    /**
+     * The sum of both; the result has as many slots as the longer.
+     *
+     * @param other the traffic to add
+     * @return a new record
+     */
     public Traffic plus(Traffic other) {
         return slots() >= other.slots() ? combine(other, 1) : other.combine(this, 1);
     }

@@ -18,12 +18,21 @@ public final class TrafficMonitor {
     /** One row of chunks a domain; replaced as a whole by {@link #ensureCapacity}, under the lock of this object. */
     private volatile AtomicLongArray[][] chunks;
 
+    /**
+     * Counts nothing yet, for no slots.
+     *
+     * @param domains number of cache domains
+     */
     public TrafficMonitor(int domains) {
         this.domains = domains;
         this.chunks = new AtomicLongArray[domains][0];
     }
 
-    /** Makes room for slots 0 to {@code slots} exclusive. Must happen before the first {@link #add} to them. */
+    /**
+     * Makes room for slots. Must happen before the first {@link #add} to them.
+     *
+     * @param slots from 0 to this, exclusive
+     */
     public synchronized void ensureCapacity(int slots) {
         int needed = (slots + CHUNK_SLOTS - 1) >>> CHUNK_BITS;
         int present = chunks[0].length;
@@ -40,7 +49,13 @@ public final class TrafficMonitor {
         chunks = grown;
     }
 
-    /** Adds one search of {@code slot} that ran on a worker of {@code domain} and touched {@code bytes} bytes. */
+    /**
+     * Counts one search.
+     *
+     * @param domain of the worker that ran it
+     * @param slot of its mapping id
+     * @param bytes that it touched
+     */
     public void add(int domain, int slot, long bytes) {
         AtomicLongArray chunk = chunks[domain][slot >>> CHUNK_BITS];
         int index = indexInChunk(slot);
@@ -55,7 +70,12 @@ public final class TrafficMonitor {
         return 2 * (((inChunk << half) | (inChunk >>> half)) & (CHUNK_SLOTS - 1));
     }
 
-    /** The totals of slots 0 to {@code slots} exclusive. */
+    /**
+     * The totals since the start, or since a slot was cleared.
+     *
+     * @param slots from 0 to this, exclusive
+     * @return a snapshot that may miss what is being counted
+     */
     public Traffic totals(int slots) {
         long[] bytes = new long[slots];
         long[] searches = new long[slots];
@@ -70,7 +90,12 @@ public final class TrafficMonitor {
         return new Traffic(bytes, searches);
     }
 
-    /** Sets slots {@code from} to {@code to} exclusive to zero, for their next owner. */
+    /**
+     * Sets slots to zero, for their next owner.
+     *
+     * @param from the first
+     * @param to the last, exclusive
+     */
     public void clear(int from, int to) {
         for (AtomicLongArray[] row : chunks) {
             for (int slot = from; slot < to; slot++) {

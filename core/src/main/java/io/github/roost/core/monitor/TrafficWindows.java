@@ -13,7 +13,11 @@ public final class TrafficWindows {
     private Traffic lastTotals = Traffic.none(0);
     private Traffic longWindow = Traffic.none(0);
 
-    /** @param shortPerLong how many short windows make the long one, at least 1 */
+    /**
+     * Windows without traffic.
+     *
+     * @param shortPerLong how many short windows make the long one, at least 1
+     */
     public TrafficWindows(int shortPerLong) {
         if (shortPerLong < 1) {
             throw new IllegalArgumentException(
@@ -22,7 +26,11 @@ public final class TrafficWindows {
         this.shortPerLong = shortPerLong;
     }
 
-    /** Ends a short window, given the monitor's totals at this moment. */
+    /**
+     * Ends a short window.
+     *
+     * @param totals the monitor's totals at this moment
+     */
     public void endShortWindow(Traffic totals) {
         recent.addLast(totals.since(lastTotals));
         lastTotals = totals;
@@ -32,17 +40,22 @@ public final class TrafficWindows {
         longWindow = recent.stream().reduce(Traffic.none(0), Traffic::plus);
     }
 
-    /** Traffic of the short window that ended last. */
+    /** {@return the traffic of the short window that ended last} */
     public Traffic shortWindow() {
         return recent.isEmpty() ? Traffic.none(0) : recent.getLast();
     }
 
-    /** Traffic of the last long window, or of as many short ones as have ended. */
+    /** {@return the traffic of the last long window, or of as many short ones as have ended} */
     public Traffic longWindow() {
         return longWindow;
     }
 
-    /** Forgets what slots {@code from} to {@code to} exclusive did, for their next owner. */
+    /**
+     * Forgets what slots did, for their next owner.
+     *
+     * @param from the first
+     * @param to the last, exclusive
+     */
     public void clear(int from, int to) {
         recent.forEach(window -> clear(window, from, to));
         clear(lastTotals, from, to);

@@ -67,7 +67,7 @@ public final class RoostCommand implements Callable<Integer> {
         return status;
     }
 
-    private static CommandLine commandLine(Streams streams) {
+    static CommandLine commandLine(Streams streams) {
         CommandLine command = new CommandLine(new RoostCommand())
                 .addSubcommand(new DemoCommand(streams))
                 .addSubcommand(new TopologyCommand(streams))
@@ -75,6 +75,7 @@ public final class RoostCommand implements Callable<Integer> {
                 .addSubcommand(new SearchCommand(streams))
                 .addSubcommand(new ServeCommand(streams))
                 .addSubcommand(new SoakCommand(streams))
+                .addSubcommand(new SimCommand(streams))
                 .addSubcommand(new CommandLine(new BenchCommand())
                         .addSubcommand(new IvfBenchCommand(streams))
                         .addSubcommand(new LocalityCommand(streams))
@@ -82,6 +83,7 @@ public final class RoostCommand implements Callable<Integer> {
                         .addSubcommand(new SchedulingCommand(streams))
                         .addSubcommand(new GateCommand(streams))
                         .addSubcommand(new ServeBenchCommand(streams))
+                        .addSubcommand(new ReplayCommand(streams))
                         .addSubcommand(new RemapCommand(streams)));
         return command.setOut(new PrintWriter(streams.out(), true, StandardCharsets.UTF_8))
                 .setErr(new PrintWriter(streams.err(), true, StandardCharsets.UTF_8))

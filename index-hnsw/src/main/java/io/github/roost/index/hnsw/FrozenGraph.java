@@ -12,6 +12,7 @@ import io.github.roost.index.hnsw.walk.GraphWalks;
 import io.github.roost.index.hnsw.walk.NodeSet;
 import io.github.roost.index.hnsw.walk.WalkScratch;
 import java.util.Arrays;
+import java.util.stream.IntStream;
 
 /** A graph in off-heap memory and how it is searched. Immutable; thread-safe. */
 final class FrozenGraph {
@@ -73,6 +74,17 @@ final class FrozenGraph {
         // The paper's estimate: N nodes, each a vector and a list of M neighbours.
         touched(scratch, image.shape().upperDegree(), context);
         return nearest(scratch, scale, k, alive.rows(), wanted.rows());
+    }
+
+    /** The nodes that {@link #search} computes distances to, in that order, less those on the way to layer 0. */
+    int[] visits(float[] query, int ef) {
+        int nodes = image.shape().nodes();
+        if (scanIsShorter(nodes, ef)) {
+            return IntStream.range(0, nodes).toArray();
+        }
+        WalkScratch scratch = WalkScratch.ofThread().begin(image, ef);
+        space.write(query, scratch);
+        return GraphWalks.visits(image, scratch, ef);
     }
 
     /** As {@link #search}, by looking at every node from {@code from} to {@code to} exclusive. */

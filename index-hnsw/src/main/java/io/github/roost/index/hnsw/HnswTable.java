@@ -45,7 +45,7 @@ public final class HnswTable implements AutoCloseable {
         this.graph = graph;
     }
 
-    /** A builder with every option at its default. */
+    /** {@return a builder with every option at its default} */
     public static Builder builder() {
         return new Builder();
     }
@@ -55,6 +55,8 @@ public final class HnswTable implements AutoCloseable {
      *
      * @param k neighbours wanted, from 1 to 10,000; a table with fewer vectors gives all it has
      * @param ef width of the search, from k to 100,000: larger finds more of the true neighbours and takes longer
+     * @return what to submit; it fails with an {@link IllegalArgumentException} where the query is not finite or of
+     *     another dimension
      */
     public SearchFunction<float[], Neighbors> searchFunction(int k, int ef) {
         return searchFunction(k, ef, IdFilter.ALL);
@@ -64,6 +66,11 @@ public final class HnswTable implements AutoCloseable {
      * A search that finds only what a filter allows; as {@link #searchFunction(int, int)}. The walk goes through all
      * nodes and keeps the allowed ones; where so few are allowed that it would take longer than looking at every one of
      * them, that is done instead, and the result is exact.
+     *
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param ef width of the search, from k to 100,000
+     * @param filter what may be found
+     * @return what to submit
      */
     public SearchFunction<float[], Neighbors> searchFunction(int k, int ef, IdFilter filter) {
         requireWidth(k, ef);
@@ -75,12 +82,27 @@ public final class HnswTable implements AutoCloseable {
         Vectors.requireRange("ef", ef, k, 100_000);
     }
 
-    /** Submits one search; as {@link #searchFunction}. The query must be finite, of the table's dimension. */
+    /**
+     * Submits one search; as {@link #searchFunction(int, int)}.
+     *
+     * @param query finite, of the table's dimension
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param ef width of the search, from k to 100,000
+     * @return completes with at most k neighbours, nearest first
+     */
     public CompletableFuture<Neighbors> search(float[] query, int k, int ef) {
         return submit(query, searchFunction(k, ef));
     }
 
-    /** Submits one filtered search; as {@link #searchFunction(int, int, IdFilter)}. */
+    /**
+     * Submits one filtered search; as {@link #searchFunction(int, int, IdFilter)}.
+     *
+     * @param query finite, of the table's dimension
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param ef width of the search, from k to 100,000
+     * @param filter what may be found
+     * @return completes with at most k neighbours, nearest first
+     */
     public CompletableFuture<Neighbors> search(float[] query, int k, int ef, IdFilter filter) {
         return submit(query, searchFunction(k, ef, filter));
     }
@@ -94,6 +116,21 @@ public final class HnswTable implements AutoCloseable {
         Vectors.require("query", query, dimension, metric);
         FrozenGraph searched = graph;
         return searched.search(query, k, ef, AllowedRows.ALL, filter.rowsOf(searched.image()), context);
+    }
+
+    /**
+     * What a search reads, for studies of locality: the nodes of layer 0 that it computes distances to, in that order.
+     * Nodes are numbered as they lie in memory, from 0. Runs in the calling thread, many times slower than a search.
+     *
+     * @param query finite, of the table's dimension
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param ef width of the search, from k to 100,000
+     * @return numbers of nodes
+     */
+    public int[] visits(float[] query, int k, int ef) {
+        requireWidth(k, ef);
+        Vectors.require("query", query, dimension, metric);
+        return graph.visits(query, ef);
     }
 
     /**
@@ -119,32 +156,32 @@ public final class HnswTable implements AutoCloseable {
         return Math.max(k, new RecallSample(orchestrator, name(), graph, sample, k).narrowest(recall));
     }
 
-    /** The table's name. */
+    /** {@return the table's name} */
     public String name() {
         return registration.name();
     }
 
-    /** Where searches of this table belong. */
+    /** {@return where searches of this table belong} */
     public MappingId mappingId() {
         return registration.id();
     }
 
-    /** Number of vectors. */
+    /** {@return the number of vectors} */
     public int size() {
         return graph.rows();
     }
 
-    /** Memory that the table takes, all of it outside the Java heap. */
+    /** {@return the bytes of memory that the table takes, all of it outside the Java heap} */
     public long bytes() {
         return graph.image().bytes();
     }
 
-    /** Dimension of the vectors. */
+    /** {@return the dimension of the vectors} */
     public int dimension() {
         return dimension;
     }
 
-    /** How distances are measured. */
+    /** {@return how distances are measured} */
     public Metric metric() {
         return metric;
     }
@@ -153,6 +190,7 @@ public final class HnswTable implements AutoCloseable {
      * Saves the table as a file, replacing one of that name. Written beside it under a temporary name, synced and moved
      * into place: a process that dies at any point leaves the old file or the new one, whole.
      *
+     * @param file to write or replace
      * @throws IOException if it cannot be written; the old file is as it was
      */
     public void save(Path file) throws IOException {
@@ -165,6 +203,8 @@ public final class HnswTable implements AutoCloseable {
      *
      * @param orchestrator places the table
      * @param name under which the table shows in reports
+     * @param file that {@link #save} has written
+     * @return the table
      * @throws IOException if the file cannot be read or holds no whole table; the message says what is wrong where
      */
     public static HnswTable open(Orchestrator orchestrator, String name, Path file) throws IOException {
@@ -199,31 +239,57 @@ public final class HnswTable implements AutoCloseable {
 
         private Builder() {}
 
-        /** The name under which the table shows in reports; default {@code hnsw}. */
+        /**
+         * Sets the name under which the table shows in reports.
+         *
+         * @param value default {@code hnsw}
+         * @return this builder
+         */
         public Builder name(String value) {
             this.name = value;
             return this;
         }
 
-        /** How distances are measured; default squared L2. */
+        /**
+         * Sets how distances are measured.
+         *
+         * @param value default squared L2
+         * @return this builder
+         */
         public Builder metric(Metric value) {
             options = options.withMetric(value);
             return this;
         }
 
-        /** Neighbours a node keeps in each upper layer, twice as many in layer 0; from 2 to 256, default 16. */
+        /**
+         * Sets how many neighbours a node keeps in each upper layer; in layer 0 twice as many.
+         *
+         * @param value from 2 to 256, default 16
+         * @return this builder
+         */
         public Builder m(int value) {
             options = options.withM(value);
             return this;
         }
 
-        /** Width of the searches that find a new node's neighbours, from 1 to 10,000; default 200. */
+        /**
+         * Sets the width of the searches that find a new node's neighbours.
+         *
+         * @param value from 1 to 10,000; default 200
+         * @return this builder
+         */
         public Builder efConstruction(int value) {
             options = options.withEfConstruction(value);
             return this;
         }
 
-        /** Builds a table whose ids are the rows' ordinals. */
+        /**
+         * As {@link #build(Orchestrator, long[], float[][])}, with the rows' ordinals as ids.
+         *
+         * @param orchestrator places the table, and builds it
+         * @param rows at least one, all of one dimension from 1 to 4,096, finite; must not change during the build
+         * @return the table, to be closed
+         */
         public HnswTable build(Orchestrator orchestrator, float[][] rows) {
             return build(orchestrator, LongStream.range(0, rows.length).toArray(), rows);
         }
@@ -231,8 +297,10 @@ public final class HnswTable implements AutoCloseable {
         /**
          * Builds a table on the orchestrator's workers, as batch work beside what they serve.
          *
+         * @param orchestrator places the table, and builds it
          * @param ids one external id a row, none twice
          * @param rows at least one, all of one dimension from 1 to 4,096, finite; must not change during the build
+         * @return the table, to be closed
          * @throws IllegalArgumentException if a row or id is not as said
          */
         public HnswTable build(Orchestrator orchestrator, long[] ids, float[][] rows) {

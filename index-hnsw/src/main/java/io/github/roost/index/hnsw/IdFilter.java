@@ -30,6 +30,7 @@ public final class IdFilter {
      * The rows that a predicate accepts.
      *
      * @param allowed asked for external ids, in any order, from the threads that search; must always answer the same
+     * @return the filter
      */
     public static IdFilter of(LongPredicate allowed) {
         return new IdFilter(allowed);
@@ -39,6 +40,7 @@ public final class IdFilter {
      * The rows whose id is the index of a set bit.
      *
      * @param ids copied
+     * @return the filter
      */
     public static IdFilter of(BitSet ids) {
         BitSet copy = (BitSet) ids.clone();

@@ -71,7 +71,7 @@ public final class LiveTable implements AutoCloseable {
         }
     }
 
-    /** A builder with every option at its default. */
+    /** {@return a builder with every option at its default} */
     public static Builder builder() {
         return new Builder();
     }
@@ -102,6 +102,7 @@ public final class LiveTable implements AutoCloseable {
     /**
      * Removes the row of an id; searches that begin after this returns do not find it.
      *
+     * @param id external id
      * @return whether there was one
      * @throws IllegalStateException if the table is closed
      */
@@ -152,12 +153,21 @@ public final class LiveTable implements AutoCloseable {
      *
      * @param k neighbours wanted, from 1 to 10,000; a table with fewer rows gives all it has
      * @param ef width of the search in each frozen part, from k to 100,000
+     * @return what to submit; it fails with an {@link IllegalArgumentException} where the query is not finite or of
+     *     another dimension
      */
     public SearchFunction<float[], Neighbors> searchFunction(int k, int ef) {
         return searchFunction(k, ef, IdFilter.ALL);
     }
 
-    /** A search that finds only what a filter allows; as {@link #searchFunction(int, int)}. */
+    /**
+     * A search that finds only what a filter allows; as {@link #searchFunction(int, int)}.
+     *
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param ef width of the search in each frozen part, from k to 100,000
+     * @param filter what may be found
+     * @return what to submit
+     */
     public SearchFunction<float[], Neighbors> searchFunction(int k, int ef, IdFilter filter) {
         HnswTable.requireWidth(k, ef);
         return (query, context) -> {
@@ -166,12 +176,27 @@ public final class LiveTable implements AutoCloseable {
         };
     }
 
-    /** Submits one search; as {@link #searchFunction(int, int)}. The query must be finite, of the table's dimension. */
+    /**
+     * Submits one search; as {@link #searchFunction(int, int)}.
+     *
+     * @param query finite, of the table's dimension
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param ef width of the search in each frozen part, from k to 100,000
+     * @return completes with at most k neighbours, nearest first
+     */
     public CompletableFuture<Neighbors> search(float[] query, int k, int ef) {
         return search(query, k, ef, IdFilter.ALL);
     }
 
-    /** Submits one filtered search; as {@link #searchFunction(int, int, IdFilter)}. */
+    /**
+     * Submits one filtered search; as {@link #searchFunction(int, int, IdFilter)}.
+     *
+     * @param query finite, of the table's dimension
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param ef width of the search in each frozen part, from k to 100,000
+     * @param filter what may be found
+     * @return completes with at most k neighbours, nearest first
+     */
     public CompletableFuture<Neighbors> search(float[] query, int k, int ef, IdFilter filter) {
         Vectors.require("query", query, dimension, options.metric());
         return orchestrator.submit(searchFunction(k, ef, filter), query, mappingId());
@@ -207,6 +232,7 @@ public final class LiveTable implements AutoCloseable {
      * needed for the work.
      *
      * @throws IllegalStateException if the table is closed, or a graph cannot be built
+     * @throws InterruptedException if the calling thread is interrupted; the work goes on
      */
     public void freeze() throws InterruptedException {
         synchronized (places) {
@@ -283,32 +309,32 @@ public final class LiveTable implements AutoCloseable {
         parts = List.copyOf(frozen);
     }
 
-    /** The table's name. */
+    /** {@return the table's name} */
     public String name() {
         return registration.name();
     }
 
-    /** Where searches of this table belong. */
+    /** {@return where searches of this table belong} */
     public MappingId mappingId() {
         return registration.id();
     }
 
-    /** Number of rows. */
+    /** {@return the number of rows} */
     public int size() {
         return size;
     }
 
-    /** Number of parts that have a graph. */
+    /** {@return the number of parts that have a graph} */
     public int frozenParts() {
         return (int) parts.stream().filter(LiveRows::hasGraph).count();
     }
 
-    /** Dimension of the vectors. */
+    /** {@return the dimension of the vectors} */
     public int dimension() {
         return dimension;
     }
 
-    /** How distances are measured. */
+    /** {@return how distances are measured} */
     public Metric metric() {
         return options.metric();
     }
@@ -328,33 +354,55 @@ public final class LiveTable implements AutoCloseable {
 
         private Builder() {}
 
-        /** The name under which the table shows in reports; default {@code live}. */
+        /**
+         * Sets the name under which the table shows in reports.
+         *
+         * @param value default {@code live}
+         * @return this builder
+         */
         public Builder name(String value) {
             this.name = value;
             return this;
         }
 
-        /** How distances are measured; default squared L2. */
+        /**
+         * Sets how distances are measured.
+         *
+         * @param value default squared L2
+         * @return this builder
+         */
         public Builder metric(Metric value) {
             options = options.withMetric(value);
             return this;
         }
 
-        /** Neighbours a node keeps in each upper layer, twice as many in layer 0; from 2 to 256, default 16. */
+        /**
+         * Sets how many neighbours a node keeps in each upper layer; in layer 0 twice as many.
+         *
+         * @param value from 2 to 256, default 16
+         * @return this builder
+         */
         public Builder m(int value) {
             options = options.withM(value);
             return this;
         }
 
-        /** Width of the searches that find a new node's neighbours, from 1 to 10,000; default 200. */
+        /**
+         * Sets the width of the searches that find a new node's neighbours.
+         *
+         * @param value from 1 to 10,000; default 200
+         * @return this builder
+         */
         public Builder efConstruction(int value) {
             options = options.withEfConstruction(value);
             return this;
         }
 
         /**
-         * Rows that are added before they are frozen, from 64 to 1,000,000; default 2,048. Searches look at each of them
-         * until then.
+         * Sets how many rows are added before they are frozen. Searches look at each of them until then.
+         *
+         * @param value from 64 to 1,000,000; default 2,048
+         * @return this builder
          */
         public Builder freezeAfter(int value) {
             Vectors.requireRange("freezeAfter", value, 64, 1_000_000);
@@ -365,7 +413,9 @@ public final class LiveTable implements AutoCloseable {
         /**
          * Makes an empty table.
          *
+         * @param orchestrator places the table, and freezes its rows
          * @param dimension of the vectors to come, from 1 to 4,096
+         * @return the table, to be closed
          */
         public LiveTable build(Orchestrator orchestrator, int dimension) {
             Vectors.requireRange("dimension", dimension, 1, Vectors.MOST_DIMENSIONS);
@@ -375,8 +425,10 @@ public final class LiveTable implements AutoCloseable {
         /**
          * Makes a table of some rows to begin with, built on the orchestrator's workers.
          *
+         * @param orchestrator places the table, and builds it
          * @param ids one external id a row, none twice
          * @param rows at least one, all of one dimension from 1 to 4,096, finite; must not change during the build
+         * @return the table, to be closed
          */
         public LiveTable build(Orchestrator orchestrator, long[] ids, float[][] rows) {
             int dimension = Vectors.requireTable(rows, options.metric());

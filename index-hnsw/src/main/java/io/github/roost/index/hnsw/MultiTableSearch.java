@@ -19,6 +19,8 @@ public final class MultiTableSearch {
     private final List<HnswTable> tables;
 
     /**
+     * One search for several tables.
+     *
      * @param orchestrator the one the tables were built with
      * @param searched the tables, at least one, all of one dimension and metric
      */
@@ -48,6 +50,7 @@ public final class MultiTableSearch {
      * @param query finite, of the tables' dimension
      * @param k from 1 to 10,000
      * @param ef width of the search in each table, from k to 100,000
+     * @return completes with at most k hits
      */
     public CompletableFuture<List<TableHit>> search(float[] query, int k, int ef) {
         Vectors.require(

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.withinPercentage;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.SearchContext;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;
@@ -52,6 +53,51 @@ class HnswTableTest {
         try (HnswTable table = HnswTable.builder().build(ORCHESTRATOR, rows)) {
             assertThat(recall(table, rows, gaussian(50, dimension, random), 10, 200, Metric.SQUARED_L2))
                     .isGreaterThan(.95);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {10, 100, 1_000})
+    void visitsAreTheNodesThatASearchComputesDistancesTo(int ef) throws Exception {
+        Random random = new Random(ef);
+        try (HnswTable table = HnswTable.builder().build(ORCHESTRATOR, gaussian(3_000, 16, random))) {
+            float[] query = gaussian(1, 16, random)[0];
+            int[] visits = table.visits(query, 10, ef);
+            Touched touched = new Touched();
+            table.searchFunction(10, ef).search(query, touched);
+            // The way down through the upper layers is in the one and not in the other.
+            assertThat(touched.nodes).isBetween((long) visits.length, visits.length + 200L);
+            assertThat(visits).doesNotHaveDuplicates();
+            assertThat(Arrays.stream(visits)).allMatch(node -> node >= 0 && node < 3_000);
+        }
+    }
+
+    private static final class Touched implements SearchContext {
+        private long nodes;
+
+        @Override
+        public void touched(long more, long bytes) {
+            nodes += more;
+        }
+
+        @Override
+        public int worker() {
+            return -1;
+        }
+
+        @Override
+        public int domain() {
+            return -1;
+        }
+
+        @Override
+        public long epoch() {
+            return 0;
+        }
+
+        @Override
+        public boolean expired() {
+            return false;
         }
     }
 

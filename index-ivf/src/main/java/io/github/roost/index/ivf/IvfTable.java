@@ -10,6 +10,7 @@ import io.github.roost.core.SearchFunction;
 import io.github.roost.core.SubmitOptions;
 import io.github.roost.core.TableFileException;
 import io.github.roost.core.Vectors;
+import io.github.roost.index.ivf.kernel.RowRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import java.io.IOException;
@@ -61,12 +62,18 @@ public final class IvfTable implements AutoCloseable {
         this.nprobe = nprobe;
     }
 
-    /** A builder with every option at its default. */
+    /** {@return a builder with every option at its default} */
     public static Builder builder() {
         return new Builder();
     }
 
-    /** {@link #search(float[], int, int)} with the table's own nprobe. */
+    /**
+     * {@link #search(float[], int, int)} with the table's own nprobe.
+     *
+     * @param query finite, of the table's dimension
+     * @param k neighbours wanted, from 1 to 10,000
+     * @return completes with at most k neighbours, nearest first
+     */
     public CompletableFuture<Neighbors> search(float[] query, int k) {
         return search(query, k, nprobe);
     }
@@ -88,8 +95,12 @@ public final class IvfTable implements AutoCloseable {
     /**
      * {@link #search(float[], int, int)} among the rows that a filter accepts. No distance is computed to any other row.
      *
+     * @param query finite, of the table's dimension
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param nprobe how many lists to probe, from 1 to 131,072
      * @param filter asked for the external ids in the probed lists, on the workers, several at once; must be thread-safe and
      *     always answer the same. What it throws fails the search
+     * @return completes with at most k neighbours, nearest first
      */
     public CompletableFuture<Neighbors> search(float[] query, int k, int nprobe, LongPredicate filter) {
         if (filter == null) {
@@ -98,7 +109,14 @@ public final class IvfTable implements AutoCloseable {
         return submit(query, k, nprobe, filter);
     }
 
-    /** Answers of {@link #search(float[], int, int)} in the order of the queries; all are checked before one begins. */
+    /**
+     * Answers of {@link #search(float[], int, int)} in the order of the queries; all are checked before one begins.
+     *
+     * @param queries each finite, of the table's dimension
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param nprobe how many lists each probes, from 1 to 131,072
+     * @return one answer a query
+     */
     public List<CompletableFuture<Neighbors>> searchAll(List<float[]> queries, int k, int nprobe) {
         List<float[]> checked = List.copyOf(queries);
         checked.forEach(preparation::prepareQuery);
@@ -128,14 +146,30 @@ public final class IvfTable implements AutoCloseable {
         return new RecallSample(this, sample, k).fewest(recall);
     }
 
+    /**
+     * The lists that a search scans, the nearest first.
+     *
+     * @param query {@link #dimension()} finite components
+     * @param nprobe how many lists, from 1 to {@link #nlist()}
+     * @return numbers of lists
+     */
+    public int[] probes(float[] query, int nprobe) {
+        Vectors.requireRange("nprobe", nprobe, 1, nlist());
+        return probes(rows.lists(), preparation.prepareQuery(query), nprobe);
+    }
+
+    private int[] probes(Lists lists, float[] prepared, int nprobe) {
+        Metric coarse = preparation.metric() == Metric.INNER_PRODUCT ? Metric.INNER_PRODUCT : Metric.SQUARED_L2;
+        return lists.quantizer().nearest(prepared, nprobe, coarse);
+    }
+
     private CompletableFuture<Neighbors> submit(float[] query, int k, int nprobe, @Nullable LongPredicate filter) {
         Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
         Vectors.requireRange("nprobe", nprobe, 1, nlist());
         requireOpen();
         float[] prepared = preparation.prepareQuery(query);
-        Metric coarse = preparation.metric() == Metric.INNER_PRODUCT ? Metric.INNER_PRODUCT : Metric.SQUARED_L2;
         Lists lists = rows.lists();
-        int[] probed = lists.quantizer().nearest(prepared, nprobe, coarse);
+        int[] probed = probes(lists, prepared, nprobe);
         int found = Math.clamp(rows.size(), 1, k);
         IvfQuery pending = new IvfQuery(prepared, found, probed.length, filter, rows::moves, orchestrator.newFuture());
         if (probed.length == 0) {
@@ -186,7 +220,12 @@ public final class IvfTable implements AutoCloseable {
         }
     }
 
-    /** {@link #add(long[], float[][])} of one row. */
+    /**
+     * {@link #add(long[], float[][])} of one row.
+     *
+     * @param id an external id that is not in the table
+     * @param vector finite, of the table's dimension
+     */
     public void add(long id, float[] vector) {
         add(new long[] {id}, new float[][] {vector});
     }
@@ -208,6 +247,7 @@ public final class IvfTable implements AutoCloseable {
     /**
      * Removes a row.
      *
+     * @param id external id
      * @return whether it was there
      * @throws IllegalArgumentException if the table is closed
      */
@@ -249,6 +289,8 @@ public final class IvfTable implements AutoCloseable {
     /**
      * How unevenly the rows lie in the lists: the number of lists times the sum of squared list lengths over the square of
      * their sum (FAISS's imbalance factor). 1 is even; a search costs about this many times what it would cost then.
+     *
+     * @return 1 or more
      */
     public double imbalance() {
         return rows.imbalance();
@@ -297,6 +339,9 @@ public final class IvfTable implements AutoCloseable {
     /**
      * Writes the table to a file, replacing one of that name: whatever happens meanwhile, the old file or the new one is
      * there, whole. Searches go on, changes wait.
+     *
+     * @param file to write or replace
+     * @throws IOException if it cannot be written; the old file is as it was
      */
     public void save(Path file) throws IOException {
         rows.save(file, metric(), nprobe, training.seed());
@@ -308,7 +353,10 @@ public final class IvfTable implements AutoCloseable {
      * the {@link TableFileException} as its cause. The file is not changed by changes of the table, and
      * must not be overwritten in place or cut short while the table is in use; {@link #save} over it is safe.
      *
+     * @param orchestrator places the table
      * @param name how the table shows in reports
+     * @param file that {@link #save} has written
+     * @return the table, to be closed
      * @throws TableFileException if it is no such file, of another version, truncated or damaged
      */
     public static IvfTable open(Orchestrator orchestrator, String name, Path file) throws IOException {
@@ -326,42 +374,58 @@ public final class IvfTable implements AutoCloseable {
                 Math.min(saved.nprobe(), lists));
     }
 
-    /** The table's name, as it shows in reports. */
+    /** {@return the table's name, as it shows in reports} */
     public String name() {
         return registration.name();
     }
 
-    /** Components of a vector. */
+    /** {@return the number of components of a vector} */
     public int dimension() {
         return preparation.dimension();
     }
 
-    /** Number of rows. */
+    /** {@return the number of rows} */
     public int size() {
         return rows.size();
     }
 
-    /** Number of lists. */
+    /** {@return the number of lists} */
     public int nlist() {
         return registration.clusters();
     }
 
-    /** How many lists a search probes that does not say. */
+    /**
+     * Number of rows in a list, those removed and not yet compacted included.
+     *
+     * @param list from 0 to {@link #nlist()} exclusive
+     * @return at least 0
+     */
+    public int listSize(int list) {
+        Vectors.requireRange("list", list, 0, nlist() - 1);
+        return Math.toIntExact(rows.lists().rows()[list].runs().stream()
+                .mapToLong(RowRun::count)
+                .sum());
+    }
+
+    /** {@return how many lists a search probes that does not say} */
     public int nprobe() {
         return nprobe;
     }
 
-    /** How distances are measured. */
+    /** {@return how distances are measured} */
     public Metric metric() {
         return preparation.metric();
     }
 
-    /** What scans the lists: {@code avx512}, {@code avx2}, {@code neon}, {@code vector}, {@code portable} or {@code java}. */
+    /**
+     * {@return what scans the lists: {@code avx512}, {@code avx2}, {@code neon}, {@code vector}, {@code portable} or
+     * {@code java}}
+     */
     public String kernel() {
         return scanner.kernel();
     }
 
-    /** The table's mapping ids, one a list. */
+    /** {@return the table's mapping ids, one a list} */
     public Registration registration() {
         return registration;
     }
@@ -393,37 +457,68 @@ public final class IvfTable implements AutoCloseable {
 
         private Builder() {}
 
-        /** How the table shows in reports; default {@code ivf}. */
+        /**
+         * Sets how the table shows in reports.
+         *
+         * @param value default {@code ivf}
+         * @return this builder
+         */
         public Builder name(String value) {
             this.name = value;
             return this;
         }
 
-        /** How far two vectors are from each other; default squared L2. */
+        /**
+         * Sets how far two vectors are from each other.
+         *
+         * @param value default squared L2
+         * @return this builder
+         */
         public Builder metric(Metric value) {
             this.metric = value;
             return this;
         }
 
-        /** Number of lists, from 1 to 131,072 and the number of rows; default four times the root of the latter. */
+        /**
+         * Sets the number of lists.
+         *
+         * @param value from 1 to 131,072 and the number of rows; default four times the root of the latter
+         * @return this builder
+         */
         public Builder nlist(int value) {
             this.nlist = requireLists("nlist", value);
             return this;
         }
 
-        /** How many lists a search probes that does not say; from 1 to 131,072; default 16, or all where there are fewer. */
+        /**
+         * Sets how many lists a search probes that does not say.
+         *
+         * @param value from 1 to 131,072; default 16, or all where there are fewer
+         * @return this builder
+         */
         public Builder nprobe(int value) {
             this.nprobe = requireLists("nprobe", value);
             return this;
         }
 
-        /** Seed of the training; the same rows and seed give the same lists. */
+        /**
+         * Sets the seed of the training; the same rows and seed give the same lists.
+         *
+         * @param value any number
+         * @return this builder
+         */
         public Builder seed(long value) {
             this.seed = value;
             return this;
         }
 
-        /** {@link #build(Orchestrator, long[], float[][])} with the rows' ordinals as ids. */
+        /**
+         * {@link #build(Orchestrator, long[], float[][])} with the rows' ordinals as ids.
+         *
+         * @param orchestrator places the table, and builds it
+         * @param vectors at least one row, all of one dimension from 1 to 4,096, all finite; copied
+         * @return the table, to be closed
+         */
         public IvfTable build(Orchestrator orchestrator, float[][] vectors) {
             long[] ordinals = new long[vectors.length];
             Arrays.setAll(ordinals, i -> i);
@@ -434,8 +529,10 @@ public final class IvfTable implements AutoCloseable {
          * Trains and fills a table on the orchestrator's workers, as batch work beside what they serve. Blocks until it
          * stands.
          *
+         * @param orchestrator places the table, and builds it
          * @param ids one for each row, no two equal
          * @param vectors at least one row, all of one dimension from 1 to 4,096, all finite; copied
+         * @return the table, to be closed
          * @throws IllegalArgumentException if rows, ids or options are not as said; then nothing is registered
          */
         public IvfTable build(Orchestrator orchestrator, long[] ids, float[][] vectors) {

@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.topology.TopologyReader;
+import java.util.Arrays;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,6 +42,18 @@ class TargetRecallTest {
             before = nprobe;
         }
         assertThat(measured.recall(table.nlist())).isEqualTo(1);
+    }
+
+    @Test
+    void aSearchFindsWhatItsProbedListsHold() throws Exception {
+        IvfTable table = IvfTable.builder().nlist(20).build(orchestrator, rows);
+        int[] probed = table.probes(sample[0], 3);
+        assertThat(probed).hasSize(3).doesNotHaveDuplicates();
+        int held = Arrays.stream(probed).map(table::listSize).sum();
+        assertThat(table.search(sample[0], 3_000, 3).get().size()).isEqualTo(held);
+        assertThat(IntStream.range(0, 20).map(table::listSize).sum()).isEqualTo(rows.length);
+        assertThatThrownBy(() -> table.listSize(20)).hasMessageContaining("list must be between 0 and 19, got 20");
+        assertThatThrownBy(() -> table.probes(sample[0], 21)).hasMessageContaining("got 21");
     }
 
     @Test

@@ -31,6 +31,15 @@ public final class GraphWalks {
         return name == null ? AVAILABLE.getFirst() : named(name);
     }
 
+    /**
+     * The nodes of layer 0 that every walk of this width computes distances to, in that order. Runs in Java.
+     *
+     * @param scratch begun for this image, with a query
+     */
+    public static int[] visits(GraphImage image, WalkScratch scratch, int width) {
+        return new JavaWalk().visits(image, scratch, width);
+    }
+
     private static GraphWalk named(String name) {
         for (GraphWalk walk : AVAILABLE) {
             if (walk.name().equals(name)) {

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import io.github.roost.core.Metric;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
 /** The walk in plain Java, for machines where no native library can be loaded, and the oracle of those in C. */
 final class JavaWalk implements GraphWalk {
@@ -21,6 +22,16 @@ final class JavaWalk implements GraphWalk {
         Search search = new Search(image, scratch, width, allowed);
         search.walk(search.descend());
         search.end();
+    }
+
+    /** The nodes of layer 0 that {@link #walk} computes distances to, in that order. */
+    int[] visits(GraphImage image, WalkScratch scratch, int width) {
+        scratch.requireBegun(image, width);
+        scratch.padQuery();
+        Search search = new Search(image, scratch, width, NodeSet.ALL);
+        int[] nodes = new int[Math.toIntExact(search.walk(search.descend()))];
+        Arrays.setAll(nodes, i -> scratch.log.getAtIndex(GraphImage.INT, i));
+        return nodes;
     }
 
     @Override
@@ -107,7 +118,8 @@ final class JavaWalk implements GraphWalk {
             return nearest;
         }
 
-        void walk(long start) {
+        /** Walks layer 0; how many nodes it has logged. */
+        long walk(long start) {
             long logged = visit((int) start, 0);
             candidates.push(start);
             if (allowed.contains((int) start)) {
@@ -132,6 +144,7 @@ final class JavaWalk implements GraphWalk {
             for (long i = 0; i < logged; i++) {
                 scratch.forget(scratch.log.getAtIndex(GraphImage.INT, i));
             }
+            return logged;
         }
 
         private long visit(int node, long logged) {

@@ -1,0 +1,82 @@
+package io.github.roost.bench.replay;
+
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.SearchContext;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutorService;
+
+/** The same HNSW searches as tasks of one of the JDK's pools. */
+final class ExecutorContender implements Contender {
+    private final String name;
+    private final ExecutorService executor;
+    private final ReplayTables tables;
+
+    ExecutorContender(String name, ExecutorService executor, ReplayTables tables) {
+        if (tables.isIvf()) {
+            throw new IllegalArgumentException("a baseline must have an HNSW workload, got an IVF one: its lists are"
+                    + " scanned by an orchestrator's workers");
+        }
+        this.name = name;
+        this.executor = executor;
+        this.tables = tables;
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public CompletableFuture<Neighbors> search(int table, int target) {
+        return CompletableFuture.supplyAsync(
+                () -> {
+                    try {
+                        return tables.searchFunction(table).search(tables.target(table, target), NoContext.INSTANCE);
+                    } catch (Exception failure) {
+                        throw new CompletionException(failure);
+                    }
+                },
+                executor);
+    }
+
+    @Override
+    public Scheduled scheduled() {
+        return Scheduled.NOTHING;
+    }
+
+    @Override
+    public void close() {
+        executor.shutdownNow();
+    }
+
+    /** Outside of an orchestrator nobody counts. */
+    private enum NoContext implements SearchContext {
+        INSTANCE;
+
+        @Override
+        public void touched(long nodes, long bytes) {
+            // Nobody asks.
+        }
+
+        @Override
+        public int worker() {
+            return -1;
+        }
+
+        @Override
+        public int domain() {
+            return -1;
+        }
+
+        @Override
+        public long epoch() {
+            return 0;
+        }
+
+        @Override
+        public boolean expired() {
+            return false;
+        }
+    }
+}

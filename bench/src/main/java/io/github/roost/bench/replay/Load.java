@@ -1,0 +1,137 @@
+package io.github.roost.bench.replay;
+
+import io.github.roost.bench.SearchFailedException;
+import io.github.roost.bench.workload.QueryStream;
+import io.github.roost.bench.workload.WorkloadSpec;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Phaser;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import org.HdrHistogram.ConcurrentHistogram;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Drives a contender with a workload's searches for a time. In a closed loop each search is followed by the next from
+ * the thread that completed it, so that no driver takes a core. In an open loop one thread submits at Poisson times, and
+ * latency runs from the intended time, so that a slow answer delays no measurement of the next.
+ */
+final class Load {
+    private static final int SIGNIFICANT_DIGITS = 3;
+    /** A thread sleeps only for waits longer than this, since it wakes late. */
+    private static final long SHORTEST_SLEEP_NANOS = 100_000;
+
+    private final WorkloadSpec spec;
+    private final Contender contender;
+    private final int[] tables;
+    private final int[] targets;
+    private final AtomicLong next;
+
+    /**
+     * @param tables and targets the stream of searches, which is repeated
+     * @param first number of the first search
+     */
+    Load(WorkloadSpec spec, Contender contender, int[] tables, int[] targets, long first) {
+        this.spec = spec;
+        this.contender = contender;
+        this.tables = tables;
+        this.targets = targets;
+        this.next = new AtomicLong(first);
+    }
+
+    /**
+     * What a run was like.
+     *
+     * @param searches how many completed
+     * @param nanos from the first submission to the last completion
+     * @param latencies of each, in nanoseconds
+     */
+    record Run(long searches, long nanos, Histogram latencies) {
+        double perSecond() {
+            return searches * 1e9 / nanos;
+        }
+    }
+
+    Run run(Duration atMost) throws InterruptedException {
+        Histogram latencies = new ConcurrentHistogram(SIGNIFICANT_DIGITS);
+        long began = System.nanoTime();
+        long end = began + atMost.toNanos();
+        if (spec.perSecond() > 0) {
+            open(began, end, latencies);
+        } else {
+            closed(end, latencies);
+        }
+        return new Run(latencies.getTotalCount(), System.nanoTime() - began, latencies);
+    }
+
+    private void closed(long end, Histogram latencies) throws InterruptedException {
+        CountDownLatch chains = new CountDownLatch(spec.inFlight());
+        AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+        for (int chain = 0; chain < spec.inFlight(); chain++) {
+            follow(end, latencies, chains, failure);
+        }
+        chains.await();
+        rethrow(failure.get());
+    }
+
+    /** Submits one search, which submits the next. */
+    private void follow(
+            long end, Histogram latencies, CountDownLatch chains, AtomicReference<@Nullable Throwable> failure) {
+        long submitted = System.nanoTime();
+        int number = (int) (next.getAndIncrement() % tables.length);
+        contender.search(tables[number], targets[number]).whenComplete((found, thrown) -> {
+            long now = System.nanoTime();
+            if (thrown != null) {
+                failure.compareAndSet(null, thrown);
+                chains.countDown();
+                return;
+            }
+            latencies.recordValue(Math.max(0, now - submitted));
+            if (now < end && failure.get() == null) {
+                follow(end, latencies, chains, failure);
+            } else {
+                chains.countDown();
+            }
+        });
+    }
+
+    private void open(long began, long end, Histogram latencies) {
+        QueryStream arrivals = new QueryStream(spec, 1);
+        AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+        Phaser underWay = new Phaser(1);
+        for (long intended = began + arrivals.nanosToNext(); intended < end; intended += arrivals.nanosToNext()) {
+            awaitTime(intended);
+            long from = intended;
+            int number = (int) (next.getAndIncrement() % tables.length);
+            underWay.register();
+            contender.search(tables[number], targets[number]).whenComplete((found, thrown) -> {
+                if (thrown == null) {
+                    latencies.recordValue(Math.max(0, System.nanoTime() - from));
+                } else {
+                    failure.compareAndSet(null, thrown);
+                }
+                underWay.arriveAndDeregister();
+            });
+        }
+        underWay.arriveAndAwaitAdvance();
+        rethrow(failure.get());
+    }
+
+    private static void awaitTime(long time) {
+        for (long left = time - System.nanoTime(); left > 0; left = time - System.nanoTime()) {
+            if (left > SHORTEST_SLEEP_NANOS) {
+                LockSupport.parkNanos(left - SHORTEST_SLEEP_NANOS / 2);
+            } else {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    private static void rethrow(@Nullable Throwable failure) {
+        if (failure != null) {
+            throw new SearchFailedException(failure);
+        }
+    }
+}

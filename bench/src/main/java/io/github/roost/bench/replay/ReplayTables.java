@@ -1,0 +1,134 @@
+package io.github.roost.bench.replay;
+
+import io.github.roost.bench.ExactSearch;
+import io.github.roost.bench.sim.TraceRecorder;
+import io.github.roost.bench.sim.Traces;
+import io.github.roost.bench.workload.TableSpec;
+import io.github.roost.bench.workload.WorkloadSpec;
+import io.github.roost.bench.workload.WorkloadSpec.Index;
+import io.github.roost.bench.workload.WorkloadTables;
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.SearchFunction;
+import io.github.roost.index.hnsw.HnswTable;
+import io.github.roost.index.ivf.IvfTable;
+import io.github.roost.topology.Topology;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
+
+/**
+ * A workload's tables, built once for all contenders. IVF tables are saved to a private folder and opened by each
+ * contender's orchestrator, which maps the same pages. Thread-safe.
+ */
+final class ReplayTables implements AutoCloseable {
+    private final WorkloadSpec workload;
+    private final List<TableSpec> specs;
+    private final List<TableSpec.Vectors> vectors = new ArrayList<>();
+    private final List<HnswTable> hnsw = new ArrayList<>();
+    private final List<SearchFunction<float[], Neighbors>> searches = new ArrayList<>();
+    private final List<Path> files = new ArrayList<>();
+    private final Orchestrator builder;
+    private final Path folder;
+
+    /** @param built told how many tables are built, each time one is */
+    ReplayTables(WorkloadSpec workload, List<TableSpec> specs, Topology topology, IntConsumer built)
+            throws IOException {
+        this.workload = workload;
+        this.specs = specs;
+        this.folder = Files.createTempDirectory("roost-replay");
+        this.builder = Orchestrator.builder().topology(topology).build();
+        for (int table = 0; table < specs.size(); table++) {
+            build(specs.get(table));
+            built.accept(table + 1);
+        }
+    }
+
+    private void build(TableSpec spec) throws IOException {
+        TableSpec.Vectors made = spec.made().get();
+        vectors.add(made);
+        if (isIvf()) {
+            Path file = folder.resolve("table-" + files.size() + ".ivf");
+            try (IvfTable table = WorkloadTables.ivf(builder, workload, spec, made.rows())) {
+                table.save(file);
+            }
+            files.add(file);
+        } else {
+            HnswTable table = WorkloadTables.hnsw(builder, spec, made.rows());
+            hnsw.add(table);
+            searches.add(table.searchFunction(spec.k(), WorkloadTables.ef(workload, spec)));
+        }
+    }
+
+    boolean isIvf() {
+        return workload.index() == Index.IVF;
+    }
+
+    int count() {
+        return specs.size();
+    }
+
+    TableSpec spec(int table) {
+        return specs.get(table);
+    }
+
+    float[] target(int table, int target) {
+        return vectors.get(table).targets()[target];
+    }
+
+    SearchFunction<float[], Neighbors> searchFunction(int table) {
+        return searches.get(table);
+    }
+
+    IvfTable open(int table, Orchestrator orchestrator) throws IOException {
+        return IvfTable.open(orchestrator, specs.get(table).name(), files.get(table));
+    }
+
+    /** How many of the true neighbours an answer has, as a share. */
+    double recall(int table, int target, Neighbors found) {
+        int k = specs.get(table).k();
+        Neighbors truth = new ExactSearch(vectors.get(table).rows()).search(target(table, target), k);
+        long[] ids = found.ids().clone();
+        Arrays.sort(ids);
+        long hits = Arrays.stream(truth.ids())
+                .filter(id -> Arrays.binarySearch(ids, id) >= 0)
+                .count();
+        return (double) hits / truth.size();
+    }
+
+    /** What searches of these tables read. */
+    Traces traces() throws IOException {
+        TraceRecorder recorder = new TraceRecorder(workload, specs, done -> {});
+        List<Traces.Table> traced = new ArrayList<>();
+        for (int table = 0; table < specs.size(); table++) {
+            float[][] targets = vectors.get(table).targets();
+            if (isIvf()) {
+                try (IvfTable opened = open(table, builder)) {
+                    traced.add(recorder.trace(specs.get(table), opened, targets));
+                }
+            } else {
+                traced.add(recorder.trace(specs.get(table), hnsw.get(table), targets));
+            }
+        }
+        return new Traces(workload, List.copyOf(traced));
+    }
+
+    @Override
+    public void close() throws IOException {
+        builder.close();
+        for (Path file : files) {
+            Files.deleteIfExists(file);
+        }
+        Files.deleteIfExists(folder);
+    }
+
+    /** All tables, by number. */
+    IntStream all() {
+        return IntStream.range(0, count());
+    }
+}

@@ -1,0 +1,57 @@
+package io.github.roost.bench.sim;
+
+import io.github.roost.core.Scheduling;
+import io.github.roost.core.mapping.HotColdPairing;
+import io.github.roost.core.mapping.MappingPolicy;
+import io.github.roost.core.mapping.RemapRule;
+import io.github.roost.core.mapping.RemapTrigger;
+import io.github.roost.core.mapping.StayingPairing;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * How searches are scheduled in a simulation.
+ *
+ * @param name on the command line and in reports
+ * @param scheduling dispatch and stealing
+ * @param rule what the end of a window brings, under V2
+ * @param forkJoin whether one IVF query at a time is spread over all cores and waited for, as FAISS does
+ * @param mailboxes whether queries that wait for one list are scanned together
+ */
+public record Policy(String name, Scheduling scheduling, RemapRule rule, boolean forkJoin, boolean mailboxes) {
+    /** Any gain at all: the paper remaps at the end of every window. */
+    private static final RemapTrigger ALWAYS = new RemapTrigger(1e-9, 0);
+
+    /** What an orchestrator does by default. */
+    public static final RemapRule ROOST_RULE = new RemapRule(new StayingPairing(), RemapTrigger.DEFAULT);
+
+    private static final RemapRule PAPER = new RemapRule(new HotColdPairing(), ALWAYS);
+    private static final List<Policy> ALL = List.of(
+            new Policy("v0", Scheduling.V0, PAPER, true, false),
+            new Policy("v1", Scheduling.V1, PAPER, false, false),
+            new Policy("v2", Scheduling.V2, PAPER, false, false),
+            v2("v2-homes", new SeveralHomes(), ALWAYS, false),
+            v2("v2-staying", new StayingPairing(), RemapTrigger.DEFAULT, false),
+            v2("v2-mailboxes", new HotColdPairing(), ALWAYS, true),
+            v2("roost", new StayingPairing(), RemapTrigger.DEFAULT, true));
+
+    /** Names of all policies. */
+    public static final List<String> NAMES = ALL.stream().map(Policy::name).toList();
+
+    private static Policy v2(String name, MappingPolicy mapping, RemapTrigger trigger, boolean mailboxes) {
+        return new Policy(name, Scheduling.V2, new RemapRule(mapping, trigger), false, mailboxes);
+    }
+
+    /** Policies by their names, separated by commas. */
+    public static List<Policy> parse(String names) {
+        return Arrays.stream(names.split(",", -1)).map(Policy::named).toList();
+    }
+
+    private static Policy named(String name) {
+        return ALL.stream()
+                .filter(policy -> policy.name.equals(name.strip().toLowerCase(Locale.ROOT)))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("policy must be one of " + NAMES + ", got " + name));
+    }
+}

@@ -1,0 +1,67 @@
+package io.github.roost.bench.sim;
+
+import io.github.roost.bench.Latencies;
+import java.util.List;
+
+/**
+ * What a simulation found, after its warm-up.
+ *
+ * @param policy its name
+ * @param domains cache domains
+ * @param cores cores
+ * @param searches how many completed
+ * @param seconds of virtual time
+ * @param utilisation busy time of the cores as a share of all
+ * @param l3MissRatio lines not found in L3, as a share of those looked for there
+ * @param l2HitRatio lines found in the reader's L2, as a share of all
+ * @param stallShare time waiting for caches and memory, as a share of busy time
+ * @param dramGBs read from memory, 10<sup>9</sup> bytes a second
+ * @param intraSteals tasks stolen inside a domain
+ * @param crossSteals tasks stolen across domains
+ * @param remaps mappings published
+ * @param movedMib warm traffic that they moved
+ * @param latencies of all searches
+ * @param tables by table
+ * @param windows by window
+ */
+public record SimResult(
+        String policy,
+        int domains,
+        int cores,
+        long searches,
+        double seconds,
+        double utilisation,
+        double l3MissRatio,
+        double l2HitRatio,
+        double stallShare,
+        double dramGBs,
+        long intraSteals,
+        long crossSteals,
+        long remaps,
+        double movedMib,
+        Latencies latencies,
+        List<Table> tables,
+        List<Window> windows) {
+    /** One table's searches. */
+    public record Table(String name, Latencies latencies) {}
+
+    /**
+     * One window.
+     *
+     * @param perSecond searches a second
+     * @param imbalance largest load of a domain over the mean
+     * @param remaps mappings published so far
+     */
+    public record Window(double perSecond, double imbalance, long remaps) {}
+
+    /** Searches a second. */
+    public double perSecond() {
+        return searches / seconds;
+    }
+
+    /** Steals across domains as a share of all steals; 0 where there are none. */
+    public double crossShare() {
+        long steals = intraSteals + crossSteals;
+        return steals == 0 ? 0 : (double) crossSteals / steals;
+    }
+}

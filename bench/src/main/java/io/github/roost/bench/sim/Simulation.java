@@ -1,0 +1,355 @@
+package io.github.roost.bench.sim;
+
+import io.github.roost.bench.Latencies;
+import io.github.roost.bench.workload.QueryStream;
+import io.github.roost.bench.workload.WorkloadSpec;
+import io.github.roost.bench.workload.WorkloadSpec.Index;
+import io.github.roost.core.Scheduling;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs a workload's traces under a policy on a machine, event by event. A running task is an event every few items, so
+ * that cores of a domain take turns at its cache. Deterministic: the same arguments give the same result.
+ */
+public final class Simulation {
+    /** Items that a core reads before another has its turn: some microseconds. */
+    private static final int ITEMS_PER_TURN = 32;
+
+    private static final int ARRIVAL = -1;
+    /** Added to a worker's index: it is to look around, if it has nothing to do. */
+    private static final int LOOK = 1 << 20;
+
+    private static final double WARM_UP = .2;
+    private static final int SIGNIFICANT_DIGITS = 2;
+
+    private final Traces traces;
+    private final SimulatedMachine machine;
+    private final Parameters.Tasks tasks;
+    private final Policy policy;
+    private final long searches;
+    private final long searchesPerWindow;
+
+    /**
+     * @param machine the machine and its speeds
+     * @param searches how many to measure, after a fifth as many of warm-up
+     * @param searchesPerWindow completed searches that make a window
+     */
+    Simulation(
+            Traces traces,
+            SimulatedMachine machine,
+            Parameters.Tasks tasks,
+            Policy policy,
+            long searches,
+            long searchesPerWindow) {
+        this.traces = traces;
+        this.machine = machine;
+        this.tasks = tasks;
+        this.policy = policy;
+        this.searches = searches;
+        this.searchesPerWindow = searchesPerWindow;
+    }
+
+    /** Runs it. */
+    SimResult run() {
+        boolean ivf = traces.spec().index() == Index.IVF;
+        return ivf && policy.forkJoin() ? new ForkJoinRun().run() : new PoolRun(ivf && policy.mailboxes()).run();
+    }
+
+    /** What both ways of running share: the stream of queries, keys of the tables' items, and counts. */
+    private abstract class Run {
+        final WorkloadSpec spec = traces.spec();
+        final QueryStream stream = new QueryStream(spec, traces.tables().size());
+        final Cores cores;
+        private final long warmUp = Math.round(searches * WARM_UP);
+        private final int[] firstKey = new int[traces.tables().size()];
+        private final int[][] firstKeyOfList = new int[traces.tables().size()][];
+        final int[] firstSlot = new int[traces.tables().size()];
+        final int slots;
+        private final Histogram all = new Histogram(SIGNIFICANT_DIGITS);
+        private final List<Histogram> ofTable = new ArrayList<>();
+        private final List<SimResult.Window> windows = new ArrayList<>();
+        private long completed;
+        private double measuredFrom;
+        private long windowBegan;
+        private double windowBeganAt;
+
+        Run() {
+            Parameters.Kind kind = spec.index() == Index.HNSW ? tasks.hnsw() : tasks.ivf();
+            this.cores = new Cores(machine.memory(), machine.machine(), tasks, kind);
+            int keys = 0;
+            int slot = 0;
+            for (int table = 0; table < firstKey.length; table++) {
+                Traces.Table traced = traces.tables().get(table);
+                firstKey[table] = keys;
+                firstKeyOfList[table] = new int[traced.listRows().length];
+                int key = keys;
+                for (int list = 0; list < traced.listRows().length; list++) {
+                    firstKeyOfList[table][list] = key;
+                    key += traced.blocks(list);
+                }
+                keys += traced.items();
+                firstSlot[table] = slot;
+                slot += traced.slots();
+                ofTable.add(new Histogram(SIGNIFICANT_DIGITS));
+            }
+            this.slots = slot;
+        }
+
+        VirtualTask walk(int table, int target, VirtualQuery query) {
+            Traces.Table traced = traces.tables().get(table);
+            return VirtualTask.walk(
+                    firstSlot[table], firstKey[table], traced.visits()[target], traced.rowBytes(), query);
+        }
+
+        VirtualTask scan(int table, int list, List<VirtualQuery> queries) {
+            Traces.Table traced = traces.tables().get(table);
+            long bytes = (long) traced.listRows()[list] * traced.rowBytes();
+            return VirtualTask.scan(firstSlot[table] + list, firstKeyOfList[table][list], bytes, queries);
+        }
+
+        /** Counts a completed search; whether it was the last. */
+        final boolean completed(int table, double begun, double now) {
+            completed++;
+            if (completed == warmUp) {
+                measuredFrom = now;
+                cores.resetCounts();
+                resetCounts();
+            } else if (completed > warmUp) {
+                long nanos = Math.round(now - begun);
+                all.recordValue(nanos);
+                ofTable.get(table).recordValue(nanos);
+            }
+            if (completed - windowBegan == searchesPerWindow) {
+                windows.add(endWindow((completed - windowBegan) * 1e9 / Math.max(1, now - windowBeganAt)));
+                windowBegan = completed;
+                windowBeganAt = now;
+            }
+            return completed == warmUp + searches;
+        }
+
+        abstract void resetCounts();
+
+        abstract SimResult.Window endWindow(double perSecond);
+
+        final SimResult result(double now, long intra, long cross, long remaps, long movedBytes) {
+            double nanos = now - measuredFrom;
+            List<SimResult.Table> tableResults = new ArrayList<>();
+            for (int table = 0; table < ofTable.size(); table++) {
+                tableResults.add(
+                        new SimResult.Table(traces.tables().get(table).name(), Latencies.ofNanos(ofTable.get(table))));
+            }
+            return new SimResult(
+                    policy.name(),
+                    machine.layout().domains(),
+                    machine.layout().workers(),
+                    searches,
+                    nanos / 1e9,
+                    Math.min(1, cores.busyNanos() / nanos / machine.layout().workers()),
+                    cores.memory().l3MissRatio(),
+                    cores.memory().l2HitRatio(),
+                    cores.stallShare(),
+                    cores.memory().dramBytes() / nanos,
+                    intra,
+                    cross,
+                    remaps,
+                    movedBytes / (1024.0 * 1024),
+                    Latencies.ofNanos(all),
+                    List.copyOf(tableResults),
+                    List.copyOf(windows));
+        }
+    }
+
+    /** Tasks in rings of workers. */
+    private final class PoolRun extends Run implements VirtualPool.Clock {
+        private final EventQueue events = new EventQueue();
+        private final VirtualPool pool;
+        private final VirtualMapper mapper;
+        private final @Nullable VirtualTask[] current;
+        private final boolean mailboxes;
+        /** Queries that wait for a list, by slot. */
+        private final List<List<VirtualQuery>> mail = new ArrayList<>();
+
+        private double now;
+        private boolean done;
+
+        PoolRun(boolean mailboxes) {
+            this.mailboxes = mailboxes;
+            this.pool = new VirtualPool(machine.layout(), policy.scheduling(), this, tasks.wakeNanos(), spec.seed());
+            this.mapper = new VirtualMapper(
+                    slots, machine.layout().domains(), policy.rule(), policy.scheduling() == Scheduling.V2);
+            this.current = new VirtualTask[machine.layout().workers()];
+            for (int slot = 0; mailboxes && slot < slots; slot++) {
+                mail.add(new ArrayList<>());
+            }
+        }
+
+        SimResult run() {
+            if (spec.perSecond() > 0) {
+                events.add(stream.nanosToNext(), ARRIVAL);
+            } else {
+                for (int i = 0; i < spec.inFlight(); i++) {
+                    submit();
+                }
+            }
+            while (!done) {
+                now = events.time();
+                int event = events.take();
+                if (event == ARRIVAL) {
+                    submit();
+                    events.add(now + stream.nanosToNext(), ARRIVAL);
+                } else if (event < LOOK) {
+                    turn(event);
+                } else if (current[event - LOOK] == null) {
+                    turn(event - LOOK);
+                }
+            }
+            return result(now, pool.intraSteals(), pool.crossSteals(), mapper.remaps(), mapper.movedBytes());
+        }
+
+        private void submit() {
+            stream.next();
+            int table = stream.table();
+            int target = stream.target();
+            int[] visits = traces.tables().get(table).visits()[target];
+            boolean lists = spec.index() == Index.IVF;
+            VirtualQuery query = new VirtualQuery(table, now, lists ? visits.length : 1);
+            if (!lists) {
+                pool.submit(walk(table, target, query), mapper.mapping());
+                return;
+            }
+            for (int list : visits) {
+                if (mailboxes) {
+                    List<VirtualQuery> waiting = mail.get(firstSlot[table] + list);
+                    waiting.add(query);
+                    if (waiting.size() == 1) {
+                        pool.submit(scan(table, list, List.of(query)), mapper.mapping());
+                    }
+                } else {
+                    pool.submit(scan(table, list, List.of(query)), mapper.mapping());
+                }
+            }
+        }
+
+        private void turn(int worker) {
+            VirtualTask task = current[worker];
+            if (task != null && task.next == task.items) {
+                ended(worker, task);
+                task = null;
+            }
+            if (task == null && !done) {
+                task = pool.next(worker);
+                current[worker] = task;
+                if (task != null) {
+                    begin(task);
+                    now += cores.overhead(tasks.taskNanos());
+                }
+            }
+            if (task != null) {
+                events.add(cores.run(worker, task, ITEMS_PER_TURN, now), worker);
+            }
+        }
+
+        private void begin(VirtualTask task) {
+            if (mailboxes) {
+                List<VirtualQuery> waiting = mail.get(task.slot);
+                task.queries = List.copyOf(waiting);
+                waiting.clear();
+            }
+        }
+
+        private void ended(int worker, VirtualTask task) {
+            current[worker] = null;
+            mapper.touched(machine.layout().domainOf(worker), task.slot, task.totalBytes());
+            for (VirtualQuery query : task.queries) {
+                query.remaining--;
+                if (query.remaining == 0) {
+                    done |= completed(query.table, query.begun, now);
+                    if (spec.perSecond() == 0 && !done) {
+                        submit();
+                    }
+                }
+            }
+        }
+
+        @Override
+        void resetCounts() {
+            pool.resetCounts();
+            mapper.resetCounts();
+        }
+
+        @Override
+        SimResult.Window endWindow(double perSecond) {
+            return new SimResult.Window(perSecond, mapper.endWindow(), mapper.remaps());
+        }
+
+        @Override
+        public double now() {
+            return now;
+        }
+
+        @Override
+        public void wakeAt(double time, int worker) {
+            events.add(time, LOOK + worker);
+        }
+    }
+
+    /** One query after the other, the lists of each dealt out to all cores; the next begins when the last core is done. */
+    private final class ForkJoinRun extends Run {
+        SimResult run() {
+            double now = 0;
+            double arrival = 0;
+            double[] free = new double[machine.layout().workers()];
+            boolean done = false;
+            double[] begun = new double[spec.inFlight()];
+            for (long number = 0; !done; number++) {
+                stream.next();
+                double began;
+                if (spec.perSecond() > 0) {
+                    arrival += stream.nanosToNext();
+                    began = arrival;
+                } else {
+                    // With n under way a query waits for the n - 1 before it.
+                    int place = (int) (number % begun.length);
+                    began = begun[place];
+                }
+                now = Math.max(now, began);
+                double end = now + tasks.forkJoinNanos();
+                Arrays.fill(free, end);
+                for (int list : traces.tables().get(stream.table()).visits()[stream.target()]) {
+                    int core = earliest(free);
+                    VirtualTask task = scan(stream.table(), list, List.of(new VirtualQuery(0, 0, 1)));
+                    free[core] = cores.run(core, task, task.items, free[core]);
+                    end = Math.max(end, free[core]);
+                }
+                now = end;
+                if (spec.perSecond() == 0) {
+                    begun[(int) (number % begun.length)] = now;
+                }
+                done = completed(stream.table(), began, now);
+            }
+            return result(now, 0, 0, 0, 0);
+        }
+
+        private static int earliest(double[] free) {
+            int earliest = 0;
+            for (int core = 1; core < free.length; core++) {
+                earliest = free[core] < free[earliest] ? core : earliest;
+            }
+            return earliest;
+        }
+
+        @Override
+        void resetCounts() {
+            // Steals and remaps there are none.
+        }
+
+        @Override
+        SimResult.Window endWindow(double perSecond) {
+            return new SimResult.Window(perSecond, 1, 0);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package io.github.roost.bench.sim;
+
+import io.github.roost.topology.DomainLevel;
+import io.github.roost.topology.Topology;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.Consumer;
+
+/**
+ * Simulations of one workload, several at once, one a CPU. Thread-safe.
+ *
+ * @param traces what searches read
+ * @param tasks what they cost
+ * @param searches how many each simulation measures
+ * @param searchesPerWindow completed searches that make a window
+ */
+public record Study(Traces traces, Parameters.Tasks tasks, long searches, long searchesPerWindow) {
+    /** Simulates a machine of given parameters. */
+    public Callable<SimResult> on(Parameters.Machine machine, DomainLevel level, Policy policy) {
+        return () -> new Simulation(
+                        traces, SimulatedMachine.of(machine, level), tasks, policy, searches, searchesPerWindow)
+                .run();
+    }
+
+    /** Simulates the cores and caches of a topology with the speeds of a machine's parameters. */
+    public Callable<SimResult> on(Topology topology, Parameters.Machine speeds, Policy policy) {
+        return () -> new Simulation(
+                        traces, SimulatedMachine.of(topology, speeds), tasks, policy, searches, searchesPerWindow)
+                .run();
+    }
+
+    /** The same workload where something else is assumed about searches. */
+    public Study with(Parameters.Tasks other) {
+        return new Study(traces, other, searches, searchesPerWindow);
+    }
+
+    /**
+     * Runs simulations on all CPUs.
+     *
+     * @param each told of every result, in order
+     * @return the results, in order
+     * @throws InterruptedException if interrupted
+     */
+    public static List<SimResult> runAll(List<Callable<SimResult>> simulations, Consumer<SimResult> each)
+            throws InterruptedException {
+        ExecutorService cpus = Executors.newFixedThreadPool(Runtime.getRuntime().availableProcessors());
+        try {
+            List<Future<SimResult>> pending =
+                    simulations.stream().map(cpus::submit).toList();
+            List<SimResult> results = new ArrayList<>();
+            for (Future<SimResult> future : pending) {
+                SimResult result = future.get();
+                each.accept(result);
+                results.add(result);
+            }
+            return List.copyOf(results);
+        } catch (ExecutionException failed) {
+            throw new IllegalStateException("a simulation failed", failed.getCause());
+        } finally {
+            cpus.shutdownNow();
+        }
+    }
+}

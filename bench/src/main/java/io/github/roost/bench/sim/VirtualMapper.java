@@ -1,0 +1,70 @@
+package io.github.roost.bench.sim;
+
+import io.github.roost.core.mapping.DomainLoads;
+import io.github.roost.core.mapping.FirstHomes;
+import io.github.roost.core.mapping.Mapping;
+import io.github.roost.core.mapping.RemapRule;
+import io.github.roost.core.monitor.TrafficMonitor;
+import io.github.roost.core.monitor.TrafficWindows;
+import java.util.Optional;
+
+/** Monitor, windows and remapping of {@code core} on virtual time. Not thread-safe. */
+final class VirtualMapper {
+    /** As many as the orchestrator's defaults make: 60 s of 10 s each. */
+    private static final int SHORT_PER_LONG = 6;
+
+    private final int slots;
+    private final TrafficMonitor monitor;
+    private final TrafficWindows windows = new TrafficWindows(SHORT_PER_LONG);
+    private final RemapRule rule;
+    private final boolean adapts;
+    private Mapping mapping;
+    private long remaps;
+    private long movedBytes;
+
+    VirtualMapper(int slots, int domains, RemapRule rule, boolean adapts) {
+        this.slots = slots;
+        this.rule = rule;
+        this.adapts = adapts;
+        this.monitor = new TrafficMonitor(domains);
+        monitor.ensureCapacity(slots);
+        this.mapping = Mapping.of(domains, FirstHomes.assign(new double[domains], new int[domains], slots));
+    }
+
+    Mapping mapping() {
+        return mapping;
+    }
+
+    void touched(int domain, int slot, long bytes) {
+        monitor.add(domain, slot, bytes);
+    }
+
+    /** Ends a window; the largest load of a domain over the mean in it. */
+    double endWindow() {
+        windows.endShortWindow(monitor.totals(slots));
+        double imbalance = DomainLoads.imbalance(
+                DomainLoads.of(mapping, windows.shortWindow().bytes()));
+        if (adapts) {
+            Optional<RemapRule.Remap> remap = rule.atWindowEnd(mapping, windows);
+            if (remap.isPresent()) {
+                remaps++;
+                movedBytes += remap.get().movedBytes(mapping);
+                mapping = remap.get().mapping().withEpoch(mapping.epoch() + 1);
+            }
+        }
+        return imbalance;
+    }
+
+    void resetCounts() {
+        remaps = 0;
+        movedBytes = 0;
+    }
+
+    long remaps() {
+        return remaps;
+    }
+
+    long movedBytes() {
+        return movedBytes;
+    }
+}

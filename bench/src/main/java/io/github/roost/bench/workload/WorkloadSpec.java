@@ -1,0 +1,229 @@
+package io.github.roost.bench.workload;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.MapperFeature;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A workload of many tables, after section III of the paper (Huang et al., 2026): skewed tables, skewed targets, and
+ * traffic that drifts. Everything is drawn from the seed, so one description means the same on every machine.
+ *
+ * @param name shows in reports
+ * @param index {@code hnsw} or {@code ivf}
+ * @param data {@code mixture} for generated rows, {@code packages} for the Debian packages, one table a section
+ * @param tables how many tables, from 1 to 1,000; of the packages the largest sections
+ * @param budgetMib size of all generated tables together, in MiB, from 1 to 65,536; ignored for packages
+ * @param dimensions of generated tables, taken in turn, each from 1 to 4,096
+ * @param trafficSpan traffic of the hottest table over that of the coldest, at least 1
+ * @param targets how many different queries a table is asked, from 1 to 100,000
+ * @param targetExponent of Zipf's law by which a table's targets are chosen, at least 0
+ * @param driftEvery searches from one exchange of hot and cold tables to the next; 0 for none
+ * @param driftSwaps pairs of a hot and a cold table that exchange their popularity then
+ * @param leastK fewest neighbours that a table is asked for, from 1
+ * @param mostK most neighbours that a table is asked for, to 10,000
+ * @param efPerK width of an HNSW search for each neighbour wanted, at least 1
+ * @param rowsPerList rows of an IVF list on average, from 1
+ * @param nprobe lists that an IVF search probes, from 1
+ * @param inFlight searches under way at a time in a closed loop, from 1 to 100,000
+ * @param perSecond Poisson arrivals a second of an open loop; 0 for a closed one
+ * @param seed of everything that is drawn
+ */
+public record WorkloadSpec(
+        String name,
+        Index index,
+        Source data,
+        int tables,
+        int budgetMib,
+        List<Integer> dimensions,
+        double trafficSpan,
+        int targets,
+        double targetExponent,
+        int driftEvery,
+        int driftSwaps,
+        int leastK,
+        int mostK,
+        double efPerK,
+        int rowsPerList,
+        int nprobe,
+        int inFlight,
+        double perSecond,
+        long seed) {
+    /** Workloads that need no file. */
+    public static final List<String> BUILT_IN = List.of("hnsw", "ivf", "packages-hnsw", "packages-ivf");
+
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .enable(MapperFeature.ACCEPT_CASE_INSENSITIVE_ENUMS)
+            .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+            .enable(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES)
+            .build();
+
+    /** What the tables are. */
+    public enum Index {
+        HNSW,
+        IVF
+    }
+
+    /** Where the rows come from. */
+    public enum Source {
+        MIXTURE,
+        PACKAGES
+    }
+
+    public WorkloadSpec {
+        dimensions = List.copyOf(dimensions);
+        require("tables", tables, 1, 1_000);
+        require("budgetMib", budgetMib, 1, 65_536);
+        dimensions.forEach(dimension -> require("dimensions", dimension, 1, 4_096));
+        require("targets", targets, 1, 100_000);
+        require("driftEvery", driftEvery, 0, Integer.MAX_VALUE);
+        require("driftSwaps", driftSwaps, 0, tables);
+        require("leastK", leastK, 1, mostK);
+        require("mostK", mostK, leastK, 10_000);
+        require("rowsPerList", rowsPerList, 1, 1_000_000);
+        require("nprobe", nprobe, 1, 131_072);
+        require("inFlight", inFlight, 1, 100_000);
+        requireAtLeast("trafficSpan", trafficSpan, 1);
+        requireAtLeast("targetExponent", targetExponent, 0);
+        requireAtLeast("efPerK", efPerK, 1);
+        requireAtLeast("perSecond", perSecond, 0);
+        if (dimensions.isEmpty()) {
+            throw new IllegalArgumentException("dimensions must name at least one, got none");
+        }
+    }
+
+    private static void require(String what, int value, int least, int most) {
+        if (value < least || value > most) {
+            throw new IllegalArgumentException(what + " must be between " + least + " and " + most + ", got " + value);
+        }
+    }
+
+    private static void requireAtLeast(String what, double value, double least) {
+        if (!(value >= least && value < Double.POSITIVE_INFINITY)) {
+            throw new IllegalArgumentException(what + " must be a number of at least " + least + ", got " + value);
+        }
+    }
+
+    /**
+     * A built-in workload by its name, or one from a JSON file with these fields.
+     *
+     * @throws IOException if there is neither, or the file is no such description; the message says what is wrong
+     */
+    public static WorkloadSpec load(String nameOrFile) throws IOException {
+        try (InputStream in = open(nameOrFile)) {
+            return JSON.readValue(in, WorkloadSpec.class);
+        } catch (JsonProcessingException malformed) {
+            throw new IOException(nameOrFile + " is no workload: " + reason(malformed), malformed);
+        }
+    }
+
+    private static String reason(JsonProcessingException malformed) {
+        Throwable cause = malformed.getCause();
+        return cause instanceof IllegalArgumentException
+                ? String.valueOf(cause.getMessage())
+                : malformed.getOriginalMessage();
+    }
+
+    private static InputStream open(String nameOrFile) throws IOException {
+        if (BUILT_IN.contains(nameOrFile)) {
+            @Nullable InputStream builtIn = WorkloadSpec.class.getResourceAsStream(nameOrFile + ".json");
+            if (builtIn != null) {
+                return builtIn;
+            }
+        }
+        Path file = Path.of(nameOrFile);
+        if (!Files.isRegularFile(file)) {
+            throw new FileNotFoundException(
+                    "workload must be one of " + BUILT_IN + " or a JSON file, got " + nameOrFile);
+        }
+        return Files.newInputStream(file);
+    }
+
+    /** The same with another size of all tables together. */
+    public WorkloadSpec withBudgetMib(int mib) {
+        return new WorkloadSpec(
+                name,
+                index,
+                data,
+                tables,
+                mib,
+                dimensions,
+                trafficSpan,
+                targets,
+                targetExponent,
+                driftEvery,
+                driftSwaps,
+                leastK,
+                mostK,
+                efPerK,
+                rowsPerList,
+                nprobe,
+                inFlight,
+                perSecond,
+                seed);
+    }
+
+    /** The same with another number of searches under way, or in an open loop at a rate where that is over 0. */
+    public WorkloadSpec withLoad(int searches, double rate) {
+        return new WorkloadSpec(
+                name,
+                index,
+                data,
+                tables,
+                budgetMib,
+                dimensions,
+                trafficSpan,
+                targets,
+                targetExponent,
+                driftEvery,
+                driftSwaps,
+                leastK,
+                mostK,
+                efPerK,
+                rowsPerList,
+                nprobe,
+                searches,
+                rate,
+                seed);
+    }
+
+    /** The same where so many pairs of tables exchange their popularity every so many searches. */
+    public WorkloadSpec withDrift(int every, int swaps) {
+        return new WorkloadSpec(
+                name,
+                index,
+                data,
+                tables,
+                budgetMib,
+                dimensions,
+                trafficSpan,
+                targets,
+                targetExponent,
+                every,
+                swaps,
+                leastK,
+                mostK,
+                efPerK,
+                rowsPerList,
+                nprobe,
+                inFlight,
+                perSecond,
+                seed);
+    }
+
+    /** The description as JSON, as {@link #load} reads it. */
+    public String json() {
+        try {
+            return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(this);
+        } catch (JsonProcessingException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+}

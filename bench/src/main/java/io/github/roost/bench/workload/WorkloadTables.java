@@ -1,0 +1,51 @@
+package io.github.roost.bench.workload;
+
+import io.github.roost.bench.packages.DebianPackages;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.index.hnsw.HnswTable;
+import io.github.roost.index.ivf.IvfTable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+
+/** How the tables of a workload are made. Stateless. */
+public final class WorkloadTables {
+    private static final int EF_CONSTRUCTION = 100;
+
+    private WorkloadTables() {}
+
+    /**
+     * The workload's tables, not yet built.
+     *
+     * @param packagesFolder where the Debian packages are; read only by workloads of them
+     */
+    public static List<TableSpec> specs(WorkloadSpec spec, Path packagesFolder) throws IOException {
+        return switch (spec.data()) {
+            case MIXTURE -> TableSpec.generated(spec);
+            case PACKAGES -> TableSpec.ofPackages(spec, DebianPackages.read(packagesFolder));
+        };
+    }
+
+    /** Builds an HNSW table. */
+    public static HnswTable hnsw(Orchestrator orchestrator, TableSpec table, float[][] rows) {
+        return HnswTable.builder()
+                .name(table.name())
+                .efConstruction(EF_CONSTRUCTION)
+                .build(orchestrator, rows);
+    }
+
+    /** Builds an IVF table. */
+    public static IvfTable ivf(Orchestrator orchestrator, WorkloadSpec spec, TableSpec table, float[][] rows) {
+        return IvfTable.builder()
+                .name(table.name())
+                .nlist(Math.max(1, rows.length / spec.rowsPerList()))
+                .nprobe(spec.nprobe())
+                .seed(table.seed())
+                .build(orchestrator, rows);
+    }
+
+    /** Width of the searches of an HNSW table. */
+    public static int ef(WorkloadSpec spec, TableSpec table) {
+        return (int) Math.clamp(Math.round(table.k() * spec.efPerK()), table.k(), 100_000L);
+    }
+}

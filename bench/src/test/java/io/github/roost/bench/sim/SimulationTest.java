@@ -1,0 +1,161 @@
+package io.github.roost.bench.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.bench.workload.WorkloadSpec;
+import io.github.roost.bench.workload.WorkloadTables;
+import io.github.roost.topology.DomainLevel;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SimulationTest {
+    private static final Parameters PARAMETERS = Parameters.builtIn();
+
+    /** Tables of the size of one L3, each search of which reads every node once. */
+    private static Traces sweeps(int tables, int nodes) throws IOException {
+        WorkloadSpec spec = spec("hnsw", tables);
+        int[] all = IntStream.range(0, nodes).toArray();
+        List<Traces.Table> traced = new ArrayList<>();
+        for (int table = 0; table < tables; table++) {
+            int[][] visits = new int[spec.targets()][];
+            Arrays.fill(visits, all);
+            traced.add(new Traces.Table("t" + table, 1_024, nodes, new int[0], visits));
+        }
+        return new Traces(spec, traced);
+    }
+
+    private static WorkloadSpec spec(String name, int tables) throws IOException {
+        WorkloadSpec built = WorkloadSpec.load(name);
+        return new WorkloadSpec(
+                name,
+                built.index(),
+                built.data(),
+                tables,
+                2,
+                List.of(16, 32),
+                1,
+                5,
+                .5,
+                0,
+                0,
+                10,
+                20,
+                2,
+                100,
+                4,
+                32,
+                0,
+                7);
+    }
+
+    private static SimResult run(Traces traces, Parameters.Machine machine, String policy) {
+        return new Simulation(
+                        traces,
+                        SimulatedMachine.of(machine, DomainLevel.L3),
+                        PARAMETERS.tasks(),
+                        Policy.parse(policy).getFirst(),
+                        400,
+                        40)
+                .run();
+    }
+
+    @Test
+    void tablesAtHomeAreFoundInTheirCacheAndScatteredOnesAreNot() throws IOException {
+        // Four tables of 24 MiB, four domains of 32 MiB.
+        Traces traces = sweeps(4, 24 << 10);
+        Parameters.Machine machine = PARAMETERS.machine("genoa").withDomains(4);
+        SimResult scattered = run(traces, machine, "v0");
+        SimResult home = run(traces, machine, "v2");
+        assertThat(scattered.l3MissRatio()).isGreaterThan(.9);
+        assertThat(home.l3MissRatio()).isLessThan(.1);
+        assertThat(home.perSecond()).isGreaterThan(1.2 * scattered.perSecond());
+    }
+
+    @Test
+    void stealingBlindToTheTopologyCrossesDomainsAndGatedStealingDoesNot() throws IOException {
+        Traces traces = sweeps(40, 200);
+        Parameters.Machine machine = PARAMETERS.machine("genoa").withDomains(4);
+        assertThat(run(traces, machine, "v1").crossShare()).isGreaterThan(.5);
+        assertThat(run(traces, machine, "v2").crossShare()).isLessThan(.1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"hnsw", "ivf"})
+    void theSameTracesGiveTheSameResult(String index) throws Exception {
+        WorkloadSpec spec = spec(index, 6);
+        Traces traces = record(spec);
+        for (String policy : Policy.NAMES) {
+            SimResult once = run(traces, PARAMETERS.machine("rome"), policy);
+            assertThat(run(traces, PARAMETERS.machine("rome"), policy)).isEqualTo(once);
+            assertThat(once.searches()).isEqualTo(400);
+            assertThat(once.utilisation()).isBetween(0.0, 1.0);
+        }
+    }
+
+    @Test
+    void recordingTwiceGivesTheSameTraces() throws Exception {
+        WorkloadSpec spec = spec("hnsw", 3);
+        Traces once = record(spec);
+        Traces again = record(spec);
+        for (int table = 0; table < 3; table++) {
+            assertThat(again.tables().get(table).visits())
+                    .isDeepEqualTo(once.tables().get(table).visits());
+        }
+    }
+
+    private static Traces record(WorkloadSpec spec) throws Exception {
+        return new TraceRecorder(spec, WorkloadTables.specs(spec, Path.of("")), done -> {}).record();
+    }
+
+    @Test
+    void anOpenLoopBelowCapacityCompletesWhatArrives() throws IOException {
+        Traces closed = sweeps(8, 500);
+        Parameters.Machine machine = PARAMETERS.machine("rome").withDomains(2);
+        double capacity = run(closed, machine, "v2").perSecond();
+        Traces open = new Traces(closed.spec().withLoad(1, capacity / 2), closed.tables());
+        SimResult half = run(open, machine, "v2");
+        assertThat(half.perSecond()).isBetween(.4 * capacity, .6 * capacity);
+        assertThat(half.latencies().p50us())
+                .isLessThan(run(closed, machine, "v2").latencies().p50us());
+    }
+
+    @Test
+    void aTraceFileIsReadBackAndADamagedOneRefused(@TempDir Path folder) throws Exception {
+        Traces traces = sweeps(2, 50);
+        Path file = folder.resolve("traces");
+        TraceFile.write(file, traces);
+        Traces read = TraceFile.read(file, traces.spec());
+        assertThat(read.tables().getFirst().visits())
+                .isDeepEqualTo(traces.tables().getFirst().visits());
+        assertThatThrownBy(() -> TraceFile.read(file, traces.spec().withBudgetMib(9)))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("another workload");
+        byte[] bytes = Files.readAllBytes(file);
+        Files.write(file, Arrays.copyOf(bytes, bytes.length - 3));
+        assertThatThrownBy(() -> TraceFile.read(file, traces.spec())).hasMessageContaining("cut short");
+        ByteBuffer.wrap(bytes).putInt(bytes.length - 4, 50);
+        Files.write(file, bytes);
+        assertThatThrownBy(() -> TraceFile.read(file, traces.spec()))
+                .hasMessageContaining("must be between 0 and 49, got 50");
+    }
+
+    @Test
+    void badNamesAreNamed() {
+        assertThatThrownBy(() -> Policy.parse("v0,v3")).hasMessageContaining("got v3");
+        assertThatThrownBy(() -> PARAMETERS.machine("milan")).hasMessageContaining("got milan");
+        assertThatThrownBy(() -> WorkloadSpec.load("no-such-workload"))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("no-such-workload");
+    }
+}

@@ -1,0 +1,5 @@
+/** A program that knows Roost's exported packages and nothing else. */
+module consumer.plain {
+    requires io.github.roost.index.hnsw;
+    requires io.github.roost.index.ivf;
+}

@@ -1,0 +1,235 @@
+package io.github.roost.examples.cli;
+
+import io.github.roost.bench.sim.Calibration;
+import io.github.roost.bench.sim.Parameters;
+import io.github.roost.bench.sim.Policy;
+import io.github.roost.bench.sim.SimReport;
+import io.github.roost.bench.sim.SimResult;
+import io.github.roost.bench.sim.Study;
+import io.github.roost.bench.sim.TraceFile;
+import io.github.roost.bench.sim.TraceRecorder;
+import io.github.roost.bench.sim.Traces;
+import io.github.roost.bench.workload.TableSpec;
+import io.github.roost.bench.workload.WorkloadSpec;
+import io.github.roost.bench.workload.WorkloadTables;
+import io.github.roost.topology.DomainLevel;
+import io.github.roost.topology.Topology;
+import io.github.roost.topology.TopologyReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code roost sim}: searches on a machine that is not here. */
+@Command(
+        name = "sim",
+        description = {
+            "Simulates a chiplet machine: core's own dispatch, stealing, gate and mapper run on virtual time,",
+            "over what real searches of the workload's tables read. Cores, caches and memory are modelled."
+        })
+final class SimCommand implements Callable<Integer> {
+    private final Streams streams;
+
+    @Mixin
+    private final HelpOption help = new HelpOption();
+
+    @Option(
+            names = "--machine",
+            paramLabel = "NAME|FILE.xml",
+            description = "genoa, genoa-2s, rome, or an hwloc XML file of a machine; default genoa.")
+    private String machine = "genoa";
+
+    @Option(
+            names = "--workload",
+            paramLabel = "NAME|FILE.json",
+            description = "hnsw, ivf, packages-hnsw, packages-ivf, or a JSON file; default hnsw.")
+    private String workload = "hnsw";
+
+    @Option(
+            names = "--policy",
+            paramLabel = "P,P,..",
+            description = "v0, v1, v2, v2-homes, v2-staying, v2-mailboxes, roost; default v0,v1,v2.")
+    private String policies = "v0,v1,v2";
+
+    @Option(
+            names = "--ccds",
+            paramLabel = "N|A..B",
+            description = "How many domains of every package, one after the other; default all.")
+    private @Nullable String ccds;
+
+    @Option(names = "--level", paramLabel = "L3|L2", description = "What a domain is; default L3.")
+    private DomainLevel level = DomainLevel.L3;
+
+    @Option(names = "--searches", paramLabel = "N", description = "Searches to measure; default 50,000.")
+    private int searches = 50_000;
+
+    @Option(names = "--window", paramLabel = "N", description = "Searches of a window of the mapper; default 1,000.")
+    private int window = 1_000;
+
+    @Option(names = "--drift", paramLabel = "N", description = "Searches from one drift to the next; default none.")
+    private int drift;
+
+    @Option(names = "--budget-mib", paramLabel = "N", description = "Size of all tables; default the workload's.")
+    private int budgetMib;
+
+    @Option(names = "--in-flight", paramLabel = "N", description = "Searches under way; default the workload's.")
+    private int inFlight;
+
+    @Option(
+            names = "--rate",
+            paramLabel = "N",
+            description = "Open loop: searches arrive at random, so many a second; default closed loop.")
+    private double rate;
+
+    @Option(names = "--sensitivity", description = "Also halve and double each assumption, one at a time.")
+    private boolean sensitivity;
+
+    @Option(names = "--tables", description = "Also P50 and P999 of each table.")
+    private boolean tables;
+
+    @Option(
+            names = "--traces",
+            paramLabel = "FILE",
+            description = "Where to keep what searches read; default beside the build, by workload.")
+    private @Nullable Path traceFile;
+
+    @Option(names = "--parameters", paramLabel = "FILE", description = "What is assumed; default Roost's own.")
+    private @Nullable Path parameterFile;
+
+    @Option(
+            names = "--calibrate",
+            description =
+                    "Measure this machine and what searches cost on it, and print parameters with a machine here.")
+    private boolean calibrate;
+
+    @Option(names = "--json", paramLabel = "FILE", description = "Also write the results as JSON.")
+    private @Nullable Path json;
+
+    SimCommand(Streams streams) {
+        this.streams = streams;
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        BenchCommand.require("--searches", searches, 100, 100_000_000);
+        BenchCommand.require("--window", window, 1, 100_000_000);
+        BenchCommand.require("--drift", drift, 0, Integer.MAX_VALUE);
+        Parameters parameters = parameterFile == null ? Parameters.builtIn() : Parameters.read(parameterFile);
+        if (calibrate) {
+            streams.out().println(new Calibration(parameters).run().json());
+            return 0;
+        }
+        List<Policy> chosen = Policy.parse(policies);
+        WorkloadSpec spec = workload();
+        List<Integer> counts = ccds == null ? List.of() : range(ccds);
+        try (OutputFile file = json == null ? null : OutputFile.prepare("--json", json)) {
+            Study study = new Study(traces(spec), parameters.tasks(), searches, window);
+            List<SimResult> results = Study.runAll(simulations(study, parameters, chosen, counts), this::progress);
+            SimReport report = new SimReport(spec, results);
+            report.print(streams.out()::println, tables);
+            if (sensitivity) {
+                printSensitivity(study, parameters, chosen);
+            }
+            if (file != null) {
+                file.write(path -> Files.writeString(path, report.json(), StandardCharsets.UTF_8));
+            }
+        }
+        return 0;
+    }
+
+    private WorkloadSpec workload() throws IOException {
+        WorkloadSpec spec = WorkloadSpec.load(workload);
+        spec = budgetMib == 0 ? spec : spec.withBudgetMib(budgetMib);
+        return spec;
+    }
+
+    /** What changes how the workload is run and not what its searches read. */
+    private WorkloadSpec asRun(WorkloadSpec spec) {
+        WorkloadSpec loaded =
+                spec.withLoad(inFlight == 0 ? spec.inFlight() : inFlight, rate == 0 ? spec.perSecond() : rate);
+        return drift == 0 ? loaded : loaded.withDrift(drift, Math.max(1, loaded.driftSwaps()));
+    }
+
+    private Traces traces(WorkloadSpec spec) throws IOException, InterruptedException {
+        Path file = traceFile != null
+                ? traceFile
+                : RoostHome.folder("examples/target")
+                        .resolve("traces-%s-%08x.bin"
+                                .formatted(spec.name(), spec.json().hashCode()));
+        if (Files.isRegularFile(file)) {
+            return new Traces(asRun(spec), TraceFile.read(file, spec).tables());
+        }
+        List<TableSpec> specs = WorkloadTables.specs(spec, RoostHome.packages());
+        Traces traces = new TraceRecorder(
+                        spec, specs, done -> say("recorded table %d of %d".formatted(done, specs.size())))
+                .record();
+        TraceFile.write(file, traces);
+        return new Traces(asRun(spec), traces.tables());
+    }
+
+    private List<Callable<SimResult>> simulations(
+            Study study, Parameters parameters, List<Policy> chosen, List<Integer> counts) {
+        List<Callable<SimResult>> simulations = new ArrayList<>();
+        if (machine.endsWith(".xml")) {
+            Topology topology =
+                    TopologyReader.xml(Path.of(machine)).level(level).read();
+            chosen.forEach(policy -> simulations.add(study.on(topology, parameters.machine("genoa"), policy)));
+            return simulations;
+        }
+        Parameters.Machine whole = parameters.machine(machine);
+        for (int count : counts.isEmpty() ? List.of(whole.domains()) : counts) {
+            BenchCommand.require("--ccds", count, 1, 1_024);
+            chosen.forEach(policy -> simulations.add(study.on(whole.withDomains(count), level, policy)));
+        }
+        return simulations;
+    }
+
+    private void printSensitivity(Study study, Parameters parameters, List<Policy> chosen) throws InterruptedException {
+        if (machine.endsWith(".xml")) {
+            throw new CommandFailure("--sensitivity needs a machine by name, got " + machine);
+        }
+        List<Callable<SimResult>> simulations = new ArrayList<>();
+        List<String> names = new ArrayList<>();
+        for (Parameters.Knob knob : Parameters.knobs()) {
+            for (double factor : new double[] {.5, 2}) {
+                Parameters.Variant variant =
+                        knob.change().times(parameters.machine(machine), parameters.tasks(), factor);
+                names.add("%s x %s".formatted(knob.name(), factor));
+                chosen.forEach(
+                        policy -> simulations.add(study.with(variant.tasks()).on(variant.machine(), level, policy)));
+            }
+        }
+        List<SimResult> results = Study.runAll(simulations, this::progress);
+        SimReport.printSensitivity(streams.out()::println, names, chosen, results);
+    }
+
+    private static List<Integer> range(String text) {
+        String[] ends = text.split("\\.\\.", -1);
+        try {
+            int first = Integer.parseInt(ends[0]);
+            int last = ends.length == 1 ? first : Integer.parseInt(ends[1]);
+            if (ends.length <= 2 && first >= 1 && last >= first) {
+                return IntStream.rangeClosed(first, last).boxed().toList();
+            }
+        } catch (NumberFormatException notANumber) {
+            // Reported below with all else that is wrong.
+        }
+        throw new CommandFailure("--ccds must be a number or a range such as 1..12, got " + text);
+    }
+
+    private void progress(SimResult result) {
+        say("simulated %s on %d domains".formatted(result.policy(), result.domains()));
+    }
+
+    private void say(String line) {
+        streams.err().println(line);
+    }
+}

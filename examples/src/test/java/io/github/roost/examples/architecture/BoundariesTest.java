@@ -1,0 +1,206 @@
+package io.github.roost.examples.architecture;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static com.tngtech.archunit.library.GeneralCodingRules.ACCESS_STANDARD_STREAMS;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaMethod;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.util.stream.Stream;
+
+/** The arrows between Roost's modules and packages, on the compiled classes. */
+@AnalyzeClasses(packages = "io.github.roost", importOptions = DoNotIncludeTests.class)
+class BoundariesTest {
+    private static final String TOPOLOGY = "io.github.roost.topology..";
+    private static final String CORE = "io.github.roost.core..";
+    private static final String HNSW = "io.github.roost.index.hnsw..";
+    private static final String IVF = "io.github.roost.index.ivf..";
+    private static final String[] LIBRARIES = {TOPOLOGY, CORE, HNSW, IVF};
+
+    private static final String HWLOC = "io.github.roost.topology.hwloc..";
+    private static final String POOL = "io.github.roost.core.pool..";
+    private static final String WALK = "io.github.roost.index.hnsw.walk..";
+    private static final String KERNEL = "io.github.roost.index.ivf.kernel..";
+    private static final String[] INTERNALS = {HWLOC, POOL, WALK, KERNEL};
+    private static final String[] NATIVE = {HWLOC, WALK, KERNEL};
+
+    private static final DescribedPredicate<JavaClass> EXPORTED = resideInAnyPackage(LIBRARIES)
+            .and(DescribedPredicate.not(resideInAnyPackage(INTERNALS)))
+            .and(DescribedPredicate.describe("public", BoundariesTest::isPublic));
+
+    @ArchTest
+    static final ArchRule modulesDependDownwards = layeredArchitecture()
+            .consideringOnlyDependenciesInLayers()
+            .layer("topology")
+            .definedBy(TOPOLOGY)
+            .layer("core")
+            .definedBy(CORE)
+            .layer("index-hnsw")
+            .definedBy(HNSW)
+            .layer("index-ivf")
+            .definedBy(IVF)
+            .layer("bench")
+            .definedBy("io.github.roost.bench..")
+            .layer("examples")
+            .definedBy("io.github.roost.examples..")
+            .whereLayer("examples")
+            .mayNotBeAccessedByAnyLayer()
+            .whereLayer("bench")
+            .mayOnlyBeAccessedByLayers("examples")
+            .whereLayer("index-hnsw")
+            .mayOnlyBeAccessedByLayers("bench", "examples")
+            .whereLayer("index-ivf")
+            .mayOnlyBeAccessedByLayers("bench", "examples")
+            .whereLayer("core")
+            .mayOnlyBeAccessedByLayers("index-hnsw", "index-ivf", "bench", "examples");
+
+    @ArchTest
+    static final ArchRule hwlocIsBehindTopology = onlyUsedBy(HWLOC, TOPOLOGY);
+
+    @ArchTest
+    static final ArchRule thePoolIsBehindCore = onlyUsedBy(POOL, CORE);
+
+    @ArchTest
+    static final ArchRule theWalkIsBehindIndexHnsw = onlyUsedBy(WALK, HNSW);
+
+    @ArchTest
+    static final ArchRule theKernelIsBehindIndexIvf = onlyUsedBy(KERNEL, IVF);
+
+    @ArchTest
+    static final ArchRule exportedSignaturesShowNothingInternal = methods()
+            .that()
+            .areDeclaredInClassesThat(EXPORTED)
+            .and()
+            .arePublic()
+            .should(nameNothingInternal());
+
+    @ArchTest
+    static final ArchRule exportedTypesCannotBeExtendedUnlessMeantTo = classes()
+            .that(EXPORTED)
+            .and()
+            .areNotInterfaces()
+            .and()
+            .areNotEnums()
+            .and()
+            .areNotAssignableTo(Throwable.class)
+            .should()
+            .haveModifier(JavaModifier.FINAL);
+
+    @ArchTest
+    static final ArchRule nativeFunctionsAreBoundInOnePackageAModule = noClasses()
+            .that()
+            .resideInAnyPackage("io.github.roost..")
+            .and()
+            .resideOutsideOfPackages(NATIVE)
+            .should()
+            .dependOnClassesThat()
+            .areAssignableTo(Linker.class)
+            .orShould()
+            .dependOnClassesThat()
+            .areAssignableTo(SymbolLookup.class)
+            .orShould()
+            .dependOnClassesThat()
+            .areAssignableTo(FunctionDescriptor.class);
+
+    @ArchTest
+    static final ArchRule addressesStayWithTheNativeFunctions = noClasses()
+            .that()
+            .resideInAnyPackage("io.github.roost..")
+            .and()
+            .resideOutsideOfPackages(NATIVE)
+            .should()
+            .callMethod(MemorySegment.class, "address")
+            .orShould()
+            .callMethod(MemorySegment.class, "ofAddress", long.class)
+            .orShould()
+            .callMethod(MemorySegment.class, "reinterpret", long.class);
+
+    @ArchTest
+    static final ArchRule decisionsKnowNeitherPoolNorOrchestrator = noClasses()
+            .that()
+            .resideInAnyPackage(
+                    "io.github.roost.core.dispatch..",
+                    "io.github.roost.core.mapping..",
+                    "io.github.roost.core.monitor..")
+            .should()
+            .dependOnClassesThat(resideInAPackage(POOL).or(resideInAPackage("io.github.roost.core")));
+
+    @ArchTest
+    static final ArchRule packagesOfCoreHaveNoCycles =
+            slices().matching("io.github.roost.core.(*)..").should().beFreeOfCycles();
+
+    @ArchTest
+    static final ArchRule packagesOfBenchHaveNoCycles =
+            slices().matching("io.github.roost.bench.(*)..").should().beFreeOfCycles();
+
+    @ArchTest
+    static final ArchRule librariesPrintNothing =
+            noClasses().that().resideInAnyPackage(LIBRARIES).should(ACCESS_STANDARD_STREAMS);
+
+    @ArchTest
+    static final ArchRule librariesLogThroughSlf4jAlone = noClasses()
+            .that()
+            .resideInAnyPackage(LIBRARIES)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(
+                    "java.util.logging..", "org.apache.logging..", "org.apache.log4j..", "ch.qos.logback..");
+
+    @ArchTest
+    static final ArchRule micrometerIsOptional = noClasses()
+            .that()
+            .resideInAnyPackage(LIBRARIES)
+            .and()
+            .resideOutsideOfPackage("io.github.roost.core.metrics..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("io.micrometer..");
+
+    private static ArchRule onlyUsedBy(String internal, String module) {
+        return noClasses()
+                .that()
+                .resideOutsideOfPackage(module)
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage(internal);
+    }
+
+    private static boolean isPublic(JavaClass type) {
+        return type.getModifiers().contains(JavaModifier.PUBLIC)
+                && type.getEnclosingClass().map(BoundariesTest::isPublic).orElse(true);
+    }
+
+    private static ArchCondition<JavaMethod> nameNothingInternal() {
+        DescribedPredicate<JavaClass> internal = resideInAnyPackage(INTERNALS);
+        return new ArchCondition<>("name nothing internal") {
+            @Override
+            public void check(JavaMethod method, ConditionEvents events) {
+                Stream.concat(
+                                method.getReturnType().getAllInvolvedRawTypes().stream(),
+                                method.getParameterTypes().stream()
+                                        .flatMap(type -> type.getAllInvolvedRawTypes().stream()))
+                        .filter(internal)
+                        .forEach(type -> events.add(SimpleConditionEvent.violated(
+                                method, method.getFullName() + " shows " + type.getName())));
+            }
+        };
+    }
+}
