@@ -54,7 +54,8 @@ public final class PackageService {
             }
         }
         if (!service.isDraining()) {
-            messages.println("serving on http://" + settings.host() + ":" + service.port() + "/ ("
+            String host = settings.host().contains(":") ? "[" + settings.host() + "]" : settings.host();
+            messages.println("serving on http://" + host + ":" + service.port() + "/ ("
                     + (settings.token() == null ? "writes are open to this machine" : "writes need the ROOST_TOKEN")
                     + "); Ctrl-C ends it");
         }

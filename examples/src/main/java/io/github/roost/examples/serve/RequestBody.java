@@ -70,6 +70,7 @@ final class RequestBody implements AutoCloseable {
                 }
                 patience.requireLeft();
             }
+            patience.requireLeft();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
