@@ -1,5 +1,11 @@
 /* The exported functions, and the one place that knows which instruction sets there are. */
+#include "codes.h"
 #include "scan.h"
+
+#if defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
 
 enum isa { PORTABLE, AVX2, AVX512, NEON };
 
@@ -44,5 +50,59 @@ void roost_ivf_scan(int32_t isa, const float *rows, const int64_t *ids, int64_t 
 #endif
         default:
             scan_portable(&scan);
+    }
+}
+
+/* Arguments as in struct codes; `isa` must be supported. One without instructions for bytes takes the next best. */
+void roost_ivf_scan_codes(int32_t isa, const uint8_t *codes, const float *terms, int32_t count, int32_t stride,
+                          int32_t query_count, const int8_t *weights, const int32_t *starts, const float *slopes,
+                          const float *bounds, int32_t room, int32_t *found, int32_t *rows, float *scores) {
+    const struct codes scan = {codes,  terms,  count, stride, query_count, weights, starts,
+                               slopes, bounds, room,  found,  rows,        scores};
+    switch (isa) {
+#if defined(__x86_64__)
+        case AVX512:
+            if (__builtin_cpu_supports("avx512vnni")) {
+                codes_vnni(&scan);
+            } else {
+                codes_avx2(&scan);
+            }
+            break;
+        case AVX2:
+            codes_avx2(&scan);
+            break;
+#elif defined(__aarch64__)
+        case NEON:
+            if (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) {
+                codes_dot(&scan);
+            } else {
+                codes_neon(&scan);
+            }
+            break;
+#endif
+        default:
+            codes_portable(&scan);
+    }
+}
+
+/* Arguments as in struct picks; `isa` must be supported. */
+void roost_ivf_compare(int32_t isa, const float *const *rows, int64_t count, int64_t stride, int32_t inner_product,
+                       float bias, const float *query, float *distances) {
+    const struct picks picks = {rows, count, stride, inner_product, bias, query, distances};
+    switch (isa) {
+#if defined(__x86_64__)
+        case AVX2:
+            picks_avx2(&picks);
+            break;
+        case AVX512:
+            picks_avx512(&picks);
+            break;
+#elif defined(__aarch64__)
+        case NEON:
+            picks_neon(&picks);
+            break;
+#endif
+        default:
+            picks_portable(&picks);
     }
 }

@@ -29,9 +29,24 @@ struct scan {
     int64_t heap_stride;
 };
 
+/* Rows that lie anywhere, and the one query that they are compared with: the distances of a scan, to the bit. */
+struct picks {
+    const float *const *rows;
+    int64_t count;
+    int64_t stride;
+    int32_t inner_product;
+    float bias;
+    const float *query;
+    float *distances;
+};
+
 void scan_avx512(const struct scan *scan);
 void scan_avx2(const struct scan *scan);
 void scan_neon(const struct scan *scan);
 void scan_portable(const struct scan *scan);
+void picks_avx512(const struct picks *picks);
+void picks_avx2(const struct picks *picks);
+void picks_neon(const struct picks *picks);
+void picks_portable(const struct picks *picks);
 
 #endif

@@ -43,4 +43,5 @@ static inline __attribute__((always_inline)) void fold(const vec *sums, const in
 
 #define TILE_QUERIES 4
 #define SCAN scan_avx512
+#define PICKS picks_avx512
 #include "scan_body.h"

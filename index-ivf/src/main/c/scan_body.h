@@ -4,7 +4,7 @@
  *   vec_zero, vec_load, vec_sub, vec_fma(a, b, sum)
  *   fold(sums, count, out)   the sum of each vector's lanes: halves are added, then quarters, and so on
  *   TILE_QUERIES             4 or 2 or 1: how many queries times 4 rows its registers hold
- *   SCAN                     the name of the function to define
+ *   SCAN, PICKS              the names of the functions to define
  *
  * Rows are the outer loop, so that each is read from memory once for all queries; a tile of queries times rows keeps
  * its sums in registers, so that each load serves several pairs.
@@ -83,5 +83,34 @@ void SCAN(const struct scan *scan) {
         scan_rows(scan, 1);
     } else {
         scan_rows(scan, 0);
+    }
+}
+
+/* Far enough ahead for memory to answer, near enough for the lines to be there still. */
+#define PICKS_AHEAD 8
+
+INLINE void compare_picks(const struct picks *picks, const int inner_product) {
+    float out[4 * TILE_ROWS] __attribute__((aligned(64)));
+    for (int64_t first = 0; first < picks->count; first += TILE_ROWS) {
+        const float *row[TILE_ROWS];
+        for (int j = 0; j < TILE_ROWS; j++) {
+            row[j] = picks->rows[first + j < picks->count ? first + j : picks->count - 1];
+            if (first + j + PICKS_AHEAD < picks->count) {
+                const float *ahead = picks->rows[first + j + PICKS_AHEAD];
+                for (int64_t at = 0; at < picks->stride; at += 16) __builtin_prefetch(ahead + at);
+            }
+        }
+        tile(1, inner_product, &picks->query, row, picks->stride, out);
+        for (int j = 0; j < TILE_ROWS && first + j < picks->count; j++) {
+            picks->distances[first + j] = inner_product ? picks->bias - out[j] : out[j];
+        }
+    }
+}
+
+void PICKS(const struct picks *picks) {
+    if (picks->inner_product) {
+        compare_picks(picks, 1);
+    } else {
+        compare_picks(picks, 0);
     }
 }

@@ -42,4 +42,5 @@ static inline void fold(const vec *sums, const int count, float *out) {
 
 #define TILE_QUERIES 1
 #define SCAN scan_portable
+#define PICKS picks_portable
 #include "scan_body.h"

@@ -305,8 +305,13 @@ public final class Orchestrator implements AutoCloseable {
         new BatchRun(this, pieces, piece).run(name);
     }
 
-    /** Whether the calling thread is one of the workers. */
-    boolean calledOnWorker() {
+    /**
+     * Says whether the caller is one of the workers. Code that hands its work to other threads and blocks until they are done
+     * must not do so there if they in turn need a worker: all workers might be waiting.
+     *
+     * @return whether the calling thread is a worker of this orchestrator
+     */
+    public boolean calledOnWorker() {
         return pool.callingWorker() >= 0;
     }
 

@@ -38,6 +38,23 @@ class OrchestratorTest {
     }
 
     @Test
+    void aThreadCanAskWhetherItIsAWorker() {
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build();
+                Orchestrator other = Machines.orchestrator(1, 1).build()) {
+            MappingId id = orchestrator.register("table").id();
+            assertThat(orchestrator.calledOnWorker()).isFalse();
+            assertThat(orchestrator
+                            .submit((query, context) -> query.calledOnWorker(), orchestrator, id)
+                            .join())
+                    .isTrue();
+            assertThat(orchestrator
+                            .submit((query, context) -> query.calledOnWorker(), other, id)
+                            .join())
+                    .isFalse();
+        }
+    }
+
+    @Test
     void newTablesSpreadOverTheDomains() {
         try (Orchestrator orchestrator = Machines.orchestrator(4, 1).build()) {
             List<MappingId> ids = IntStream.range(0, 8)

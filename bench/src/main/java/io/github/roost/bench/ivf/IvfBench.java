@@ -11,6 +11,7 @@ import io.github.roost.bench.peer.Workload;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
+import io.github.roost.index.ivf.ElementType;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.topology.Topology;
 import java.io.IOException;
@@ -23,30 +24,60 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Question: how many searches a second does an IVF table answer, and how fast a lone one, beside FAISS's
- * {@code IndexIVFFlat} of as many lists on as many threads? The two take turns, in rounds.
+ * {@code IndexIVFFlat} of as many lists on as many threads, and beside a table whose lists are of bytes? They take turns, in
+ * rounds.
  */
 public final class IvfBench implements AutoCloseable {
     private static final int QUERIES_FOR_RECALL = 200;
 
     private final Workload workload;
     private final Orchestrator orchestrator;
-    private final IvfTable table;
-    private final double buildSeconds;
+    private final List<Engine> engines = new ArrayList<>();
     private final @Nullable PeerProcess faiss;
     private final double faissBuildSeconds;
 
-    /** @param python interpreter that has FAISS, null to leave FAISS out */
-    public IvfBench(Workload workload, Topology topology, int nlist, @Nullable Path python) throws IOException {
+    /** One of Roost's tables, and how long its build took. */
+    private record Engine(String name, IvfTable table, double buildSeconds) {}
+
+    /** What an engine showed, round by round; rates by number in flight. */
+    private record Series(List<List<Double>> rates, List<Double> p50, List<Double> p999) {
+        Series(int numbers) {
+            this(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+            for (int i = 0; i < numbers; i++) {
+                rates.add(new ArrayList<>());
+            }
+        }
+    }
+
+    /**
+     * @param int8 whether a table of bytes, floats kept, stands beside the one of floats
+     * @param python interpreter that has FAISS, null to leave FAISS out
+     */
+    public IvfBench(Workload workload, Topology topology, int nlist, boolean int8, @Nullable Path python)
+            throws IOException {
         this.workload = workload;
         this.orchestrator = Orchestrator.builder()
                 .topology(topology)
                 .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(30)))
                 .build();
-        long began = System.nanoTime();
-        this.table = IvfTable.builder().nlist(nlist).build(orchestrator, workload.rows());
-        this.buildSeconds = (System.nanoTime() - began) / 1e9;
+        engines.add(built("roost", nlist, ElementType.FLOAT32));
+        if (int8) {
+            engines.add(built("int8", nlist, ElementType.INT8));
+        }
         this.faiss = python == null ? null : faiss(workload, nlist, orchestrator.workers(), python);
         this.faissBuildSeconds = faiss == null ? Double.NaN : faiss.answer();
+    }
+
+    private Engine built(String name, int nlist, ElementType elementType) {
+        long began = System.nanoTime();
+        IvfTable table = IvfTable.builder()
+                .name(name)
+                .nlist(nlist)
+                // Every measurement says how many: the build does not measure what would be right.
+                .nprobe(1)
+                .elementType(elementType)
+                .build(orchestrator, workload.rows());
+        return new Engine(name, table, (System.nanoTime() - began) / 1e9);
     }
 
     private static PeerProcess faiss(Workload workload, int nlist, int threads, Path python) throws IOException {
@@ -59,9 +90,9 @@ public final class IvfBench implements AutoCloseable {
                 List.of(String.valueOf(nlist), String.valueOf(threads)));
     }
 
-    /** Seconds that Roost's build took. */
-    public double buildSeconds() {
-        return buildSeconds;
+    /** Seconds that Roost's builds took: of the table of floats, then of the one of bytes if it is there. */
+    public List<Double> buildSeconds() {
+        return engines.stream().map(Engine::buildSeconds).toList();
     }
 
     /** Seconds that FAISS's training and adding took, not a number where it was left out. */
@@ -80,66 +111,77 @@ public final class IvfBench implements AutoCloseable {
     public record Point(
             String engine, int inFlight, double recall, Samples perSecond, Samples loneP50, Samples loneP999) {}
 
-    /** Measures one k and nprobe: Roost with each number in flight, then FAISS if it is there. */
+    /** Measures one k and nprobe: Roost's tables with each number in flight, then FAISS if it is there. */
     public List<Point> measure(int k, int nprobe, List<Integer> inFlight, int rounds, Duration slice)
             throws IOException, InterruptedException {
-        List<List<Double>> rates = new ArrayList<>();
-        inFlight.forEach(number -> rates.add(new ArrayList<>()));
-        List<Double> p50 = new ArrayList<>();
-        List<Double> p999 = new ArrayList<>();
-        List<Double> faissRates = new ArrayList<>();
-        List<Double> faissP50 = new ArrayList<>();
-        List<Double> faissP999 = new ArrayList<>();
-        run(inFlight.getLast(), k, nprobe, slice);
+        List<Series> series = new ArrayList<>();
+        for (Engine engine : engines) {
+            series.add(new Series(inFlight.size()));
+            run(engine, inFlight.getLast(), k, nprobe, slice);
+        }
+        Series ofFaiss = new Series(1);
         for (int round = 0; round < rounds; round++) {
             for (int i = 0; i < inFlight.size(); i++) {
-                rates.get(i).add(run(inFlight.get(i), k, nprobe, slice).perSecond());
+                for (int engine = 0; engine < engines.size(); engine++) {
+                    double rate = run(engines.get(engine), inFlight.get(i), k, nprobe, slice)
+                            .perSecond();
+                    series.get(engine).rates().get(i).add(rate);
+                }
             }
-            Latencies lone = run(1, k, nprobe, slice).latencies();
-            p50.add(lone.p50us());
-            p999.add(lone.p999us());
+            for (int engine = 0; engine < engines.size(); engine++) {
+                Latencies lone = run(engines.get(engine), 1, k, nprobe, slice).latencies();
+                series.get(engine).p50().add(lone.p50us());
+                series.get(engine).p999().add(lone.p999us());
+            }
             if (faiss != null) {
-                faissRates.add(order(faiss, "rate", k, nprobe, slice));
-                faissP50.add(order(faiss, "lone", k, nprobe, slice));
-                faissP999.add(faiss.order("p999 0 0 0"));
+                ofFaiss.rates().getFirst().add(order(faiss, "rate", k, nprobe, slice));
+                ofFaiss.p50().add(order(faiss, "lone", k, nprobe, slice));
+                ofFaiss.p999().add(faiss.order("p999 0 0 0"));
             }
         }
+        List<Double> recalls = recalls(k, nprobe);
         List<Point> points = new ArrayList<>();
-        double[] recalls = recalls(k, nprobe);
-        for (int i = 0; i < inFlight.size(); i++) {
-            points.add(new Point(
-                    "roost", inFlight.get(i), recalls[0], Samples.of(rates.get(i)), Samples.of(p50), Samples.of(p999)));
+        for (int engine = 0; engine < engines.size(); engine++) {
+            for (int i = 0; i < inFlight.size(); i++) {
+                points.add(
+                        point(engines.get(engine).name(), inFlight.get(i), recalls.get(engine), series.get(engine), i));
+            }
         }
         if (faiss != null) {
-            points.add(new Point(
-                    "faiss",
-                    workload.queries().length,
-                    recalls[1],
-                    Samples.of(faissRates),
-                    Samples.of(faissP50),
-                    Samples.of(faissP999)));
+            points.add(point("faiss", workload.queries().length, recalls.getLast(), ofFaiss, 0));
         }
         return points;
+    }
+
+    private static Point point(String engine, int inFlight, double recall, Series series, int number) {
+        return new Point(
+                engine,
+                inFlight,
+                recall,
+                Samples.of(series.rates().get(number)),
+                Samples.of(series.p50()),
+                Samples.of(series.p999()));
     }
 
     private static double order(PeerProcess faiss, String what, int k, int nprobe, Duration slice) throws IOException {
         return faiss.order(String.format(Locale.ROOT, "%s %d %d %.3f", what, k, nprobe, slice.toNanos() / 1e9));
     }
 
-    private Run run(int inFlight, int k, int nprobe, Duration slice) throws InterruptedException {
+    private Run run(Engine engine, int inFlight, int k, int nprobe, Duration slice) throws InterruptedException {
         float[][] queries = workload.queries();
         return new ClosedLoop(inFlight)
                 .run(
                         Long.MAX_VALUE,
                         slice,
-                        number -> table.search(queries[(int) (number % queries.length)], k, nprobe),
+                        number -> engine.table().search(queries[(int) (number % queries.length)], k, nprobe),
                         (number, found) -> {});
     }
 
-    /** Roost's, and FAISS's where it is there. */
-    private double[] recalls(int k, int nprobe) throws IOException {
+    /** Those of Roost's tables, then FAISS's where it is there. */
+    private List<Double> recalls(int k, int nprobe) throws IOException {
         ExactSearch exact = new ExactSearch(workload.rows());
-        DistanceRecall roost = new DistanceRecall();
+        List<DistanceRecall> roost =
+                engines.stream().map(engine -> new DistanceRecall()).toList();
         DistanceRecall peer = new DistanceRecall();
         int[][] byFaiss = new int[0][];
         if (faiss != null) {
@@ -149,12 +191,18 @@ public final class IvfBench implements AutoCloseable {
         for (int query = 0; query < Math.min(QUERIES_FOR_RECALL, workload.queries().length); query++) {
             float[] vector = workload.queries()[query];
             Neighbors truth = exact.search(vector, k);
-            roost.add(truth, table.search(vector, k, nprobe).join());
+            for (int engine = 0; engine < engines.size(); engine++) {
+                IvfTable table = engines.get(engine).table();
+                roost.get(engine).add(truth, table.search(vector, k, nprobe).join());
+            }
             if (faiss != null) {
                 peer.add(truth, withDistances(vector, byFaiss[query]));
             }
         }
-        return new double[] {roost.share(), faiss == null ? Double.NaN : peer.share()};
+        List<Double> recalls =
+                new ArrayList<>(roost.stream().map(DistanceRecall::share).toList());
+        recalls.add(faiss == null ? Double.NaN : peer.share());
+        return recalls;
     }
 
     private Neighbors withDistances(float[] query, int[] ids) {

@@ -193,7 +193,7 @@ public final class Replay implements AutoCloseable {
     public List<SimResult> predict(
             Parameters parameters, String machine, DomainLevel level, List<String> names, long searches)
             throws IOException, InterruptedException {
-        Study study = new Study(tables.traces(), parameters.tasks(), searches, Math.max(1, searches / 50));
+        Study study = new Study(tables.traces(), parameters.tasks(), searches, Math.max(1, searches / 50), 1);
         List<Callable<SimResult>> simulations = new ArrayList<>();
         for (Policy policy : Policy.parse(String.join(",", names))) {
             simulations.add(study.on(parameters.machine(machine), level, predicted(policy)));

@@ -24,7 +24,7 @@ final class Bandwidth {
     }
 
     /** Takes room for a transfer asked for at a time; how many nanoseconds it waits for it. */
-    double delay(double now, int bytes) {
+    double delay(double now, double bytes) {
         long asked = (long) now / SLOT_NANOS;
         boolean knownFull = asked >= fullFrom && asked < fullTo;
         long slot = knownFull ? fullTo : asked;

@@ -19,13 +19,12 @@ final class Cores {
     /** Runs up to so many further items of a task on a core from a time on; when they are done. */
     double run(int core, VirtualTask task, int most, double from) {
         double now = from;
+        int lines = (task.itemBytes + Memory.LINE_BYTES - 1) / Memory.LINE_BYTES;
         double lineCost = kind.lineNanos() * (1 + groupedLine * (task.queries.size() - 1));
         int end = Math.min(task.items, task.next + most);
         for (; task.next < end; task.next++) {
-            int bytes = task.bytes(task.next);
-            double stall = memory.read(core, task.key(task.next), bytes, now, kind);
-            int lines = (bytes + Memory.LINE_BYTES - 1) / Memory.LINE_BYTES;
-            double compute = (kind.itemNanos() + lines * lineCost) * scale;
+            double stall = task.weight * memory.read(core, task.key(task.next), task.itemBytes, task.weight, now, kind);
+            double compute = task.weight * (kind.itemNanos() + lines * lineCost) * scale;
             stalled += stall;
             computing += compute;
             now += stall + compute;

@@ -19,27 +19,28 @@ final class Memory {
     private final int[] packageOf;
     private final Bandwidth[] links;
     private final Bandwidth[] packages;
-    private long l2Lines;
-    private long l3Lines;
-    private long dramLines;
+    private double l2Lines;
+    private double l3Lines;
+    private double dramLines;
 
     /**
      * @param layout one worker a core
      * @param l3Of which last-level cache each worker's core is under
      * @param packageOf which package each last-level cache is on
+     * @param sampling how much of what is read is simulated
      */
-    Memory(Parameters.Machine machine, WorkerLayout layout, int[] l3Of, int[] packageOf) {
+    Memory(Parameters.Machine machine, WorkerLayout layout, int[] l3Of, int[] packageOf, Sampling sampling) {
         this.machine = machine;
         this.l3Of = l3Of;
         this.packageOf = packageOf;
         this.l2 = new LruCache[layout.workers()];
         for (int core = 0; core < l2.length; core++) {
-            l2[core] = new LruCache(Math.round(machine.l2Kib() * 1024));
+            l2[core] = new LruCache(Math.round(machine.l2Kib() * 1024 / sampling.every()));
         }
         this.l3 = new LruCache[packageOf.length];
         this.linkOf = new int[l3.length];
         for (int cache = 0; cache < l3.length; cache++) {
-            l3[cache] = new LruCache(Math.round(machine.l3Mib() * 1024 * 1024));
+            l3[cache] = new LruCache(Math.round(machine.l3Mib() * 1024 * 1024 / sampling.every()));
             linkOf[cache] = cache / machine.domainsPerLink();
         }
         this.links = new Bandwidth[1 + linkOf[l3.length - 1]];
@@ -58,28 +59,29 @@ final class Memory {
      * @param core who reads
      * @param key what
      * @param size its bytes
+     * @param weight how many like it it stands for
      * @param now when, in nanoseconds
-     * @return nanoseconds that the core waits for it
+     * @return nanoseconds that the core waits for each of these
      */
-    double read(int core, int key, int size, double now, Parameters.Kind kind) {
+    double read(int core, int key, int size, double weight, double now, Parameters.Kind kind) {
         int lines = (size + LINE_BYTES - 1) / LINE_BYTES;
         LruCache own = l2[core];
         if (own.touch(key)) {
-            l2Lines += lines;
+            l2Lines += lines * weight;
             return 0;
         }
         int cache = l3Of[core];
         LruCache shared = l3[cache];
         double stall;
         if (shared.touch(key)) {
-            l3Lines += lines;
+            l3Lines += lines * weight;
             stall = lines * machine.l3Nanos() / kind.linesInFlight();
         } else {
-            dramLines += lines;
-            int bytes = lines * LINE_BYTES;
+            dramLines += lines * weight;
+            double bytes = lines * LINE_BYTES * weight;
             double queue =
                     Math.max(links[linkOf[cache]].delay(now, bytes), packages[packageOf[cache]].delay(now, bytes));
-            stall = lines * machine.dramNanos() / kind.linesInFlight() + queue;
+            stall = lines * machine.dramNanos() / kind.linesInFlight() + queue / weight;
         }
         own.insert(key, size);
         while (own.isOverfull()) {
@@ -104,18 +106,18 @@ final class Memory {
 
     /** Lines that were not in L3, as a share of those that were looked for there. */
     double l3MissRatio() {
-        long asked = l3Lines + dramLines;
-        return asked == 0 ? 0 : (double) dramLines / asked;
+        double asked = l3Lines + dramLines;
+        return asked == 0 ? 0 : dramLines / asked;
     }
 
     /** Bytes that came from memory. */
-    long dramBytes() {
+    double dramBytes() {
         return dramLines * LINE_BYTES;
     }
 
     /** Lines that were in the reader's L2, as a share of all. */
     double l2HitRatio() {
-        long all = l2Lines + l3Lines + dramLines;
-        return all == 0 ? 0 : (double) l2Lines / all;
+        double all = l2Lines + l3Lines + dramLines;
+        return all == 0 ? 0 : l2Lines / all;
     }
 }

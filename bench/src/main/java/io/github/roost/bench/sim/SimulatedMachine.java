@@ -68,7 +68,7 @@ record SimulatedMachine(Parameters.Machine machine, WorkerLayout layout, int[] l
         return new SimulatedMachine(machine, layout, l3Of, packageOf);
     }
 
-    Memory memory() {
-        return new Memory(machine, layout, l3Of, packageOf);
+    Memory memory(Sampling sampling) {
+        return new Memory(machine, layout, l3Of, packageOf, sampling);
     }
 }

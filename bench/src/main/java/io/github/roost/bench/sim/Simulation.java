@@ -32,11 +32,13 @@ public final class Simulation {
     private final Policy policy;
     private final long searches;
     private final long searchesPerWindow;
+    private final Sampling sampling;
 
     /**
      * @param machine the machine and its speeds
      * @param searches how many to measure, after a fifth as many of warm-up
      * @param searchesPerWindow completed searches that make a window
+     * @param sampling how much of what is read is simulated
      */
     Simulation(
             Traces traces,
@@ -44,7 +46,9 @@ public final class Simulation {
             Parameters.Tasks tasks,
             Policy policy,
             long searches,
-            long searchesPerWindow) {
+            long searchesPerWindow,
+            Sampling sampling) {
+        this.sampling = sampling;
         this.traces = traces;
         this.machine = machine;
         this.tasks = tasks;
@@ -66,6 +70,9 @@ public final class Simulation {
         final Cores cores;
         private final long warmUp = Math.round(searches * WARM_UP);
         private final int[] firstKey = new int[traces.tables().size()];
+        /** Nodes of each table's targets that are simulated; filled in as they are asked for. */
+        private final int[][][] sampled = new int[traces.tables().size()][spec.targets()][];
+
         private final int[][] firstKeyOfList = new int[traces.tables().size()][];
         final int[] firstSlot = new int[traces.tables().size()];
         final int slots;
@@ -79,7 +86,7 @@ public final class Simulation {
 
         Run() {
             Parameters.Kind kind = spec.index() == Index.HNSW ? tasks.hnsw() : tasks.ivf();
-            this.cores = new Cores(machine.memory(), machine.machine(), tasks, kind);
+            this.cores = new Cores(machine.memory(sampling), machine.machine(), tasks, kind);
             int keys = 0;
             int slot = 0;
             for (int table = 0; table < firstKey.length; table++) {
@@ -101,14 +108,19 @@ public final class Simulation {
 
         VirtualTask walk(int table, int target, VirtualQuery query) {
             Traces.Table traced = traces.tables().get(table);
-            return VirtualTask.walk(
-                    firstSlot[table], firstKey[table], traced.visits()[target], traced.rowBytes(), query);
+            int[] visits = traced.visits()[target];
+            int[] nodes = sampled[table][target];
+            if (nodes == null) {
+                nodes = sampling.of(visits);
+                sampled[table][target] = nodes;
+            }
+            return VirtualTask.walk(firstSlot[table], firstKey[table], nodes, visits.length, traced.rowBytes(), query);
         }
 
         VirtualTask scan(int table, int list, List<VirtualQuery> queries) {
             Traces.Table traced = traces.tables().get(table);
             long bytes = (long) traced.listRows()[list] * traced.rowBytes();
-            return VirtualTask.scan(firstSlot[table] + list, firstKeyOfList[table][list], bytes, queries);
+            return VirtualTask.scan(firstSlot[table] + list, firstKeyOfList[table][list], bytes, sampling, queries);
         }
 
         /** Counts a completed search; whether it was the last. */
@@ -173,6 +185,7 @@ public final class Simulation {
         /** Queries that wait for a list, by slot. */
         private final List<List<VirtualQuery>> mail = new ArrayList<>();
 
+        private final int itemsPerTurn = Math.max(1, ITEMS_PER_TURN / sampling.every());
         private double now;
         private boolean done;
 
@@ -249,7 +262,7 @@ public final class Simulation {
                 }
             }
             if (task != null) {
-                events.add(cores.run(worker, task, ITEMS_PER_TURN, now), worker);
+                events.add(cores.run(worker, task, itemsPerTurn, now), worker);
             }
         }
 
@@ -263,7 +276,7 @@ public final class Simulation {
 
         private void ended(int worker, VirtualTask task) {
             current[worker] = null;
-            mapper.touched(machine.layout().domainOf(worker), task.slot, task.totalBytes());
+            mapper.touched(machine.layout().domainOf(worker), task.slot, task.totalBytes);
             for (VirtualQuery query : task.queries) {
                 query.remaining--;
                 if (query.remaining == 0) {

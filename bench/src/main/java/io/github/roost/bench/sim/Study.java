@@ -18,25 +18,38 @@ import java.util.function.Consumer;
  * @param tasks what they cost
  * @param searches how many each simulation measures
  * @param searchesPerWindow completed searches that make a window
+ * @param sample one of how many nodes and blocks is simulated, from 1 to 64; as many searches take so much less time
  */
-public record Study(Traces traces, Parameters.Tasks tasks, long searches, long searchesPerWindow) {
+public record Study(Traces traces, Parameters.Tasks tasks, long searches, long searchesPerWindow, int sample) {
     /** Simulates a machine of given parameters. */
     public Callable<SimResult> on(Parameters.Machine machine, DomainLevel level, Policy policy) {
         return () -> new Simulation(
-                        traces, SimulatedMachine.of(machine, level), tasks, policy, searches, searchesPerWindow)
+                        traces,
+                        SimulatedMachine.of(machine, level),
+                        tasks,
+                        policy,
+                        searches,
+                        searchesPerWindow,
+                        new Sampling(sample))
                 .run();
     }
 
     /** Simulates the cores and caches of a topology with the speeds of a machine's parameters. */
     public Callable<SimResult> on(Topology topology, Parameters.Machine speeds, Policy policy) {
         return () -> new Simulation(
-                        traces, SimulatedMachine.of(topology, speeds), tasks, policy, searches, searchesPerWindow)
+                        traces,
+                        SimulatedMachine.of(topology, speeds),
+                        tasks,
+                        policy,
+                        searches,
+                        searchesPerWindow,
+                        new Sampling(sample))
                 .run();
     }
 
     /** The same workload where something else is assumed about searches. */
     public Study with(Parameters.Tasks other) {
-        return new Study(traces, other, searches, searchesPerWindow);
+        return new Study(traces, other, searches, searchesPerWindow, sample);
     }
 
     /**

@@ -2,6 +2,8 @@ package io.github.roost.bench.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.github.roost.bench.workload.WorkloadSpec;
 import io.github.roost.bench.workload.WorkloadTables;
@@ -60,13 +62,18 @@ class SimulationTest {
     }
 
     private static SimResult run(Traces traces, Parameters.Machine machine, String policy) {
+        return run(traces, machine, policy, 1);
+    }
+
+    private static SimResult run(Traces traces, Parameters.Machine machine, String policy, int sample) {
         return new Simulation(
                         traces,
                         SimulatedMachine.of(machine, DomainLevel.L3),
                         PARAMETERS.tasks(),
                         Policy.parse(policy).getFirst(),
                         400,
-                        40)
+                        40,
+                        new Sampling(sample))
                 .run();
     }
 
@@ -80,6 +87,17 @@ class SimulationTest {
         assertThat(scattered.l3MissRatio()).isGreaterThan(.9);
         assertThat(home.l3MissRatio()).isLessThan(.1);
         assertThat(home.perSecond()).isGreaterThan(1.2 * scattered.perSecond());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"v0", "v2"})
+    void aSampleOfTheNodesTellsTheSame(String policy) throws IOException {
+        Traces traces = sweeps(8, 12 << 10);
+        Parameters.Machine machine = PARAMETERS.machine("genoa").withDomains(2);
+        SimResult all = run(traces, machine, policy);
+        SimResult sampled = run(traces, machine, policy, 4);
+        assertThat(sampled.perSecond()).isCloseTo(all.perSecond(), withinPercentage(10));
+        assertThat(sampled.l3MissRatio()).isCloseTo(all.l3MissRatio(), within(.05));
     }
 
     @Test

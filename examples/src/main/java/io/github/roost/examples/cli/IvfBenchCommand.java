@@ -32,6 +32,12 @@ final class IvfBenchCommand implements Callable<Integer> {
         mixture
     }
 
+    /** What the lists are of. */
+    enum Element {
+        float32,
+        int8
+    }
+
     /** What stands beside Roost. */
     enum Peer {
         faiss,
@@ -62,6 +68,12 @@ final class IvfBenchCommand implements Callable<Integer> {
     @Option(names = "--in-flight", paramLabel = "N", split = ",", description = "Searches under way; default 64,256.")
     private List<Integer> inFlight = List.of(64, 256);
 
+    @Option(
+            names = "--element",
+            paramLabel = "float32|int8",
+            description = "int8 measures a table of bytes, floats kept, beside the one of floats; default float32.")
+    private Element element = Element.float32;
+
     @Option(names = "--rounds", paramLabel = "N", description = "Rounds of both; default 3.")
     private int rounds = 3;
 
@@ -91,11 +103,21 @@ final class IvfBenchCommand implements Callable<Integer> {
                 ? null
                 : PeerPython.prepare(home.resolve("bench/target/peers/faiss"), PeerPython.FAISS);
         List<Map<String, Object>> results = new ArrayList<>();
-        try (IvfBench bench = new IvfBench(workload, TopologyReader.live().read(), nlist, python)) {
+        boolean int8 = element == Element.int8;
+        try (IvfBench bench = new IvfBench(workload, TopologyReader.live().read(), nlist, int8, python)) {
             if (!json) {
                 streams.out()
-                        .println("%s, nlist %d; build %.1f s, FAISS %.1f s"
-                                .formatted(workload.name(), nlist, bench.buildSeconds(), bench.faissBuildSeconds()));
+                        .println("%s, nlist %d; build %.1f s%s, FAISS %.1f s"
+                                .formatted(
+                                        workload.name(),
+                                        nlist,
+                                        bench.buildSeconds().getFirst(),
+                                        int8
+                                                ? ", int8 %.1f s"
+                                                        .formatted(bench.buildSeconds()
+                                                                .getLast())
+                                                : "",
+                                        bench.faissBuildSeconds()));
                 streams.out()
                         .println(
                                 "   k nprobe  engine in flight  recall  searches/s: median (least to most)   lone: p50 us"

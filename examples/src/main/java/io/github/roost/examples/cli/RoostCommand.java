@@ -80,10 +80,11 @@ public final class RoostCommand implements Callable<Integer> {
                         .addSubcommand(new IvfBenchCommand(streams))
                         .addSubcommand(new LocalityCommand(streams))
                         .addSubcommand(new HnswBenchCommand(streams))
+                        .addSubcommand(new LuceneBenchCommand(streams))
                         .addSubcommand(new SchedulingCommand(streams))
                         .addSubcommand(new GateCommand(streams))
-                        .addSubcommand(new ServeBenchCommand(streams))
                         .addSubcommand(new ReplayCommand(streams))
+                        .addSubcommand(new ServeBenchCommand(streams))
                         .addSubcommand(new RemapCommand(streams)));
         return command.setOut(new PrintWriter(streams.out(), true, StandardCharsets.UTF_8))
                 .setErr(new PrintWriter(streams.err(), true, StandardCharsets.UTF_8))

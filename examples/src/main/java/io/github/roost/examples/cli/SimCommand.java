@@ -74,6 +74,12 @@ final class SimCommand implements Callable<Integer> {
     @Option(names = "--window", paramLabel = "N", description = "Searches of a window of the mapper; default 1,000.")
     private int window = 1_000;
 
+    @Option(
+            names = "--sample",
+            paramLabel = "N",
+            description = "Simulate one of N nodes and blocks, in caches smaller by as much; default 4.")
+    private int sample = 4;
+
     @Option(names = "--drift", paramLabel = "N", description = "Searches from one drift to the next; default none.")
     private int drift;
 
@@ -121,6 +127,7 @@ final class SimCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         BenchCommand.require("--searches", searches, 100, 100_000_000);
         BenchCommand.require("--window", window, 1, 100_000_000);
+        BenchCommand.require("--sample", sample, 1, 64);
         BenchCommand.require("--drift", drift, 0, Integer.MAX_VALUE);
         Parameters parameters = parameterFile == null ? Parameters.builtIn() : Parameters.read(parameterFile);
         if (calibrate) {
@@ -131,7 +138,7 @@ final class SimCommand implements Callable<Integer> {
         WorkloadSpec spec = workload();
         List<Integer> counts = ccds == null ? List.of() : range(ccds);
         try (OutputFile file = json == null ? null : OutputFile.prepare("--json", json)) {
-            Study study = new Study(traces(spec), parameters.tasks(), searches, window);
+            Study study = new Study(traces(spec), parameters.tasks(), searches, window, sample);
             List<SimResult> results = Study.runAll(simulations(study, parameters, chosen, counts), this::progress);
             SimReport report = new SimReport(spec, results);
             report.print(streams.out()::println, tables);

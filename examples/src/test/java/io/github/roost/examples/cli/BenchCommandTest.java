@@ -17,6 +17,8 @@ class BenchCommandTest {
         "bench scheduling --task-micros -1, --task-micros must be between 0 and 100000",
         "bench ivf --nlist 4 --nprobe 5 --peer none, --nprobe must be between 1 and 4",
         "bench ivf --k 0 --peer none, --k must be between 1 and 10000",
+        "bench lucene --clients 0, --clients must be between 1 and 4096",
+        "bench lucene --workload x, --workload",
         "soak --seconds 0, --seconds must be between 1 and 1000000",
         "bench, no benchmark given",
     })

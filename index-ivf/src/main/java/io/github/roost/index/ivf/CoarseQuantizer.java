@@ -48,11 +48,15 @@ final class CoarseQuantizer {
         return (int) centroids.count();
     }
 
-    /** The {@code count} nearest lists of one query, nearest first. */
+    /**
+     * The {@code count} nearest lists of one query, nearest first, in a table of this metric; fewer where a distance is not a
+     * number.
+     */
     int[] nearest(float[] query, int count, Metric metric) {
         TopHeap heap = new TopHeap(count);
         QueryGroup group = GROUP.get();
-        group.begin(metric, dimension, count);
+        // Rows went to lists by distance, so that is what lists are near by, for unit vectors too.
+        group.begin(metric == Metric.INNER_PRODUCT ? metric : Metric.SQUARED_L2, dimension, count);
         group.add(query, heap, Float.POSITIVE_INFINITY);
         kernel.scan(centroids, group);
         group.finish();

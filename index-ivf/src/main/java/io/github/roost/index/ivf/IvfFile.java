@@ -4,7 +4,6 @@ import io.github.roost.core.Metric;
 import io.github.roost.core.TableFileException;
 import io.github.roost.core.Vectors;
 import io.github.roost.core.WholeFile;
-import io.github.roost.index.ivf.kernel.RowRun;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -20,46 +19,54 @@ import java.util.zip.CRC32C;
  * A table as a file, all numbers little-endian:
  *
  * <pre>
- * head        magic, version, metric, dimension, lists, nprobe, seed, rows         64 bytes
- * directory   rows of each list, checksum of its vectors                          8 bytes a list
+ * head        magic, version, metric, dimension, lists, nprobe, element, seed, rows, floats, rerank    64 bytes
+ * directory   rows of each list, checksum of its block                                                 8 bytes a list
  * centroids   floats
+ * codec       where there are codes: middles and steps of the dimensions, floats
  * ids         of all rows, list by list
  * checksum    of all above
- * vectors     list by list, rows padded as the kernel reads them, aligned          checked list by list
+ * blocks      list by list, rows as the kernel reads them, aligned                                     checked list by list
  * </pre>
  *
- * Opening reads all but the vectors, which are mapped; a list's vectors are checked when it is first scanned or changed.
+ * Opening reads all but the blocks, which are mapped; a list's block is checked when it is first scanned or changed.
  * Nothing that a file says is believed before it is checked, since the kernel follows its numbers without asking.
  */
-record IvfFile(Metric metric, int dimension, int nprobe, long seed, float[][] centroids, long[][] ids) {
+record IvfFile(
+        Metric metric, RowLayout layout, int nprobe, long seed, double rerank, float[][] centroids, long[][] ids) {
     private static final long MAGIC = 0x31465649_54534f52L;
-    private static final int VERSION = 1;
+    private static final int VERSION = 2;
     private static final int HEAD_BYTES = 64;
     private static final int MOST_LISTS = 131_072;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfFloat FLOAT =
             ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfDouble DOUBLE =
+            ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    /** Gives out the vectors that live in a list, in the order of their ids. */
+    /** Fills a block with the rows that live in a list, in the order of their ids. */
     @FunctionalInterface
     interface RowsByList {
-        float[] row(int list, int index);
+        void copy(int list, RowBlock target);
     }
 
-    private int stride() {
-        return RowRun.strideOf(dimension);
+    /** What is scanned. */
+    ElementType element() {
+        return layout.codec() == null ? ElementType.FLOAT32 : ElementType.INT8;
     }
 
     /** Writes the table to a file, whole or not at all. */
-    void save(Path file, RowsByList vectors) throws IOException {
+    void save(Path file, RowsByList rows) throws IOException {
         WholeFile.replace(file, channel -> {
             int[] checksums = new int[ids.length];
-            channel.position(vectorsAt(centroids.length, dimension, rows()));
+            channel.position(places().blocks());
             for (int list = 0; list < ids.length; list++) {
-                ByteBuffer bytes = bytesOf(list, vectors);
-                checksums[list] = checksum(bytes.duplicate());
-                WholeFile.writeAll(channel, bytes);
+                try (Arena arena = Arena.ofConfined()) {
+                    MemorySegment bytes = arena.allocate(layout.bytes(ids[list].length), 64);
+                    rows.copy(list, new RowBlock(0, ids[list].length, layout, bytes));
+                    checksums[list] = checksum(bytes.asByteBuffer());
+                    WholeFile.writeAll(channel, bytes.asByteBuffer());
+                }
             }
             channel.position(0);
             WholeFile.writeAll(channel, frontMatter(checksums));
@@ -74,27 +81,40 @@ record IvfFile(Metric metric, int dimension, int nprobe, long seed, float[][] ce
         return rows;
     }
 
-    private ByteBuffer bytesOf(int list, RowsByList vectors) {
-        int rowBytes = stride() * Float.BYTES;
-        ByteBuffer bytes = little(Math.multiplyExact(ids[list].length, rowBytes));
-        for (int index = 0; index < ids[list].length; index++) {
-            bytes.position(index * rowBytes).asFloatBuffer().put(vectors.row(list, index));
+    /** Where the parts of a file begin. */
+    private record Places(long centroids, long codec, long ids, long checksum, long blocks) {
+        static Places of(long lists, long dimension, boolean codes, long rows) {
+            long centroids = HEAD_BYTES + lists * 2 * Integer.BYTES;
+            long codec = centroids + lists * dimension * Float.BYTES;
+            long ids = codec + (codes ? 2 * dimension * Float.BYTES : 0);
+            long checksum = ids + rows * Long.BYTES;
+            return new Places(centroids, codec, ids, checksum, (checksum + Long.BYTES + 63) / 64 * 64);
         }
-        return bytes.rewind();
+    }
+
+    private Places places() {
+        return Places.of(centroids.length, layout.dimension(), layout.codec() != null, rows());
     }
 
     private ByteBuffer frontMatter(int[] checksums) {
-        ByteBuffer front = little(Math.toIntExact(checksumAt(centroids.length, dimension, rows()) + Long.BYTES));
-        front.putLong(MAGIC).putInt(VERSION).putInt(metric.ordinal()).putInt(dimension);
-        front.putInt(centroids.length).putInt(nprobe).putInt(0).putLong(seed).putLong(rows());
-        front.position(HEAD_BYTES);
+        ByteBuffer front = little(Math.toIntExact(places().checksum() + Long.BYTES));
+        front.putLong(MAGIC).putInt(VERSION).putInt(metric.ordinal()).putInt(layout.dimension());
+        front.putInt(centroids.length)
+                .putInt(nprobe)
+                .putInt(element().ordinal())
+                .putLong(seed)
+                .putLong(rows());
+        front.putInt(layout.floats() ? 1 : 0).putInt(0).putDouble(rerank);
         for (int list = 0; list < ids.length; list++) {
             front.putInt(ids[list].length).putInt(checksums[list]);
         }
         for (float[] centroid : centroids) {
-            for (float component : centroid) {
-                front.putFloat(component);
-            }
+            put(front, centroid);
+        }
+        ScalarCodec codec = layout.codec();
+        if (codec != null) {
+            put(front, codec.middles());
+            put(front, codec.steps());
         }
         for (long[] ofList : ids) {
             for (long id : ofList) {
@@ -105,20 +125,10 @@ record IvfFile(Metric metric, int dimension, int nprobe, long seed, float[][] ce
         return front.putLong(Integer.toUnsignedLong(sum)).flip();
     }
 
-    private static long centroidsAt(long lists) {
-        return HEAD_BYTES + lists * 2 * Integer.BYTES;
-    }
-
-    private static long idsAt(long lists, long dimension) {
-        return centroidsAt(lists) + lists * dimension * Float.BYTES;
-    }
-
-    private static long checksumAt(long lists, long dimension, long rows) {
-        return idsAt(lists, dimension) + rows * Long.BYTES;
-    }
-
-    private static long vectorsAt(long lists, long dimension, long rows) {
-        return (checksumAt(lists, dimension, rows) + Long.BYTES + 63) / 64 * 64;
+    private static void put(ByteBuffer buffer, float[] components) {
+        for (float component : components) {
+            buffer.putFloat(component);
+        }
     }
 
     private static ByteBuffer little(int bytes) {
@@ -131,11 +141,11 @@ record IvfFile(Metric metric, int dimension, int nprobe, long seed, float[][] ce
         return (int) checksum.getValue();
     }
 
-    /** A file that has been opened: what it says, and its lists over mapped vectors. */
+    /** A file that has been opened: what it says, and its lists over mapped blocks. */
     record Opened(IvfFile table, RowList[] lists) {}
 
     /**
-     * @throws TableFileException if it is no such file, of another version, truncated, or damaged before its vectors
+     * @throws TableFileException if it is no such file, of another version, truncated, or damaged before its blocks
      */
     static Opened open(Path file) throws IOException {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
@@ -153,35 +163,58 @@ record IvfFile(Metric metric, int dimension, int nprobe, long seed, float[][] ce
     private static IvfFile front(Path file, MemorySegment mapped) throws TableFileException {
         require(file, 0, "magic number", mapped.get(LONG, 0), MAGIC, MAGIC);
         require(file, 8, "version", mapped.get(INT, 8), VERSION, VERSION);
-        long metric = require(file, 12, "metric", mapped.get(INT, 12), 0, Metric.values().length - 1);
-        long dimension = require(file, 16, "dimension", mapped.get(INT, 16), 1, Vectors.MOST_DIMENSIONS);
-        long count = require(file, 20, "number of lists", mapped.get(INT, 20), 1, MOST_LISTS);
-        long nprobe = require(file, 24, "nprobe", mapped.get(INT, 24), 1, MOST_LISTS);
+        int metric = (int) require(file, 12, "metric", mapped.get(INT, 12), 0, Metric.values().length - 1);
+        int dimension = (int) require(file, 16, "dimension", mapped.get(INT, 16), 1, Vectors.MOST_DIMENSIONS);
+        int count = (int) require(file, 20, "number of lists", mapped.get(INT, 20), 1, MOST_LISTS);
+        int nprobe = (int) require(file, 24, "nprobe", mapped.get(INT, 24), 1, MOST_LISTS);
+        boolean codes = require(file, 28, "element type", mapped.get(INT, 28), 0, ElementType.values().length - 1)
+                == ElementType.INT8.ordinal();
         long seed = mapped.get(LONG, 32);
         long most = mapped.byteSize() / Long.BYTES;
         long rows = require(file, 40, "number of rows", mapped.get(LONG, 40), 0, most);
-        long end = checksumAt(count, dimension, rows);
-        if (vectorsAt(count, dimension, rows) + rows * RowRun.strideOf((int) dimension) * Float.BYTES
-                != mapped.byteSize()) {
+        boolean floats = require(file, 48, "mark of floats", mapped.get(INT, 48), codes ? 0 : 1, 1) == 1;
+        double rerank = mapped.get(DOUBLE, 56);
+        Places places = Places.of(count, dimension, codes, rows);
+        if (places.blocks() > mapped.byteSize()) {
             throw new TableFileException(
-                    file, 40, "is " + mapped.byteSize() + " bytes long, which " + rows + " rows do not fill exactly");
+                    file, 40, "is " + mapped.byteSize() + " bytes long, too short for " + rows + " rows");
         }
-        long expected = mapped.get(LONG, end);
-        long actual = Integer.toUnsignedLong(checksum(mapped.asSlice(0, end).asByteBuffer()));
+        long expected = mapped.get(LONG, places.checksum());
+        long actual = Integer.toUnsignedLong(
+                checksum(mapped.asSlice(0, places.checksum()).asByteBuffer()));
         if (expected != actual) {
             throw new TableFileException(
-                    file, end, "is damaged: its checksum is %08x, that of its bytes %08x".formatted(expected, actual));
+                    file,
+                    places.checksum(),
+                    "is damaged: its checksum is %08x, that of its bytes %08x".formatted(expected, actual));
         }
-        long[][] ids = ids(file, mapped, (int) count, (int) dimension, rows);
-        float[][] centroids = new float[(int) count][(int) dimension];
+        if (!(rerank >= 1 && rerank <= IvfTable.MOST_RERANK)) {
+            throw new TableFileException(
+                    file, 56, "has a rerank of " + rerank + ", it must be between 1 and " + IvfTable.MOST_RERANK);
+        }
+        long[][] ids = ids(file, mapped, places, count, rows);
+        float[][] centroids = new float[count][];
         for (int list = 0; list < count; list++) {
-            long at = centroidsAt(count) + list * dimension * Float.BYTES;
-            MemorySegment.copy(mapped, FLOAT, at, centroids[list], 0, (int) dimension);
+            centroids[list] = floats(mapped, places.centroids() + (long) list * dimension * Float.BYTES, dimension);
         }
-        return new IvfFile(Metric.values()[(int) metric], (int) dimension, (int) nprobe, seed, centroids, ids);
+        Metric measure = Metric.values()[metric];
+        ScalarCodec codec = codes
+                ? new ScalarCodec(
+                        measure,
+                        floats(mapped, places.codec(), dimension),
+                        floats(mapped, places.codec() + (long) dimension * Float.BYTES, dimension))
+                : null;
+        RowLayout layout = new RowLayout(dimension, codec, floats);
+        return new IvfFile(measure, layout, nprobe, seed, rerank, centroids, ids);
     }
 
-    private static long[][] ids(Path file, MemorySegment mapped, int count, int dimension, long rows)
+    private static float[] floats(MemorySegment mapped, long at, int count) {
+        float[] floats = new float[count];
+        MemorySegment.copy(mapped, FLOAT, at, floats, 0, count);
+        return floats;
+    }
+
+    private static long[][] ids(Path file, MemorySegment mapped, Places places, int count, long rows)
             throws TableFileException {
         long[][] ids = new long[count][];
         long next = 0;
@@ -189,7 +222,7 @@ record IvfFile(Metric metric, int dimension, int nprobe, long seed, float[][] ce
             long at = HEAD_BYTES + list * 2L * Integer.BYTES;
             int size = (int) require(file, at, "list of rows", mapped.get(INT, at), 0, rows - next);
             ids[list] = new long[size];
-            MemorySegment.copy(mapped, LONG, idsAt(count, dimension) + next * Long.BYTES, ids[list], 0, size);
+            MemorySegment.copy(mapped, LONG, places.ids() + next * Long.BYTES, ids[list], 0, size);
             next += size;
         }
         require(file, HEAD_BYTES, "total of rows in lists", next, rows, rows);
@@ -205,16 +238,25 @@ record IvfFile(Metric metric, int dimension, int nprobe, long seed, float[][] ce
         return value;
     }
 
-    private RowList[] lists(Path file, MemorySegment mapped) {
+    private RowList[] lists(Path file, MemorySegment mapped) throws TableFileException {
+        long end = places().blocks();
+        for (long[] ofList : ids) {
+            end += layout.bytes(ofList.length);
+        }
+        if (end != mapped.byteSize()) {
+            throw new TableFileException(
+                    file,
+                    Math.min(end, mapped.byteSize()),
+                    "is " + mapped.byteSize() + " bytes long, its " + rows() + " rows end at " + end);
+        }
         RowList[] lists = new RowList[ids.length];
-        long rowBytes = (long) stride() * Float.BYTES;
-        long at = vectorsAt(centroids.length, dimension, rows());
+        long at = places().blocks();
         for (int list = 0; list < lists.length; list++) {
             long from = at;
             int expected = mapped.get(INT, HEAD_BYTES + list * 2L * Integer.BYTES + Integer.BYTES);
-            MemorySegment vectors = mapped.asSlice(from, ids[list].length * rowBytes);
-            lists[list] = RowList.mapped(dimension, ids[list], vectors, () -> {
-                int actual = checksum(vectors.asByteBuffer());
+            MemorySegment bytes = mapped.asSlice(from, layout.bytes(ids[list].length));
+            lists[list] = RowList.mapped(layout, ids[list], bytes, () -> {
+                int actual = checksum(bytes.asByteBuffer());
                 if (actual != expected) {
                     throw new TableFileException(
                             file,
@@ -223,7 +265,7 @@ record IvfFile(Metric metric, int dimension, int nprobe, long seed, float[][] ce
                                     .formatted(expected, actual));
                 }
             });
-            at += vectors.byteSize();
+            at += bytes.byteSize();
         }
         return lists;
     }

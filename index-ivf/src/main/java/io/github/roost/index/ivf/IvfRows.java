@@ -16,19 +16,17 @@ import org.jspecify.annotations.Nullable;
  * so no change is lost between copy and exchange.
  */
 final class IvfRows {
-    private final int dimension;
     private volatile Lists lists;
     /** Guarded by this. */
     private Locations locations;
     /** Ids touched since the rebuild under way began, or null when there is none. Guarded by this. */
     private @Nullable LongHashSet touched;
-    /** Odd while a row is in two places, being moved from one to the other; see {@link #update}. */
+    /** Odd while a row is in two places, being moved from one to the other. Guarded by this for writing. */
     private volatile long moves;
 
     private volatile int size;
 
-    IvfRows(int dimension, Lists lists, Locations locations) {
-        this.dimension = dimension;
+    IvfRows(Lists lists, Locations locations) {
         this.lists = lists;
         this.locations = locations;
         this.size = locations.size();
@@ -45,8 +43,8 @@ final class IvfRows {
     }
 
     /**
-     * Grows with every row that is moved, and is odd meanwhile: a reader that finds it odd at its begin, or changed at its
-     * end, may have seen a row at both its places.
+     * Grows with every row that is moved, and is odd meanwhile, and with every row that is removed, which may come back
+     * elsewhere: a reader that finds it odd at its begin, or changed at its end, may have seen a row at two places.
      */
     long moves() {
         return moves;
@@ -80,6 +78,8 @@ final class IvfRows {
         }
         note(id);
         lists.rows()[Locations.list(location)].kill(Locations.place(location));
+        // After the kill: a reader that begins with the new number cannot meet the row here any more.
+        moves += 2;
         size = locations.size();
         return Locations.list(location);
     }
@@ -165,7 +165,7 @@ final class IvfRows {
         RowList rows = lists.rows()[list];
         rows.forEachLive((id, place) -> {
             if (!noted.contains(id)) {
-                copy.add(id, rows.row(place, dimension));
+                copy.add(id, rows.row(place));
             }
         });
     }
@@ -214,7 +214,7 @@ final class IvfRows {
             }
             long now = locations.of(id);
             if (now != Locations.NOWHERE) {
-                float[] row = lists.rows()[Locations.list(now)].row(Locations.place(now), dimension);
+                float[] row = lists.rows()[Locations.list(now)].row(Locations.place(now));
                 int list = assign(fresh, row)[0];
                 freshLocations.put(id, list, fresh.rows()[list].add(id, row));
             }
@@ -224,7 +224,7 @@ final class IvfRows {
     }
 
     /** Writes what is there to a file; writers wait meanwhile. */
-    synchronized void save(Path file, Metric metric, int nprobe, long seed) throws IOException {
+    synchronized void save(Path file, Metric metric, int nprobe, long seed, double rerank) throws IOException {
         int count = lists.count();
         long[][] ids = new long[count][];
         int[][] places = new int[count][];
@@ -239,8 +239,9 @@ final class IvfRows {
             ids[list] = idsOfList;
             places[list] = placesOfList;
         }
-        new IvfFile(metric, dimension, nprobe, seed, lists.quantizer().centroids(), ids)
-                .save(file, (list, index) -> lists.rows()[list].row(places[list][index], dimension));
+        float[][] centroids = lists.quantizer().centroids();
+        new IvfFile(metric, lists.layout(), nprobe, seed, rerank, centroids, ids)
+                .save(file, (list, block) -> lists.rows()[list].copyTo(block, places[list]));
     }
 
     /** The rows of a file that has been opened. */
@@ -255,7 +256,7 @@ final class IvfRows {
                 locations.put(ids[list][place], list, place);
             }
         }
-        return new IvfRows(opened.table().dimension(), new Lists(quantizer, opened.lists()), locations);
+        return new IvfRows(new Lists(quantizer, opened.table().layout(), opened.lists()), locations);
     }
 
     /** Ends a rebuild that failed. */

@@ -10,7 +10,6 @@ import io.github.roost.core.SearchFunction;
 import io.github.roost.core.SubmitOptions;
 import io.github.roost.core.TableFileException;
 import io.github.roost.core.Vectors;
-import io.github.roost.index.ivf.kernel.RowRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import java.io.IOException;
@@ -24,7 +23,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An inverted file (Sivic and Zisserman, 2003): rows in lists by their nearest centroid, of which a query probes the
- * nearest few, exactly. Each list is a mapping id of its own, so the orchestrator places lists, not tables.
+ * nearest few. Lists are of floats, scanned exactly, or
+ * of bytes, scanned for candidates that are then compared exactly ({@link ElementType}). Each list is a mapping id of its own, so the orchestrator places lists, not tables.
  *
  * <p>A query posts itself to the mailbox of each list it probes; a list with mail is queued once, on a worker of its
  * home domain, and scanned once for all queries that wait for it. Whoever finishes a query's last list merges its answer.
@@ -36,6 +36,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. Searches return at once, and may be waited for also inside another search.
  */
 public final class IvfTable implements AutoCloseable {
+    /** Most candidates that are compared again, as a multiple of k. */
+    static final double MOST_RERANK = 100;
+
     private final Orchestrator orchestrator;
     private final Registration registration;
     private final RowPreparation preparation;
@@ -43,6 +46,7 @@ public final class IvfTable implements AutoCloseable {
     private final Training training;
     private final ListScanner scanner;
     private final int nprobe;
+    private final double rerank;
     /** The rebuild under way, or the last one; guarded by {@link #training}. */
     private CompletableFuture<Void> rebuild = CompletableFuture.completedFuture(null);
 
@@ -52,14 +56,19 @@ public final class IvfTable implements AutoCloseable {
             RowPreparation preparation,
             Training training,
             IvfRows rows,
-            int nprobe) {
+            int nprobe,
+            double rerank) {
         this.orchestrator = orchestrator;
         this.registration = registration;
         this.preparation = preparation;
         this.training = training;
         this.rows = rows;
-        this.scanner = new ListScanner(training.kernel(), preparation.metric(), preparation.dimension());
         this.nprobe = nprobe;
+        this.rerank = rerank;
+        this.scanner = switch (training.element()) {
+            case FLOAT32 -> new FloatScanner(training.kernel(), metric(), dimension());
+            case INT8 -> new CodeScanner(training.kernel(), metric(), dimension(), rerank);
+        };
     }
 
     /** {@return a builder with every option at its default} */
@@ -89,7 +98,7 @@ public final class IvfTable implements AutoCloseable {
      * @throws IllegalArgumentException if an argument is out of its range, or the table is closed
      */
     public CompletableFuture<Neighbors> search(float[] query, int k, int nprobe) {
-        return submit(query, k, nprobe, null);
+        return submit(query, "k", k, Float.POSITIVE_INFINITY, nprobe, null);
     }
 
     /**
@@ -97,8 +106,8 @@ public final class IvfTable implements AutoCloseable {
      *
      * @param query finite, of the table's dimension
      * @param k neighbours wanted, from 1 to 10,000
-     * @param nprobe how many lists to probe, from 1 to 131,072
-     * @param filter asked for the external ids in the probed lists, on the workers, several at once; must be thread-safe and
+     * @param nprobe how many lists, from 1 to {@link #nlist()}
+     * @param filter asked for external ids in the probed lists, on the workers, several at once; must be thread-safe and
      *     always answer the same. What it throws fails the search
      * @return completes with at most k neighbours, nearest first
      */
@@ -106,20 +115,60 @@ public final class IvfTable implements AutoCloseable {
         if (filter == null) {
             throw new NullPointerException("filter must not be null");
         }
-        return submit(query, k, nprobe, filter);
+        return submit(query, "k", k, Float.POSITIVE_INFINITY, nprobe, filter);
     }
 
     /**
-     * Answers of {@link #search(float[], int, int)} in the order of the queries; all are checked before one begins.
+     * {@link #rangeSearch(float[], float, int, int)} with the table's own nprobe.
      *
-     * @param queries each finite, of the table's dimension
+     * @param query {@link #dimension()} finite components
+     * @param radius the greatest distance
+     * @param limit how many rows at most, from 1 to 10,000
+     * @return the rows within the radius
+     */
+    public CompletableFuture<Neighbors> rangeSearch(float[] query, float radius, int limit) {
+        return rangeSearch(query, radius, limit, nprobe);
+    }
+
+    /**
+     * The rows within a radius among those of the nearest lists: all of them, unless there are more than the limit, which
+     * bounds the memory that an answer takes. In lists of {@link ElementType#INT8} they are looked for among as many
+     * candidates as a search for the limit's number of rows compares.
+     *
+     * @param query {@link #dimension()} finite components
+     * @param radius the greatest distance, as {@link Neighbors} tell it: squared for {@link Metric#SQUARED_L2}, negated for
+     *     {@link Metric#INNER_PRODUCT}; a number
+     * @param limit how many rows at most, from 1 to 10,000
+     * @param nprobe how many lists, from 1 to {@link #nlist()}; all of them find all rows within the radius
+     * @return completes with the rows, nearest first, ties by ascending id; where there are as many as the limit, they are
+     *     the nearest, and there may be more. Fails as a search does
+     * @throws IllegalArgumentException if an argument is out of its range, or the table is closed
+     */
+    public CompletableFuture<Neighbors> rangeSearch(float[] query, float radius, int limit, int nprobe) {
+        if (Float.isNaN(radius)) {
+            throw new IllegalArgumentException("radius must be a number, got NaN");
+        }
+        return submit(query, "limit", limit, radius, nprobe, null);
+    }
+
+    /**
+     * Searches for many queries at once, which scan the lists that they share together: on lists that many of them probe,
+     * several times as fast as one search after the other.
+     *
+     * @param queries each as {@link #search(float[], int, int)} takes it; all are checked before one begins
      * @param k neighbours wanted, from 1 to 10,000
-     * @param nprobe how many lists each probes, from 1 to 131,072
-     * @return one answer a query
+     * @param nprobe how many lists each probes, from 1 to {@link #nlist()}
+     * @return the answers in the order of the queries, each complete on its own. All searches are under way at once, so an
+     *     orchestrator that rejects what its rings do not hold may fail some: let it block, or make rings larger
+     * @throws IllegalArgumentException if an argument is out of its range, or the table is closed; then none has begun
      */
     public List<CompletableFuture<Neighbors>> searchAll(List<float[]> queries, int k, int nprobe) {
         List<float[]> checked = List.copyOf(queries);
-        checked.forEach(preparation::prepareQuery);
+        Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
+        Vectors.requireRange("nprobe", nprobe, 1, nlist());
+        for (int query = 0; query < checked.size(); query++) {
+            Vectors.require("query " + query, checked.get(query), dimension(), metric());
+        }
         return checked.stream().map(query -> search(query, k, nprobe)).toList();
     }
 
@@ -134,9 +183,7 @@ public final class IvfTable implements AutoCloseable {
      * @throws IllegalArgumentException if an argument is not as said, or the table is closed
      */
     public int targetRecall(double recall, int k, float[][] sample) {
-        if (!(recall > 0 && recall <= 1)) {
-            throw new IllegalArgumentException("recall must be over 0 and at most 1, got " + recall);
-        }
+        requireRecall(recall);
         if (sample.length == 0) {
             throw new IllegalArgumentException("the sample must have at least one query, got none");
         }
@@ -159,19 +206,20 @@ public final class IvfTable implements AutoCloseable {
     }
 
     private int[] probes(Lists lists, float[] prepared, int nprobe) {
-        Metric coarse = preparation.metric() == Metric.INNER_PRODUCT ? Metric.INNER_PRODUCT : Metric.SQUARED_L2;
-        return lists.quantizer().nearest(prepared, nprobe, coarse);
+        return lists.quantizer().nearest(prepared, nprobe, metric());
     }
 
-    private CompletableFuture<Neighbors> submit(float[] query, int k, int nprobe, @Nullable LongPredicate filter) {
-        Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
+    /** @param limitName what the caller calls the number of rows */
+    private CompletableFuture<Neighbors> submit(
+            float[] query, String limitName, int limit, float radius, int nprobe, @Nullable LongPredicate filter) {
+        Vectors.requireRange(limitName, limit, 1, Vectors.MOST_NEIGHBORS);
         Vectors.requireRange("nprobe", nprobe, 1, nlist());
         requireOpen();
         float[] prepared = preparation.prepareQuery(query);
         Lists lists = rows.lists();
         int[] probed = probes(lists, prepared, nprobe);
-        int found = Math.clamp(rows.size(), 1, k);
-        IvfQuery pending = new IvfQuery(prepared, found, probed.length, filter, rows::moves, orchestrator.newFuture());
+        SearchRequest request = new SearchRequest(prepared, Math.clamp(rows.size(), 1, limit), radius, filter);
+        IvfQuery<?> pending = scanner.query(request, lists, probed.length, rows::moves, orchestrator.newFuture());
         if (probed.length == 0) {
             // Only where every distance to a centroid overflows to no number.
             pending.answer().complete(Neighbors.EMPTY);
@@ -204,9 +252,9 @@ public final class IvfTable implements AutoCloseable {
     }
 
     private boolean scan(RowList list, ListMailbox mailbox, SearchContext context) {
-        List<IvfQuery> waiting = mailbox.takeAll();
+        List<IvfQuery<?>> waiting = mailbox.takeAll();
         try {
-            scanner.scan(list.runs(), waiting, context);
+            scanner.scan(list, waiting, context);
             return true;
         } catch (RuntimeException | Error failure) {
             fail(waiting, failure);
@@ -214,8 +262,8 @@ public final class IvfTable implements AutoCloseable {
         }
     }
 
-    private static void fail(List<IvfQuery> waiting, Throwable failure) {
-        for (IvfQuery query : waiting) {
+    private static void fail(List<IvfQuery<?>> waiting, Throwable failure) {
+        for (IvfQuery<?> query : waiting) {
             query.answer().completeExceptionally(failure);
         }
     }
@@ -323,8 +371,8 @@ public final class IvfTable implements AutoCloseable {
             try {
                 Locations locations = new Locations();
                 Lists fresh = copy.count() == 0
-                        ? rows.lists().emptied(dimension())
-                        : training.lists(copy.rows(), copy.ids(), nlist(), dimension(), locations);
+                        ? rows.lists().emptied()
+                        : training.again(copy.rows(), copy.ids(), rows.lists(), locations);
                 rows.exchange(fresh, locations);
             } catch (Throwable failure) {
                 rows.giveUp();
@@ -344,7 +392,7 @@ public final class IvfTable implements AutoCloseable {
      * @throws IOException if it cannot be written; the old file is as it was
      */
     public void save(Path file) throws IOException {
-        rows.save(file, metric(), nprobe, training.seed());
+        rows.save(file, metric(), nprobe, training.seed(), rerank);
     }
 
     /**
@@ -365,13 +413,21 @@ public final class IvfTable implements AutoCloseable {
         ScanKernel kernel = ScanKernels.preferred();
         IvfRows rows = IvfRows.of(file, opened, new CoarseQuantizer(kernel, saved.centroids()));
         int lists = saved.ids().length;
+        Training training = new Training(
+                kernel,
+                new BatchWork(orchestrator, name + " (build)"),
+                saved.seed(),
+                saved.metric(),
+                saved.element(),
+                saved.layout().floats());
         return new IvfTable(
                 orchestrator,
                 orchestrator.register(name, lists),
-                new RowPreparation(saved.metric(), saved.dimension()),
-                new Training(kernel, new BatchWork(orchestrator, name + " (build)"), saved.seed()),
+                new RowPreparation(saved.metric(), saved.layout().dimension()),
+                training,
                 rows,
-                Math.min(saved.nprobe(), lists));
+                Math.min(saved.nprobe(), lists),
+                saved.rerank());
     }
 
     /** {@return the table's name, as it shows in reports} */
@@ -402,9 +458,7 @@ public final class IvfTable implements AutoCloseable {
      */
     public int listSize(int list) {
         Vectors.requireRange("list", list, 0, nlist() - 1);
-        return Math.toIntExact(rows.lists().rows()[list].runs().stream()
-                .mapToLong(RowRun::count)
-                .sum());
+        return rows.lists().rows()[list].rows();
     }
 
     /** {@return how many lists a search probes that does not say} */
@@ -415,6 +469,11 @@ public final class IvfTable implements AutoCloseable {
     /** {@return how distances are measured} */
     public Metric metric() {
         return preparation.metric();
+    }
+
+    /** {@return what the lists keep of each component for scans} */
+    public ElementType elementType() {
+        return training.element();
     }
 
     /**
@@ -439,6 +498,13 @@ public final class IvfTable implements AutoCloseable {
         registration.close();
     }
 
+    private static double requireRecall(double recall) {
+        if (!(recall > 0 && recall <= 1)) {
+            throw new IllegalArgumentException("recall must be over 0 and at most 1, got " + recall);
+        }
+        return recall;
+    }
+
     private void requireOpen() {
         if (!registration.isOpen()) {
             throw new IllegalArgumentException("table " + name() + " is closed: it is unregistered");
@@ -452,8 +518,12 @@ public final class IvfTable implements AutoCloseable {
         private String name = "ivf";
         private Metric metric = Metric.SQUARED_L2;
         private int nlist;
-        private int nprobe = 16;
+        private int nprobe;
+        private double targetRecall = .95;
         private long seed = 42;
+        private ElementType elementType = ElementType.FLOAT32;
+        private boolean keepFloats = true;
+        private double rerank = 1.5;
 
         private Builder() {}
 
@@ -493,11 +563,23 @@ public final class IvfTable implements AutoCloseable {
         /**
          * Sets how many lists a search probes that does not say.
          *
-         * @param value from 1 to 131,072; default 16, or all where there are fewer
+         * @param value from 1 to 131,072, or all where there are fewer; default what {@link #targetRecall} asks for
          * @return this builder
          */
         public Builder nprobe(int value) {
             this.nprobe = requireLists("nprobe", value);
+            return this;
+        }
+
+        /**
+         * Sets what share of its true 10 nearest rows the lists are to hold that a search probes. The build measures with
+         * 128 of the rows how many lists that takes. Of no meaning where {@link #nprobe} is given.
+         *
+         * @param value from over 0 to 1; default .95
+         * @return this builder
+         */
+        public Builder targetRecall(double value) {
+            this.targetRecall = requireRecall(value);
             return this;
         }
 
@@ -509,6 +591,47 @@ public final class IvfTable implements AutoCloseable {
          */
         public Builder seed(long value) {
             this.seed = value;
+            return this;
+        }
+
+        /**
+         * Sets what lists keep of each component for scans.
+         *
+         * @param value default {@link ElementType#FLOAT32}, which takes 4 bytes. {@link ElementType#INT8} takes 1 byte, and
+         *     4 a row, and scans several times as many rows a second; see {@link #keepFloats} for what it takes in all
+         * @return this builder
+         */
+        public Builder elementType(ElementType value) {
+            this.elementType = value;
+            return this;
+        }
+
+        /**
+         * Sets whether {@link ElementType#INT8} lists keep the floats too, for the candidates of a search to be compared
+         * with: 5 bytes a component instead of 1. Without them distances are those to the nearest of 256 values a
+         * dimension, and of rows added later those outside the values of the build are cut off there. Of no meaning to
+         * {@link ElementType#FLOAT32}.
+         *
+         * @param value default true
+         * @return this builder
+         */
+        public Builder keepFloats(boolean value) {
+            this.keepFloats = value;
+            return this;
+        }
+
+        /**
+         * Sets how many candidates of a search in {@link ElementType#INT8} lists are compared with the query itself. More
+         * find more and cost more. Of no meaning to {@link ElementType#FLOAT32}.
+         *
+         * @param value multiple of k, from 1 to 100; default 1.5
+         * @return this builder
+         */
+        public Builder rerank(double value) {
+            if (!(value >= 1 && value <= MOST_RERANK)) {
+                throw new IllegalArgumentException("rerank must be between 1 and 100, got " + value);
+            }
+            this.rerank = value;
             return this;
         }
 
@@ -543,16 +666,22 @@ public final class IvfTable implements AutoCloseable {
                 throw new IllegalArgumentException(
                         "nlist must be at most the number of rows, " + vectors.length + ", got " + lists);
             }
-            int probes = Math.min(nprobe, lists);
-
-            Training training =
-                    new Training(ScanKernels.preferred(), new BatchWork(orchestrator, name + " (build)"), seed);
+            Training training = new Training(
+                    ScanKernels.preferred(),
+                    new BatchWork(orchestrator, name + " (build)"),
+                    seed,
+                    metric,
+                    elementType,
+                    keepFloats || elementType == ElementType.FLOAT32);
             Locations locations = new Locations();
-            Lists filled = training.lists(
-                    row -> preparation.stored(vectors[row]), ids, lists, preparation.dimension(), locations);
+            RowSource stored = row -> preparation.stored(vectors[row]);
+            Lists filled = training.lists(stored, ids, lists, preparation.dimension(), locations);
+            int probes = nprobe == 0
+                    ? ProbeChoice.fewest(targetRecall, training, stored, ids, filled, locations)
+                    : Math.min(nprobe, lists);
             Registration registration = orchestrator.register(name, lists);
-            IvfRows rows = new IvfRows(preparation.dimension(), filled, locations);
-            return new IvfTable(orchestrator, registration, preparation, training, rows, probes);
+            return new IvfTable(
+                    orchestrator, registration, preparation, training, new IvfRows(filled, locations), probes, rerank);
         }
 
         private static int defaultNlist(int rows) {

@@ -12,12 +12,12 @@ import org.jspecify.annotations.Nullable;
  * <p>A Treiber stack that is only ever emptied whole, so nodes do not come back and there is no ABA. Thread-safe.
  */
 final class ListMailbox {
-    private record Letter(IvfQuery query, @Nullable Letter next) {}
+    private record Letter(IvfQuery<?> query, @Nullable Letter next) {}
 
     private final AtomicReference<@Nullable Letter> newest = new AtomicReference<>();
 
     /** Returns whether the mailbox was empty: then the caller must see to it that it is taken. */
-    boolean post(IvfQuery query) {
+    boolean post(IvfQuery<?> query) {
         while (true) {
             Letter next = newest.get();
             if (newest.compareAndSet(next, new Letter(query, next))) {
@@ -27,8 +27,8 @@ final class ListMailbox {
     }
 
     /** Empties the mailbox. */
-    List<IvfQuery> takeAll() {
-        List<IvfQuery> queries = new ArrayList<>();
+    List<IvfQuery<?>> takeAll() {
+        List<IvfQuery<?>> queries = new ArrayList<>();
         for (Letter letter = newest.getAndSet(null); letter != null; letter = letter.next()) {
             queries.add(letter.query());
         }

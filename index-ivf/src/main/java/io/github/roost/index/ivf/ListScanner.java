@@ -1,91 +1,27 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.Metric;
+import io.github.roost.core.Neighbors;
 import io.github.roost.core.SearchContext;
-import io.github.roost.index.ivf.kernel.QueryGroup;
-import io.github.roost.index.ivf.kernel.RowRun;
-import io.github.roost.index.ivf.kernel.ScanKernel;
-import io.github.roost.index.ivf.kernel.TopHeap;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.function.LongPredicate;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
 
-/** Reads one list for the queries that wait for it. Thread-safe. */
-final class ListScanner {
-    private static final ThreadLocal<QueryGroup> GROUP = ThreadLocal.withInitial(QueryGroup::new);
-    private static final ThreadLocal<AllowedRows> ALLOWED = ThreadLocal.withInitial(AllowedRows::new);
-
-    private final ScanKernel kernel;
-    private final Metric metric;
-    private final int dimension;
-
-    ListScanner(ScanKernel kernel, Metric metric, int dimension) {
-        this.kernel = kernel;
-        this.metric = metric;
-        this.dimension = dimension;
-    }
-
+/** Reads one list for the queries that wait for it; one for each kind of element. Thread-safe. */
+interface ListScanner {
     /** What scans: the kernel's name. */
-    String kernel() {
-        return kernel.name();
-    }
+    String kernel();
 
-    /** Scans in groups as large as the kernel takes. Queries nobody waits for any more are left out. */
-    void scan(List<RowRun> runs, List<IvfQuery> waiting, SearchContext context) {
-        List<IvfQuery> wanted = new ArrayList<>(waiting.size());
-        int capacity = 1;
-        for (IvfQuery query : waiting) {
-            if (query.answer().isDone()) {
-                continue;
-            }
-            LongPredicate filter = query.filter();
-            if (filter == null) {
-                wanted.add(query);
-                capacity = Math.max(capacity, query.k());
-            } else {
-                scanFiltered(runs, query, filter, context);
-            }
-        }
-        int limit = QueryGroup.limit(capacity);
-        long rows = runs.stream().mapToLong(RowRun::count).sum();
-        for (int from = 0; from < wanted.size(); from += limit) {
-            scanGroup(runs, wanted.subList(from, Math.min(wanted.size(), from + limit)), capacity);
-            // The group's queries share one pass, so the list's rows are read once for all of them.
-            context.touched(rows, rows * dimension * Float.BYTES);
-        }
-    }
+    /**
+     * A query of lists of this kind.
+     *
+     * @param lists whose rows it is compared with
+     * @param probed how many of them
+     * @param moves {@link IvfRows#moves}
+     * @param answer completed with what it finds
+     */
+    IvfQuery<?> query(
+            SearchRequest request, Lists lists, int probed, LongSupplier moves, CompletableFuture<Neighbors> answer);
 
-    /** A filtered query reads the ids of the list and the rows that it may find, and goes alone. */
-    private void scanFiltered(List<RowRun> runs, IvfQuery query, LongPredicate filter, SearchContext context) {
-        List<RowRun> copies;
-        try {
-            copies = ALLOWED.get().of(runs, filter);
-        } catch (RuntimeException | Error ofTheFilter) {
-            // The caller's code: its own query fails, not those that wait for the same list.
-            query.answer().completeExceptionally(ofTheFilter);
-            return;
-        }
-        scanGroup(copies, List.of(query), query.k());
-        long rows = runs.stream().mapToLong(RowRun::count).sum();
-        long found = copies.stream().mapToLong(RowRun::count).sum();
-        context.touched(found, rows * Long.BYTES + found * dimension * Float.BYTES);
-    }
-
-    private void scanGroup(List<RowRun> runs, List<IvfQuery> queries, int capacity) {
-        QueryGroup group = GROUP.get();
-        group.begin(metric, dimension, capacity);
-        TopHeap[] heaps = new TopHeap[queries.size()];
-        for (int i = 0; i < heaps.length; i++) {
-            IvfQuery query = queries.get(i);
-            heaps[i] = query.borrow();
-            group.add(query.vector(), heaps[i], query.bound());
-        }
-        for (RowRun run : runs) {
-            kernel.scan(run, group);
-        }
-        group.finish();
-        for (int i = 0; i < heaps.length; i++) {
-            queries.get(i).giveBack(heaps[i]);
-        }
-    }
+    /** Scans a list for queries that {@link #query} has made. Those that nobody waits for any more are left out. */
+    void scan(RowList list, List<IvfQuery<?>> waiting, SearchContext context);
 }

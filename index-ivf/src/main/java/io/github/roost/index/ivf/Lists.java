@@ -3,14 +3,14 @@ package io.github.roost.index.ivf;
 import java.util.Arrays;
 
 /**
- * One training's worth of a table: centroids, and for each a list and the mailbox of those who wait for it. A rebuild
+ * One training's worth of a table: centroids, what lists keep of rows, and for each centroid a list and the mailbox of those who wait for it. A rebuild
  * makes another; queries finish on the one that they began with.
  */
-record Lists(CoarseQuantizer quantizer, RowList[] rows, ListMailbox[] mailboxes) {
+record Lists(CoarseQuantizer quantizer, RowLayout layout, RowList[] rows, ListMailbox[] mailboxes) {
     private static final int ROWS_PER_STEP = 256;
 
-    Lists(CoarseQuantizer quantizer, RowList[] rows) {
-        this(quantizer, rows, new ListMailbox[rows.length]);
+    Lists(CoarseQuantizer quantizer, RowLayout layout, RowList[] rows) {
+        this(quantizer, layout, rows, new ListMailbox[rows.length]);
         Arrays.setAll(mailboxes, list -> new ListMailbox());
     }
 
@@ -20,7 +20,7 @@ record Lists(CoarseQuantizer quantizer, RowList[] rows, ListMailbox[] mailboxes)
             BatchWork work,
             RowSource source,
             long[] ids,
-            int dimension,
+            RowLayout layout,
             Locations locations) {
         int count = quantizer.size();
         int[] list = new int[ids.length];
@@ -32,7 +32,7 @@ record Lists(CoarseQuantizer quantizer, RowList[] rows, ListMailbox[] mailboxes)
             locations.put(ids[row], list[row], place[row]);
         }
         RowList[] rows = new RowList[count];
-        Arrays.setAll(rows, i -> RowList.withRoomFor(dimension, sizes[i]));
+        Arrays.setAll(rows, i -> RowList.withRoomFor(layout, sizes[i]));
         work.run(ids.length, ROWS_PER_STEP, (from, to) -> {
             for (int row = from; row < to; row++) {
                 rows[list[row]].write(place[row], ids[row], source.row(row));
@@ -41,14 +41,14 @@ record Lists(CoarseQuantizer quantizer, RowList[] rows, ListMailbox[] mailboxes)
         for (RowList filled : rows) {
             filled.publish();
         }
-        return new Lists(quantizer, rows);
+        return new Lists(quantizer, layout, rows);
     }
 
     /** The same centroids over empty lists. */
-    Lists emptied(int dimension) {
+    Lists emptied() {
         RowList[] empty = new RowList[rows.length];
-        Arrays.setAll(empty, list -> new RowList(dimension));
-        return new Lists(quantizer, empty);
+        Arrays.setAll(empty, list -> new RowList(layout));
+        return new Lists(quantizer, layout, empty);
     }
 
     /** Number of lists. */

@@ -3,22 +3,21 @@ package io.github.roost.index.ivf;
 import io.github.roost.index.ivf.kernel.RowRun;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows of one inverted list: a chain of off-heap blocks, each a run of padded rows beside a run of ids.
+ * The rows of one inverted list: a chain of off-heap blocks, each a run of padded rows, floats or codes or both, beside
+ * a run of ids.
  *
  * <p>One writer at a time, under a lock of the caller's; any number of readers, without one. The writer fills a place
- * beyond what is published and then publishes it with a volatile store of {@link Block#published}, which a reader loads
- * before it reads rows: so no reader sees half a row. A row is removed by one store of a NaN to its first component:
- * whichever of its components a reader has seen, it computes the old distance or none, and rows without a distance are
- * in no answer. Compaction copies what lives into a fresh chain and publishes that; a reader goes on with the chain it
+ * beyond what is published and then publishes it with a volatile store, {@link RowBlock#publishTo}, which a reader loads
+ * before it reads rows: so no reader sees half a row. A row is removed by one store of a NaN to its first component,
+ * and one to the term of its codes: whatever of it a reader has seen, it computes the old distance or none, and rows
+ * without a distance are in no answer. Compaction copies what lives into a fresh chain and publishes that; a reader goes on with the chain it
  * has, whose memory is freed once nobody refers to it.
  */
 final class RowList {
@@ -29,11 +28,8 @@ final class RowList {
 
     private static final int FEW_DEAD = 32;
 
-    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
-    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
-
-    private final int stride;
-    private volatile Block[] blocks = {};
+    private final RowLayout layout;
+    private volatile RowBlock[] blocks = {};
     /** Looks through the vectors before they are first read, or null when that has been done. */
     private volatile @Nullable Check unchecked;
     /** Places handed out, those of dead rows included. The writer's. */
@@ -41,15 +37,15 @@ final class RowList {
     /** The writer's. */
     private int dead;
 
-    RowList(int dimension) {
-        this.stride = RowRun.strideOf(dimension);
+    RowList(RowLayout layout) {
+        this.layout = layout;
     }
 
     /** A list with {@code rows} places for {@link #write}, which readers see after {@link #publish}. */
-    static RowList withRoomFor(int dimension, int rows) {
-        RowList list = new RowList(dimension);
+    static RowList withRoomFor(RowLayout layout, int rows) {
+        RowList list = new RowList(layout);
         if (rows > 0) {
-            list.blocks = new Block[] {new Block(0, rows, list.stride)};
+            list.blocks = new RowBlock[] {new RowBlock(0, rows, layout)};
             list.places = rows;
         }
         return list;
@@ -61,11 +57,11 @@ final class RowList {
         void run() throws IOException;
     }
 
-    /** Rows of a file; their vectors are checked before anybody reads them. */
-    static RowList mapped(int dimension, long[] ids, MemorySegment vectors, Check check) {
-        RowList list = new RowList(dimension);
+    /** Rows of a file, {@link RowLayout#bytes} of them; these are checked before anybody reads them. */
+    static RowList mapped(RowLayout layout, long[] ids, MemorySegment bytes, Check check) {
+        RowList list = new RowList(layout);
         if (ids.length > 0) {
-            list.blocks = new Block[] {new Block(ids, vectors, list.stride)};
+            list.blocks = new RowBlock[] {RowBlock.mapped(ids, bytes, layout)};
             list.places = ids.length;
             list.unchecked = check;
         }
@@ -73,7 +69,7 @@ final class RowList {
     }
 
     /** Two threads may come here at once and find the same. */
-    private Block[] checkedBlocks() {
+    private RowBlock[] checkedBlocks() {
         Check check = unchecked;
         if (check != null) {
             try {
@@ -93,48 +89,62 @@ final class RowList {
 
     /** Shows readers all that has been written. */
     void publish() {
-        for (Block block : blocks) {
-            block.published = block.capacity;
+        for (RowBlock block : blocks) {
+            block.publishAll();
         }
     }
 
-    /** The rows that readers see now, in runs; dead ones among them. */
+    /** The rows that readers see now as floats, in runs; dead ones among them. */
     List<RowRun> runs() {
-        Block[] seen = checkedBlocks();
+        RowBlock[] seen = checkedBlocks();
         List<RowRun> runs = new ArrayList<>(seen.length);
-        for (Block block : seen) {
-            int count = block.published;
+        for (RowBlock block : seen) {
+            int count = block.published();
             if (count > 0) {
-                runs.add(block.all.slice(0, count));
+                runs.add(block.floats(count));
             }
         }
         return runs;
     }
 
+    /** The blocks that readers see now. */
+    List<RowBlock> blocks() {
+        return List.of(checkedBlocks());
+    }
+
+    /** How many rows readers see now, dead ones among them. */
+    int rows() {
+        int rows = 0;
+        for (RowBlock block : blocks) {
+            rows += block.published();
+        }
+        return rows;
+    }
+
     /** Appends a row; its place. The writer's. */
     int add(long id, float[] row) {
-        Block last = blocks.length == 0 ? null : blocks[blocks.length - 1];
-        if (last == null || last.published == last.capacity) {
-            last = new Block(places, Math.clamp(places / 2, LEAST_BLOCK_ROWS, MOST_BLOCK_ROWS), stride);
-            Block[] grown = Arrays.copyOf(blocks, blocks.length + 1);
+        RowBlock last = blocks.length == 0 ? null : blocks[blocks.length - 1];
+        if (last == null || last.isFull()) {
+            last = new RowBlock(places, Math.clamp(places / 2, LEAST_BLOCK_ROWS, MOST_BLOCK_ROWS), layout);
+            RowBlock[] grown = Arrays.copyOf(blocks, blocks.length + 1);
             grown[blocks.length] = last;
             blocks = grown;
         }
         int place = places++;
         last.write(place, id, row);
-        last.published = place - last.first + 1;
+        last.publishTo(place + 1);
         return place;
     }
 
     /** Removes the row at a place. The writer's. */
     void kill(int place) {
-        Block block = block(place);
-        if (block.vectors.isReadOnly()) {
+        RowBlock block = block(place);
+        if (block.isReadOnly()) {
             // A file is never written to: its list moves into memory with its first change.
-            Block copy = block.inMemory();
+            RowBlock copy = block.inMemory();
             blocks = Arrays.stream(blocks)
                     .map(each -> each == block ? copy : each)
-                    .toArray(Block[]::new);
+                    .toArray(RowBlock[]::new);
             copy.kill(place);
         } else {
             block.kill(place);
@@ -161,111 +171,46 @@ final class RowList {
     /** Moves what lives together; told where each row lives from now on. The writer's. */
     void compact(RowVisitor moved) {
         int live = live();
-        Block fresh = new Block(0, Math.max(live, LEAST_BLOCK_ROWS), stride);
+        RowBlock fresh = new RowBlock(0, Math.max(live, LEAST_BLOCK_ROWS), layout);
         int[] next = {0};
-        for (Block block : checkedBlocks()) {
+        for (RowBlock block : checkedBlocks()) {
             block.forEachLive((id, place) -> {
                 fresh.copy(next[0], block, place);
                 moved.row(id, next[0]);
                 next[0]++;
             });
         }
-        fresh.published = live;
-        blocks = new Block[] {fresh};
+        fresh.publishTo(live);
+        blocks = new RowBlock[] {fresh};
         places = live;
         dead = 0;
     }
 
     /** Visits the rows that live among those published. */
     void forEachLive(RowVisitor visitor) {
-        for (Block block : checkedBlocks()) {
+        for (RowBlock block : checkedBlocks()) {
             block.forEachLive(visitor);
         }
     }
 
-    /** A copy of the row at a place. */
-    float[] row(int place, int dimension) {
-        return block(place).row(place, dimension);
+    /** A copy of the row at a place; what its codes stand for where floats are not kept. */
+    float[] row(int place) {
+        return block(place).row(place);
     }
 
-    private Block block(int place) {
-        for (Block block : checkedBlocks()) {
-            if (place >= block.first && place < block.first + block.capacity) {
+    /** Copies the rows at some places, one after the other, to a block of this layout. */
+    void copyTo(RowBlock target, int[] from) {
+        for (int i = 0; i < from.length; i++) {
+            target.copy(i, block(from[i]), from[i]);
+        }
+    }
+
+    private RowBlock block(int place) {
+        for (RowBlock block : checkedBlocks()) {
+            if (block.holds(place)) {
                 return block;
             }
         }
         throw new IndexOutOfBoundsException("the list has no place " + place);
-    }
-
-    /** Places {@code first} to {@code first + capacity} exclusive. */
-    private static final class Block {
-        private final int first;
-        private final int capacity;
-        private final MemorySegment vectors;
-        private final MemorySegment ids;
-        private final RowRun all;
-        private final long rowBytes;
-        /** How many places readers may read; only grows. */
-        private volatile int published;
-
-        Block(int first, int capacity, int stride) {
-            this.first = first;
-            this.capacity = capacity;
-            this.rowBytes = (long) stride * Float.BYTES;
-            Arena arena = Arena.ofAuto();
-            this.vectors = arena.allocate(capacity * rowBytes, 64);
-            this.ids = arena.allocate((long) capacity * Long.BYTES, 64);
-            this.all = new RowRun(vectors, ids, capacity, stride);
-        }
-
-        /** Over the vectors of a file. */
-        Block(long[] ids, MemorySegment vectors, int stride) {
-            this.first = 0;
-            this.capacity = ids.length;
-            this.rowBytes = (long) stride * Float.BYTES;
-            this.vectors = vectors;
-            this.ids = Arena.ofAuto().allocate((long) capacity * Long.BYTES, 64);
-            MemorySegment.copy(ids, 0, this.ids, LONG, 0, capacity);
-            this.all = new RowRun(vectors, this.ids, capacity, stride);
-            this.published = capacity;
-        }
-
-        Block inMemory() {
-            Block copy = new Block(first, capacity, all.stride());
-            MemorySegment.copy(vectors, 0, copy.vectors, 0, capacity * rowBytes);
-            MemorySegment.copy(ids, 0, copy.ids, 0, (long) capacity * Long.BYTES);
-            copy.published = published;
-            return copy;
-        }
-
-        void write(int place, long id, float[] row) {
-            MemorySegment.copy(row, 0, vectors, FLOAT, (place - first) * rowBytes, row.length);
-            ids.setAtIndex(LONG, place - first, id);
-        }
-
-        void copy(int place, Block from, int fromPlace) {
-            MemorySegment.copy(
-                    from.vectors, (fromPlace - from.first) * rowBytes, vectors, (place - first) * rowBytes, rowBytes);
-            ids.setAtIndex(LONG, place - first, from.ids.getAtIndex(LONG, fromPlace - from.first));
-        }
-
-        void kill(int place) {
-            vectors.set(FLOAT, (place - first) * rowBytes, Float.NaN);
-        }
-
-        float[] row(int place, int dimension) {
-            float[] row = new float[dimension];
-            MemorySegment.copy(vectors, FLOAT, (place - first) * rowBytes, row, 0, dimension);
-            return row;
-        }
-
-        void forEachLive(RowVisitor visitor) {
-            int count = published;
-            for (int i = 0; i < count; i++) {
-                if (!Float.isNaN(vectors.get(FLOAT, i * rowBytes))) {
-                    visitor.row(ids.getAtIndex(LONG, i), first + i);
-                }
-            }
-        }
     }
 }

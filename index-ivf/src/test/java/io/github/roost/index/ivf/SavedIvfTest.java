@@ -26,8 +26,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class SavedIvfTest {
     private static final Orchestrator ORCHESTRATOR = orchestrator();
@@ -64,12 +66,17 @@ class SavedIvfTest {
         }
     }
 
+    static Stream<Arguments> metricsAndKept() {
+        return Arrays.stream(Metric.values())
+                .flatMap(metric -> Arrays.stream(Kept.values()).map(kept -> Arguments.of(metric, kept)));
+    }
+
     @ParameterizedTest
-    @EnumSource(Metric.class)
-    void anOpenedTableAnswersAsTheSavedOneAndChangesWithoutTheFile(Metric metric) throws IOException {
+    @MethodSource("metricsAndKept")
+    void anOpenedTableAnswersAsTheSavedOneAndChangesWithoutTheFile(Metric metric, Kept kept) throws IOException {
         Random random = new Random(2);
         try (IvfTable saved =
-                IvfTable.builder().metric(metric).nlist(9).nprobe(4).build(ORCHESTRATOR, gaussian(800, random))) {
+                kept.builder().metric(metric).nlist(9).nprobe(4).build(ORCHESTRATOR, gaussian(800, random))) {
             for (long id = 0; id < 100; id++) {
                 saved.remove(id);
                 saved.add(10_000 + id, gaussian(1, random)[0]);
@@ -81,6 +88,7 @@ class SavedIvfTest {
             try (IvfTable opened = IvfTable.open(ORCHESTRATOR, "opened", file)) {
                 assertThat(opened.size()).isEqualTo(800);
                 assertThat(opened.nprobe()).isEqualTo(4);
+                assertThat(opened.elementType()).isEqualTo(saved.elementType());
                 assertSameAnswers(opened, saved, random);
                 for (IvfTable table : new IvfTable[] {saved, opened}) {
                     Random same = new Random(3);
@@ -118,15 +126,19 @@ class SavedIvfTest {
         }
     }
 
-    @Test
-    void everyChangedByteIsNoticedBeforeItIsBelieved() throws IOException {
-        saveSmall();
+    @ParameterizedTest
+    @EnumSource(Kept.class)
+    void everyChangedByteIsNoticedBeforeItIsBelieved(Kept kept) throws IOException {
+        try (IvfTable table = kept.builder().nlist(LISTS).build(ORCHESTRATOR, gaussian(ROWS, new Random(1)))) {
+            table.save(file);
+        }
         byte[] good = Files.readAllBytes(file);
-        int padded = (CHECKSUM_AT + 8 + 63) / 64 * 64;
+        int checksumEnd = CHECKSUM_AT + 8 + (kept == Kept.FLOATS ? 0 : 2 * DIMENSION * Float.BYTES);
+        int padded = (checksumEnd + 63) / 64 * 64;
         Random random = new Random(4);
-        for (int trial = 0; trial < 400; trial++) {
+        for (int trial = 0; trial < 250; trial++) {
             int at = trial < 100 ? trial : random.nextInt(good.length);
-            if (at >= CHECKSUM_AT + 8 && at < padded) {
+            if (at >= checksumEnd && at < padded) {
                 continue;
             }
             byte[] bad = good.clone();
@@ -164,7 +176,7 @@ class SavedIvfTest {
     /** Files whose checksum is right and whose numbers are not. */
     @ParameterizedTest
     @CsvSource({
-        "8, 2, version of 2",
+        "8, 1, version of 1",
         "12, 9, metric of 9",
         "16, 0, dimension of 0",
         "16, 5000, dimension of 5000",
@@ -172,7 +184,11 @@ class SavedIvfTest {
         "20, 200000, number of lists of 200000",
         "24, 0, nprobe of 0",
         "40, -1, number of rows of",
-        "40, 301, rows do not fill exactly",
+        "28, 9, element type of 9",
+        "28, 1, is damaged",
+        "40, 301, is damaged",
+        "48, 0, mark of floats of 0",
+        "60, 0, rerank of",
         "64, -1, list of rows of -1",
         "64, 301, list of rows of 301",
         "64, 0, total of rows in lists",

@@ -44,6 +44,44 @@ class TargetRecallTest {
         assertThat(measured.recall(table.nlist())).isEqualTo(1);
     }
 
+    /** What the build has measured with rows as queries holds for other queries too, nearly. */
+    @ParameterizedTest
+    @EnumSource(Metric.class)
+    void aBuildProbesAsManyListsAsItsTargetTakes(Metric metric) {
+        int before = 0;
+        for (double target : new double[] {.5, .8, .95, 1}) {
+            IvfTable table = IvfTable.builder()
+                    .metric(metric)
+                    .nlist(50)
+                    .targetRecall(target)
+                    .build(orchestrator, rows);
+            RecallSample measured = new RecallSample(table, sample, 10);
+            assertThat(measured.recall(table.nprobe())).isGreaterThan(target - .05);
+            assertThat(measured.recall(Math.max(1, table.nprobe() / 2))).isLessThan(target + .05);
+            assertThat(table.nprobe()).isGreaterThanOrEqualTo(before);
+            before = table.nprobe();
+            table.close();
+        }
+    }
+
+    @Test
+    void theDefaultIsATargetAndAGivenNumberOfListsGoesBeforeIt() {
+        IvfTable byDefault = IvfTable.builder().name("a").nlist(50).build(orchestrator, rows);
+        IvfTable byTarget =
+                IvfTable.builder().name("b").nlist(50).targetRecall(.95).build(orchestrator, rows);
+        IvfTable given = IvfTable.builder()
+                .name("c")
+                .nlist(50)
+                .nprobe(3)
+                .targetRecall(.9)
+                .build(orchestrator, rows);
+        assertThat(byDefault.nprobe()).isEqualTo(byTarget.nprobe());
+        assertThat(given.nprobe()).isEqualTo(3);
+        IvfTable ofOneRow = IvfTable.builder().name("d").build(orchestrator, new float[1][5]);
+        assertThat(ofOneRow.nprobe()).isEqualTo(1);
+        assertThatThrownBy(() -> IvfTable.builder().targetRecall(1.01)).hasMessageContaining("at most 1, got 1.01");
+    }
+
     @Test
     void aSearchFindsWhatItsProbedListsHold() throws Exception {
         IvfTable table = IvfTable.builder().nlist(20).build(orchestrator, rows);

@@ -2,6 +2,7 @@ package io.github.roost.index.ivf.kernel;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 
 /** The scan in Java, over whatever sums the distances of one query to one row. */
 final class JavaScan implements ScanKernel {
@@ -47,6 +48,62 @@ final class JavaScan implements ScanKernel {
         return group.innerProduct
                 ? group.bias - pairs.innerProduct(group.queries, queryAt, run.vectors(), rowAt, run.stride())
                 : pairs.squaredL2(group.queries, queryAt, run.vectors(), rowAt, run.stride());
+    }
+
+    @Override
+    public void compare(RowPicks picks) {
+        for (int i = 0; i < picks.size(); i++) {
+            MemorySegment rows = picks.runs.get(i).vectors();
+            long rowAt = (long) picks.rows[i] * picks.stride * Float.BYTES;
+            float distance = picks.innerProduct
+                    ? picks.bias - pairs.innerProduct(picks.query, 0, rows, rowAt, picks.stride)
+                    : pairs.squaredL2(picks.query, 0, rows, rowAt, picks.stride);
+            picks.distances.setAtIndex(ValueLayout.JAVA_FLOAT, i, distance);
+        }
+    }
+
+    @Override
+    public void scan(CodeRun run, CodeGroup group) {
+        group.requireFits(run);
+        int[] sums = new int[CodeRun.TILE];
+        byte[] tile = new byte[CodeRun.TILE * run.stride()];
+        byte[] weights = new byte[group.size() * run.stride()];
+        MemorySegment.copy(group.weights, ValueLayout.JAVA_BYTE, 0, weights, 0, weights.length);
+        group.found.fill((byte) 0);
+        for (int first = 0; first < run.count(); first += CodeRun.TILE) {
+            MemorySegment.copy(run.codes(), ValueLayout.JAVA_BYTE, (long) first * run.stride(), tile, 0, tile.length);
+            for (int query = 0; query < group.size(); query++) {
+                Arrays.fill(sums, group.starts.getAtIndex(ValueLayout.JAVA_INT, query));
+                addProducts(tile, weights, query * run.stride(), run.stride(), sums);
+                appendNear(run, first, group, query, sums);
+            }
+        }
+    }
+
+    private static void addProducts(byte[] tile, byte[] weights, int weightsAt, int stride, int[] sums) {
+        for (int i = 0; i < stride; i++) {
+            int weight = weights[weightsAt + i];
+            int at = (i & ~3) * CodeRun.TILE + (i & 3);
+            for (int row = 0; row < CodeRun.TILE; row++) {
+                sums[row] += Byte.toUnsignedInt(tile[at + row * 4]) * weight;
+            }
+        }
+    }
+
+    private static void appendNear(CodeRun run, int first, CodeGroup group, int query, int[] sums) {
+        float slope = group.slopes.getAtIndex(ValueLayout.JAVA_FLOAT, query);
+        float bound = group.bounds.getAtIndex(ValueLayout.JAVA_FLOAT, query);
+        int found = group.found(query);
+        for (int row = first; row < Math.min(run.count(), first + CodeRun.TILE); row++) {
+            float score = run.term(row) + slope * (float) sums[row - first];
+            // False for NaN, which thereby never gets in.
+            if (score <= bound) {
+                long at = (long) query * CodeGroup.ROOM + found++;
+                group.rows.setAtIndex(ValueLayout.JAVA_INT, at, row);
+                group.scores.setAtIndex(ValueLayout.JAVA_FLOAT, at, score);
+            }
+        }
+        group.found.setAtIndex(ValueLayout.JAVA_INT, query, found);
     }
 
     private static void offer(QueryGroup group, int query, float distance, long id) {

@@ -9,6 +9,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
+import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -29,10 +30,14 @@ final class NativeScan implements ScanKernel {
     private static final List<Isa> BEST_FIRST = List.of(Isa.AVX512, Isa.AVX2, Isa.NEON, Isa.PORTABLE);
 
     private final MethodHandle scan;
+    private final MethodHandle scanCodes;
+    private final MethodHandle compare;
     private final Isa isa;
 
-    private NativeScan(MethodHandle scan, Isa isa) {
+    private NativeScan(MethodHandle scan, MethodHandle scanCodes, MethodHandle compare, Isa isa) {
         this.scan = scan;
+        this.scanCodes = scanCodes;
+        this.compare = compare;
         this.isa = isa;
     }
 
@@ -60,10 +65,19 @@ final class NativeScan implements ScanKernel {
                         ADDRESS,
                         ADDRESS,
                         JAVA_LONG));
+        MethodHandle scanCodes = linker.downcallHandle(
+                library.findOrThrow("roost_ivf_scan_codes"),
+                FunctionDescriptor.ofVoid(
+                        JAVA_INT, ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, ADDRESS, ADDRESS,
+                        JAVA_INT, ADDRESS, ADDRESS, ADDRESS));
+        MethodHandle compare = linker.downcallHandle(
+                library.findOrThrow("roost_ivf_compare"),
+                FunctionDescriptor.ofVoid(
+                        JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_FLOAT, ADDRESS, ADDRESS));
         List<ScanKernel> kernels = new ArrayList<>();
         for (Isa isa : BEST_FIRST) {
             if ((int) supports.invokeExact(isa.ordinal()) != 0) {
-                kernels.add(new NativeScan(scan, isa));
+                kernels.add(new NativeScan(scan, scanCodes, compare, isa));
             }
         }
         return kernels;
@@ -100,6 +114,51 @@ final class NativeScan implements ScanKernel {
                     (long) group.heapStride);
         } catch (Throwable failure) {
             throw new IllegalStateException("native scan failed", failure);
+        }
+    }
+
+    /** A run checks its own sizes, and the group, whose memory has room for all that a run can find, checks the run. */
+    @Override
+    public void scan(CodeRun run, CodeGroup group) {
+        group.requireFits(run);
+        try {
+            scanCodes.invokeExact(
+                    isa.ordinal(),
+                    run.codes(),
+                    run.terms(),
+                    run.count(),
+                    run.stride(),
+                    group.size(),
+                    group.weights,
+                    group.starts,
+                    group.slopes,
+                    group.bounds,
+                    CodeGroup.ROOM,
+                    group.found,
+                    group.rows,
+                    group.scores);
+        } catch (Throwable failure) {
+            throw new IllegalStateException("native scan failed", failure);
+        }
+    }
+
+    /** Picks have checked every row that they took, and hold the runs whose memory they point into. */
+    @Override
+    public void compare(RowPicks picks) {
+        try {
+            compare.invokeExact(
+                    isa.ordinal(),
+                    picks.addresses,
+                    (long) picks.size(),
+                    (long) picks.stride,
+                    picks.innerProduct ? 1 : 0,
+                    picks.bias,
+                    picks.query,
+                    picks.distances);
+        } catch (Throwable failure) {
+            throw new IllegalStateException("native comparison failed", failure);
+        } finally {
+            Reference.reachabilityFence(picks);
         }
     }
 }

@@ -107,7 +107,7 @@ public final class QueryGroup {
     public void finish() {
         for (int index = 0; index < heaps.size(); index++) {
             TopHeap heap = heaps.get(index);
-            heap.size = sizes.getAtIndex(ValueLayout.JAVA_INT, index);
+            heap.resize(sizes.getAtIndex(ValueLayout.JAVA_INT, index));
             long entry = (long) index * heapStride;
             MemorySegment.copy(heapDistances, FLOAT, entry * Float.BYTES, heap.distances, 0, heap.size);
             MemorySegment.copy(heapIds, ValueLayout.JAVA_LONG, entry * Long.BYTES, heap.ids, 0, heap.size);

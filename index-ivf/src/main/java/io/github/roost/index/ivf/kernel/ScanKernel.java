@@ -1,15 +1,27 @@
 package io.github.roost.index.ivf.kernel;
 
-/** Offers every row of a run to every query of a group, in one pass. Thread-safe; a group belongs to one thread. */
+/** Compares every row of a run with every query of a group, in one pass. Thread-safe; a group belongs to one thread. */
 public interface ScanKernel {
     /** What it runs on: an instruction set's name, or {@code java}. */
     String name();
 
     /**
-     * Scans the run. Every kernel sums in {@link RowRun#LANES} fused lanes folded by halves, so all of them give
+     * Scans the run: offers each row to each query's heap. Every kernel sums in {@link RowRun#LANES} fused lanes folded by halves, so all of them give
      * bit-equal distances and ids.
      *
      * @throws IllegalArgumentException if run and group have different strides
      */
     void scan(RowRun run, QueryGroup group);
+
+    /**
+     * Scans codes: what it finds for each query replaces what the last scan found. Sums are whole numbers, so every
+     * kernel gives bit-equal scores.
+     *
+     * @throws IllegalArgumentException if run and group have different strides, or the run is longer than
+     *     {@link CodeGroup#MAX_ROWS}
+     */
+    void scan(CodeRun run, CodeGroup group);
+
+    /** Finds the distances of picked rows, those of {@link #scan(RowRun, QueryGroup)} to the bit. */
+    void compare(RowPicks picks);
 }

@@ -4,8 +4,13 @@ import java.util.Arrays;
 
 /** The best rows that one query has met so far: a bounded heap, worst at the root. Belongs to one thread at a time. */
 public final class TopHeap {
-    final float[] distances;
-    final long[] ids;
+    private static final int LEAST_ROOM = 128;
+
+    private final int capacity;
+    /** As long as what is held needs, for a capacity that is seldom reached costs nothing then. */
+    float[] distances;
+
+    long[] ids;
     int size;
 
     /** @param capacity how many rows to keep, at least 1 */
@@ -13,8 +18,19 @@ public final class TopHeap {
         if (capacity < 1) {
             throw new IllegalArgumentException("capacity must be at least 1, got " + capacity);
         }
-        this.distances = new float[capacity];
-        this.ids = new long[capacity];
+        this.capacity = capacity;
+        this.distances = new float[Math.min(capacity, LEAST_ROOM)];
+        this.ids = new long[distances.length];
+    }
+
+    /** Makes room for so many rows, at most the capacity; what is held may be lost. */
+    void resize(int rows) {
+        if (rows > ids.length) {
+            int room = (int) Math.min(capacity, 2L * rows);
+            distances = new float[room];
+            ids = new long[room];
+        }
+        size = rows;
     }
 
     /** Number of rows held. */
@@ -24,7 +40,7 @@ public final class TopHeap {
 
     /** How many rows to keep. */
     public int capacity() {
-        return ids.length;
+        return capacity;
     }
 
     /** Forgets all rows. */
@@ -34,7 +50,7 @@ public final class TopHeap {
 
     /** The distance beyond which no row gets in: infinite until the heap is full. */
     public float bound() {
-        return size < ids.length ? Float.POSITIVE_INFINITY : distances[0];
+        return size < capacity ? Float.POSITIVE_INFINITY : distances[0];
     }
 
     /** The held ids, in no order. */

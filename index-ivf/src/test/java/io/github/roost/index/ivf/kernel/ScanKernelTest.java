@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Metric;
+import io.github.roost.core.Neighbors;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -11,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -116,6 +118,42 @@ class ScanKernelTest {
 
     @ParameterizedTest
     @MethodSource("kernels")
+    void pickedRowsHaveTheDistancesOfAScan(ScanKernel kernel) {
+        Random random = new Random(10);
+        RowPicks picks = new RowPicks();
+        for (int dimension : new int[] {300, 1, 16, 17, 129}) {
+            for (Metric metric : Metric.values()) {
+                float[][] rows = vectors(random, 50, dimension);
+                float[] query = vectors(random, 1, dimension)[0];
+                RowRun run = run(rows, ordinals(50));
+                int[] order = random.ints(1 + random.nextInt(40), 0, 50).toArray();
+                picks.begin(metric, query, order.length);
+                for (int row : order) {
+                    picks.add(run, row);
+                }
+                kernel.compare(picks);
+                for (int i = 0; i < order.length; i++) {
+                    assertThat(picks.distance(i)).isEqualTo(PlainScan.distance(metric, rows[order[i]], query));
+                }
+            }
+        }
+        picks.clear();
+        kernel.compare(picks);
+    }
+
+    @Test
+    void aRowOutsideItsRunCannotBePicked() {
+        RowRun run = run(new float[2][16], ordinals(2));
+        RowPicks picks = new RowPicks();
+        picks.begin(Metric.SQUARED_L2, new float[16], 1);
+        assertThatThrownBy(() -> picks.add(run, 2)).hasMessageContaining("take no row 2 of 2");
+        assertThatThrownBy(() -> picks.add(run, -1)).hasMessageContaining("take no row -1");
+        assertThatThrownBy(() -> picks.add(run(new float[1][17], ordinals(1)), 0))
+                .hasMessageContaining("of stride 32");
+    }
+
+    @ParameterizedTest
+    @MethodSource("kernels")
     void stridesThatDisagreeAreRefused(ScanKernel kernel) {
         QueryGroup group = new QueryGroup();
         group.begin(Metric.SQUARED_L2, 17, 1);
@@ -197,33 +235,10 @@ class ScanKernelTest {
     }
 
     private static List<Row> plainly(Metric metric, float[][] rows, float[] query, int k) {
-        List<Row> all = new ArrayList<>();
-        for (int i = 0; i < rows.length; i++) {
-            float[] lanes = new float[16];
-            double exact = 0;
-            for (int d = 0; d < query.length; d++) {
-                float difference = query[d] - rows[i][d];
-                float left = metric == Metric.SQUARED_L2 ? difference : query[d];
-                float right = metric == Metric.SQUARED_L2 ? difference : rows[i][d];
-                lanes[d % 16] = Math.fma(left, right, lanes[d % 16]);
-                exact += (double) left * right;
-            }
-            for (int half = 8; half > 0; half /= 2) {
-                for (int lane = 0; lane < half; lane++) {
-                    lanes[lane] += lanes[lane + half];
-                }
-            }
-            assertThat((double) lanes[0]).isCloseTo(exact, org.assertj.core.data.Offset.offset(1e-2));
-            all.add(new Row(
-                    i,
-                    switch (metric) {
-                        case SQUARED_L2 -> lanes[0];
-                        case INNER_PRODUCT -> 0 - lanes[0];
-                        case COSINE -> 1 - lanes[0];
-                    }));
-        }
-        all.sort(Comparator.comparing(Row::distance).thenComparing(Row::id));
-        return all.subList(0, Math.min(k, all.size()));
+        Neighbors nearest = PlainScan.nearest(metric, rows, ordinals(rows.length), query, k);
+        return IntStream.range(0, nearest.size())
+                .mapToObj(i -> new Row(nearest.ids()[i], nearest.distances()[i]))
+                .toList();
     }
 
     private static float[][] vectors(Random random, int count, int dimension) {

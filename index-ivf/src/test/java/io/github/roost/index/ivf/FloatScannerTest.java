@@ -7,10 +7,12 @@ import io.github.roost.core.SearchContext;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.LongPredicate;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-class ListScannerTest {
+class FloatScannerTest {
     private static final class Recorded implements SearchContext {
         long nodes;
         long bytes;
@@ -43,14 +45,14 @@ class ListScannerTest {
     }
 
     private final RowList list = threeRows();
-    private final ListScanner scanner = new ListScanner(ScanKernels.preferred(), Metric.SQUARED_L2, 8);
+    private final FloatScanner scanner = new FloatScanner(ScanKernels.preferred(), Metric.SQUARED_L2, 8);
     private final Recorded context = new Recorded();
 
     @Test
     void aGroupReadsTheListOnce() {
-        IvfQuery first = query(2);
-        IvfQuery second = query(3);
-        scanner.scan(list.runs(), List.of(first, second), context);
+        FloatQuery first = query(2);
+        FloatQuery second = query(3);
+        scanner.scan(list, List.of(first, second), context);
         assertThat(first.answer().join().size()).isEqualTo(2);
         assertThat(second.answer().join().size()).isEqualTo(3);
         assertThat(context.nodes).isEqualTo(3);
@@ -59,16 +61,16 @@ class ListScannerTest {
 
     @Test
     void aCancelledQueryIsNotScannedFor() {
-        IvfQuery cancelled = query(1);
+        FloatQuery cancelled = query(1);
         cancelled.answer().cancel(false);
-        scanner.scan(list.runs(), List.of(cancelled), context);
+        scanner.scan(list, List.of(cancelled), context);
         assertThat(context.bytes).isZero();
     }
 
     @Test
     void aFilteredQueryReadsOnlyTheRowsItMayFind() {
-        IvfQuery filtered = new IvfQuery(new float[8], 3, 1, id -> id == 1, () -> 0, new CompletableFuture<>());
-        scanner.scan(list.runs(), List.of(filtered), context);
+        FloatQuery filtered = query(3, id -> id == 1);
+        scanner.scan(list, List.of(filtered), context);
         assertThat(filtered.answer().join().ids()).containsExactly(1);
         assertThat(context.nodes).isEqualTo(1);
         assertThat(context.bytes).isEqualTo(3 * Long.BYTES + 8 * Float.BYTES);
@@ -76,21 +78,27 @@ class ListScannerTest {
 
     @Test
     void moreQueriesThanAGroupTakesAreAllAnswered() {
-        List<IvfQuery> queries = IntStream.range(0, 150).mapToObj(i -> query(1)).toList();
-        scanner.scan(list.runs(), queries, context);
+        List<IvfQuery<?>> queries =
+                IntStream.range(0, 150).<IvfQuery<?>>mapToObj(i -> query(1)).toList();
+        scanner.scan(list, queries, context);
         assertThat(queries).allMatch(query -> query.answer().join().size() == 1);
         assertThat(context.nodes).isEqualTo(3 * 3);
     }
 
     private static RowList threeRows() {
-        RowList list = new RowList(8);
+        RowList list = new RowList(RowLayout.ofFloats(8));
         for (int id = 0; id < 3; id++) {
             list.add(id, new float[8]);
         }
         return list;
     }
 
-    private static IvfQuery query(int k) {
-        return new IvfQuery(new float[8], k, 1, null, () -> 0, new CompletableFuture<>());
+    private static FloatQuery query(int k) {
+        return query(k, null);
+    }
+
+    private static FloatQuery query(int k, @Nullable LongPredicate filter) {
+        SearchRequest request = new SearchRequest(new float[8], k, Float.POSITIVE_INFINITY, filter);
+        return new FloatQuery(request, 1, () -> 0, new CompletableFuture<>());
     }
 }

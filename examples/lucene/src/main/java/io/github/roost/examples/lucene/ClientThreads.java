@@ -1,0 +1,71 @@
+package io.github.roost.examples.lucene;
+
+import io.github.roost.bench.ClosedLoop;
+import io.github.roost.bench.Latencies;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Clients as a service that embeds Lucene has them: each a thread that searches, waits for its hits and searches again.
+ *
+ * @param number how many at a time, at least 1
+ */
+record ClientThreads(int number) {
+    private static final int SIGNIFICANT_DIGITS = 3;
+
+    ClientThreads {
+        if (number < 1) {
+            throw new IllegalArgumentException("clients must be at least 1, got " + number);
+        }
+    }
+
+    /** Answers the search of one number in the calling thread. */
+    @FunctionalInterface
+    interface Search {
+        void run(int number) throws Exception;
+    }
+
+    /**
+     * Lets the clients search for a time, each at least once, and waits for what is under way at its end.
+     *
+     * @throws ExecutionException if a search fails; the others end at their time
+     */
+    ClosedLoop.Run run(Duration time, Search search) throws InterruptedException, ExecutionException {
+        try (ExecutorService clients = Executors.newFixedThreadPool(number)) {
+            long began = System.nanoTime();
+            long end = began + time.toNanos();
+            List<Future<Histogram>> running = new ArrayList<>();
+            for (int client = 0; client < number; client++) {
+                int first = client;
+                running.add(clients.submit(() -> searchUntil(end, first, search)));
+            }
+            Histogram all = new Histogram(SIGNIFICANT_DIGITS);
+            for (Future<Histogram> client : running) {
+                all.add(client.get());
+            }
+            Duration elapsed = Duration.ofNanos(System.nanoTime() - began);
+            return new ClosedLoop.Run(all.getTotalCount(), elapsed, Latencies.ofNanos(all));
+        }
+    }
+
+    /** Clients take turns with the numbers, so that each searches something else. */
+    private Histogram searchUntil(long end, int first, Search search) throws Exception {
+        Histogram nanos = new Histogram(SIGNIFICANT_DIGITS);
+        int next = first;
+        long now = System.nanoTime();
+        do {
+            search.run(next & Integer.MAX_VALUE);
+            long answered = System.nanoTime();
+            nanos.recordValue(answered - now);
+            now = answered;
+            next += number;
+        } while (now < end);
+        return nanos;
+    }
+}

@@ -1,0 +1,97 @@
+package io.github.roost.examples.lucene;
+
+import io.github.roost.index.hnsw.IdFilter;
+import java.io.IOException;
+import java.util.function.LongPredicate;
+import org.agrona.collections.Long2LongHashMap;
+import org.apache.lucene.index.DocValues;
+import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.NumericDocValues;
+import org.apache.lucene.search.DocIdSetIterator;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.Query;
+import org.apache.lucene.search.ScoreMode;
+import org.apache.lucene.search.Scorer;
+import org.apache.lucene.search.Weight;
+import org.apache.lucene.util.Bits;
+import org.apache.lucene.util.FixedBitSet;
+
+/** Which live document of one reader stands for which row of a table. Immutable. */
+final class LiveRows {
+    private static final int NONE = -1;
+
+    private final Long2LongHashMap documents = new Long2LongHashMap(NONE);
+    private final Accepted all = new Accepted(id -> document(id) != NONE);
+
+    private LiveRows() {}
+
+    /**
+     * The rows that a search may find; kept as both indexes want it.
+     *
+     * @param byId for IVF
+     * @param compiled for HNSW, which keeps its answers
+     */
+    record Accepted(LongPredicate byId, IdFilter compiled) {
+        Accepted(LongPredicate byId) {
+            this(byId, IdFilter.of(byId));
+        }
+    }
+
+    /**
+     * Reads the ids of all live documents: linear in their number. Documents without an id are no rows.
+     *
+     * @param idField a numeric doc value
+     * @throws IllegalStateException if two documents have one id
+     */
+    static LiveRows of(IndexReader reader, String idField) throws IOException {
+        LiveRows rows = new LiveRows();
+        for (LeafReaderContext segment : reader.leaves()) {
+            NumericDocValues ids = DocValues.getNumeric(segment.reader(), idField);
+            Bits live = segment.reader().getLiveDocs();
+            for (int doc = ids.nextDoc(); doc != DocIdSetIterator.NO_MORE_DOCS; doc = ids.nextDoc()) {
+                if (live == null || live.get(doc)) {
+                    rows.put(idField, ids.longValue(), segment.docBase + doc);
+                }
+            }
+        }
+        return rows;
+    }
+
+    private void put(String idField, long id, int document) {
+        long other = documents.put(id, document);
+        if (other != NONE) {
+            throw new IllegalStateException("live documents must differ in " + idField + ", got " + id
+                    + " for documents " + other + " and " + document);
+        }
+    }
+
+    /** The document of a row, counted over all segments, or -1 where it is not live. */
+    int document(long id) {
+        return (int) documents.get(id);
+    }
+
+    /** Every row that has a live document. */
+    Accepted all() {
+        return all;
+    }
+
+    /** The rows whose live documents a query matches. */
+    Accepted matching(Query rewritten, IndexSearcher searcher) throws IOException {
+        FixedBitSet matching = new FixedBitSet(searcher.getIndexReader().maxDoc());
+        Weight weight = searcher.createWeight(rewritten, ScoreMode.COMPLETE_NO_SCORES, 1);
+        for (LeafReaderContext segment : searcher.getIndexReader().leaves()) {
+            Scorer scorer = weight.scorer(segment);
+            if (scorer != null) {
+                DocIdSetIterator matches = scorer.iterator();
+                for (int doc = matches.nextDoc(); doc != DocIdSetIterator.NO_MORE_DOCS; doc = matches.nextDoc()) {
+                    matching.set(segment.docBase + doc);
+                }
+            }
+        }
+        return new Accepted(id -> {
+            int document = document(id);
+            return document != NONE && matching.get(document);
+        });
+    }
+}

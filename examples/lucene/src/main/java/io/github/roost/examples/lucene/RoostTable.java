@@ -1,0 +1,135 @@
+package io.github.roost.examples.lucene;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.Vectors;
+import io.github.roost.examples.lucene.LiveRows.Accepted;
+import io.github.roost.index.hnsw.HnswTable;
+import io.github.roost.index.ivf.IvfTable;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.util.VectorUtil;
+
+/**
+ * A table of Roost beside a Lucene index: the vectors of its documents, by an id that the documents have as a numeric doc
+ * value. Made once and shared by the {@link RoostKnnQuery}s that it answers. Which document is which row is read when a
+ * reader is first searched, and kept until it is closed: 63,666 documents take some milliseconds. Thread-safe.
+ */
+public final class RoostTable {
+    private final Search search;
+    private final Metric metric;
+    private final int dimension;
+    private final String name;
+    private final String idField;
+    private final ConcurrentMap<IndexReader.CacheKey, LiveRows> rows = new ConcurrentHashMap<>();
+
+    private RoostTable(Search search, Metric metric, int dimension, String name, String idField) {
+        this.search = search;
+        this.metric = metric;
+        this.dimension = dimension;
+        this.name = name;
+        this.idField = idField;
+    }
+
+    private interface Search {
+        CompletableFuture<Neighbors> start(float[] query, int k, Accepted accepted);
+    }
+
+    /**
+     * An HNSW table.
+     *
+     * @param ef width of its searches; k where that is more
+     * @param idField numeric doc value with the table's ids
+     */
+    public static RoostTable of(HnswTable table, int ef, String idField) {
+        Vectors.requireRange("ef", ef, 1, 100_000);
+        return new RoostTable(
+                (query, k, accepted) -> table.search(query, k, Math.max(k, ef), accepted.compiled()),
+                table.metric(),
+                table.dimension(),
+                table.name(),
+                idField);
+    }
+
+    /**
+     * An IVF table.
+     *
+     * @param nprobe lists that a search scans; all of them make it exact, few of them may hold fewer than k rows that a
+     *     filter accepts
+     * @param idField numeric doc value with the table's ids
+     */
+    public static RoostTable of(IvfTable table, int nprobe, String idField) {
+        Vectors.requireRange("nprobe", nprobe, 1, table.nlist());
+        return new RoostTable(
+                (query, k, accepted) -> table.search(query, k, nprobe, accepted.byId()),
+                table.metric(),
+                table.dimension(),
+                table.name(),
+                idField);
+    }
+
+    /** Name of the table. */
+    public String name() {
+        return name;
+    }
+
+    /** The doc value that holds the table's ids. */
+    public String idField() {
+        return idField;
+    }
+
+    void require(float[] query, int k) {
+        Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
+        Vectors.require("query", query, dimension, metric);
+    }
+
+    CompletableFuture<Neighbors> search(float[] query, int k, Accepted accepted) {
+        return search.start(query, k, accepted);
+    }
+
+    /** Lucene's score of the same two vectors: positive, larger is nearer. */
+    float score(float distance) {
+        return switch (metric) {
+            case SQUARED_L2 -> 1 / (1 + distance);
+            case INNER_PRODUCT -> VectorUtil.scaleMaxInnerProductScore(-distance);
+            case COSINE -> Math.max(0, (2 - distance) / 2);
+        };
+    }
+
+    /**
+     * The rows of a reader. Who searches holds the reader open, so it is closed only after the listener was added, and what
+     * is kept here is dropped.
+     */
+    LiveRows rowsOf(IndexReader reader) throws IOException {
+        IndexReader.CacheHelper cache = reader.getReaderCacheHelper();
+        if (cache == null) {
+            return LiveRows.of(reader, idField);
+        }
+        try {
+            return rows.computeIfAbsent(cache.getKey(), key -> {
+                LiveRows read = read(reader);
+                cache.addClosedListener(rows::remove);
+                return read;
+            });
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        }
+    }
+
+    private LiveRows read(IndexReader reader) {
+        try {
+            return LiveRows.of(reader, idField);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Number of readers whose rows are kept. */
+    int readers() {
+        return rows.size();
+    }
+}

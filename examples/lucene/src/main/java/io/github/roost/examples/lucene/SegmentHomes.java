@@ -1,0 +1,106 @@
+package io.github.roost.examples.lucene;
+
+import io.github.roost.core.MappingId;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.Registration;
+import io.github.roost.core.SearchFunction;
+import java.io.IOException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ExecutionException;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.index.LeafReader;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.util.IOUtils;
+import org.apache.lucene.util.ThreadInterruptedException;
+
+/**
+ * Gives every segment of an index a mapping id, so that its searches run on the segment's home domain:
+ *
+ * <pre>{@code
+ * IndexSearcher searcher = new SegmentHomes(orchestrator, "packages").searcher(reader);
+ * }</pre>
+ *
+ * <p>Handing Lucene {@code orchestrator.executor(...)} cannot do that. Lucene's {@code TaskExecutor} passes its executor one
+ * and the same {@code Runnable} for all segments; each run of it takes the next segment in turn, and the thread that asked
+ * takes segments too. No executor can tell which segment a run will take, so none can route it. These searchers therefore
+ * place the work one step further in, where the segment is known: at the search of a leaf, and at the walk of a leaf's
+ * vectors.
+ *
+ * <p>A segment keeps its id over reopened readers, and gives it back once no reader has it. Thread-safe.
+ */
+public final class SegmentHomes {
+    private final Orchestrator orchestrator;
+    private final String name;
+    private final ConcurrentMap<IndexReader.CacheKey, Registration> registrations = new ConcurrentHashMap<>();
+
+    /** @param name how the segments show in reports */
+    public SegmentHomes(Orchestrator orchestrator, String name) {
+        this.orchestrator = orchestrator;
+        this.name = name;
+    }
+
+    /**
+     * A searcher whose segments are searched at home. Its caller waits and searches nothing itself, unless it is a worker: a
+     * search inside a task may run on that task's worker. When a home domain is full, the orchestrator's overload policy
+     * decides; a rejection is thrown from the search.
+     *
+     * @param reader not closed by the searcher
+     */
+    public IndexSearcher searcher(DirectoryReader reader) throws IOException {
+        return new SegmentSearcher(
+                reader instanceof SegmentReaders view && view.homes() == this
+                        ? view
+                        : new SegmentReaders(reader, this));
+    }
+
+    /**
+     * A view of a reader whose searchers may be made later, by a {@code SearcherManager} for one. Reopening gives such a
+     * view again; closing it closes the reader.
+     */
+    public DirectoryReader reader(DirectoryReader reader) throws IOException {
+        return new SegmentReaders(reader, this);
+    }
+
+    /** Where searches of a segment belong. Called with an open reader, whose closing the listener so does not miss. */
+    MappingId idOf(LeafReader segment) {
+        IndexReader.CacheHelper core = segment.getCoreCacheHelper();
+        if (core == null) {
+            throw new IllegalArgumentException("a segment must have a cache key to have a home, got " + segment);
+        }
+        Registration registration = registrations.computeIfAbsent(core.getKey(), key -> {
+            Registration added = orchestrator.register(name);
+            core.addClosedListener(this::forget);
+            return added;
+        });
+        return registration.id();
+    }
+
+    private void forget(IndexReader.CacheKey core) {
+        Registration registration = registrations.remove(core);
+        if (registration != null) {
+            registration.close();
+        }
+    }
+
+    /** Runs what hands a segment on and waits, beside the caller unless that is a worker. */
+    void fork(Runnable handing) {
+        if (orchestrator.calledOnWorker()) {
+            handing.run();
+        } else {
+            Thread.startVirtualThread(handing);
+        }
+    }
+
+    /** Runs one segment's part of a search at home and waits for it. */
+    void runAt(MappingId home, SearchFunction<MappingId, Boolean> part) throws IOException {
+        try {
+            orchestrator.submit(part, home, home).get();
+        } catch (ExecutionException e) {
+            throw IOUtils.rethrowAlways(e.getCause());
+        } catch (InterruptedException e) {
+            throw new ThreadInterruptedException(e);
+        }
+    }
+}

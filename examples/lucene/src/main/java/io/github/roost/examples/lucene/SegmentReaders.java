@@ -1,0 +1,95 @@
+package io.github.roost.examples.lucene;
+
+import io.github.roost.core.MappingId;
+import java.io.IOException;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.FilterDirectoryReader;
+import org.apache.lucene.index.FilterLeafReader;
+import org.apache.lucene.index.LeafReader;
+import org.apache.lucene.search.AcceptDocs;
+import org.apache.lucene.search.KnnCollector;
+import org.jspecify.annotations.Nullable;
+
+/** A reader whose segments know their homes, and walk their vectors there. */
+final class SegmentReaders extends FilterDirectoryReader {
+    private final SegmentHomes homes;
+
+    SegmentReaders(DirectoryReader in, SegmentHomes homes) throws IOException {
+        super(in, new SubReaderWrapper() {
+            @Override
+            public LeafReader wrap(LeafReader segment) {
+                return new Segment(segment, homes);
+            }
+        });
+        this.homes = homes;
+    }
+
+    SegmentHomes homes() {
+        return homes;
+    }
+
+    @Override
+    protected DirectoryReader doWrapDirectoryReader(DirectoryReader reopened) throws IOException {
+        return new SegmentReaders(reopened, homes);
+    }
+
+    @Override
+    public @Nullable CacheHelper getReaderCacheHelper() {
+        return in.getReaderCacheHelper();
+    }
+
+    /** One segment. Its documents are those of the wrapped one, so what is cached for that one holds for it. */
+    static final class Segment extends FilterLeafReader {
+        private final SegmentHomes homes;
+        private final MappingId home;
+
+        Segment(LeafReader in, SegmentHomes homes) {
+            super(in);
+            this.homes = homes;
+            this.home = homes.idOf(in);
+        }
+
+        MappingId home() {
+            return home;
+        }
+
+        @Override
+        public void searchNearestVectors(String field, float[] target, KnnCollector collector, AcceptDocs accept)
+                throws IOException {
+            walk(
+                    collector,
+                    target.length * Float.BYTES,
+                    () -> in.searchNearestVectors(field, target, collector, accept));
+        }
+
+        @Override
+        public void searchNearestVectors(String field, byte[] target, KnnCollector collector, AcceptDocs accept)
+                throws IOException {
+            walk(collector, target.length, () -> in.searchNearestVectors(field, target, collector, accept));
+        }
+
+        private void walk(KnnCollector collector, int vectorBytes, Walk walk) throws IOException {
+            homes.runAt(home, (id, context) -> {
+                long before = collector.visitedCount();
+                walk.run();
+                long visited = collector.visitedCount() - before;
+                context.touched(visited, visited * vectorBytes);
+                return true;
+            });
+        }
+
+        @Override
+        public @Nullable CacheHelper getCoreCacheHelper() {
+            return in.getCoreCacheHelper();
+        }
+
+        @Override
+        public @Nullable CacheHelper getReaderCacheHelper() {
+            return in.getReaderCacheHelper();
+        }
+    }
+
+    private interface Walk {
+        void run() throws IOException;
+    }
+}

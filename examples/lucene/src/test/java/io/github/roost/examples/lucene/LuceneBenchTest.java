@@ -1,0 +1,61 @@
+package io.github.roost.examples.lucene;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.examples.lucene.LuceneBench.Contender;
+import io.github.roost.examples.lucene.LuceneBench.Outcome;
+import io.github.roost.examples.lucene.LuceneBench.Workload;
+import io.github.roost.topology.TopologyReader;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.Test;
+
+class LuceneBenchTest {
+    @Test
+    void everyContenderSearchesInEveryRoundAndTheIndexIsGoneAfterwards() throws Exception {
+        Path folder;
+        try (LuceneBench bench = new LuceneBench(
+                Packages.FEW,
+                4,
+                TopologyReader.synthetic("pack:1 l3:2 core:1 pu:1").read())) {
+            folder = bench.folder();
+            assertThat(folder).isDirectoryContaining("glob:**.vec");
+            for (Workload workload : Workload.values()) {
+                List<Outcome> outcomes = bench.measure(workload, 8, 2, Duration.ofMillis(20));
+                assertThat(outcomes).extracting(Outcome::contender).containsExactly(Contender.values());
+                assertThat(outcomes).allSatisfy(outcome -> {
+                    assertThat(outcome.perSecond()).hasSize(2).allMatch(rate -> rate > 0);
+                    assertThat(outcome.p50us()).hasSize(2).allMatch(micros -> micros > 0);
+                    assertThat(outcome.p99us().getFirst())
+                            .isGreaterThanOrEqualTo(outcome.p50us().getFirst());
+                });
+            }
+        }
+        assertThat(folder).doesNotExist();
+    }
+
+    @Test
+    void ratiosAreOfTheSameRound() {
+        Outcome one =
+                new Outcome(Workload.WORDS, Contender.ROOST, List.of(10.0, 30.0, 80.0), List.of(1.0), List.of(1.0));
+        Outcome other =
+                new Outcome(Workload.WORDS, Contender.FIXED, List.of(10.0, 10.0, 40.0), List.of(1.0), List.of(1.0));
+        assertThat(one.times(other).median()).isEqualTo(2);
+        assertThat(one.times(other).least()).isEqualTo(1);
+        assertThat(one.times(other).most()).isEqualTo(3);
+    }
+
+    @Test
+    void aSearchThatFailsEndsTheRun() {
+        ClientThreads clients = new ClientThreads(3);
+        assertThatThrownBy(() -> clients.run(Duration.ofSeconds(1), number -> {
+                    throw new IOException("no disk");
+                }))
+                .isInstanceOf(ExecutionException.class)
+                .hasMessageContaining("no disk");
+    }
+}

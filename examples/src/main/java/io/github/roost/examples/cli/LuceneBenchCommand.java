@@ -1,0 +1,156 @@
+package io.github.roost.examples.cli;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.github.roost.bench.Samples;
+import io.github.roost.bench.packages.DebianPackages;
+import io.github.roost.examples.lucene.LuceneBench;
+import io.github.roost.examples.lucene.LuceneBench.Contender;
+import io.github.roost.examples.lucene.LuceneBench.Outcome;
+import io.github.roost.examples.lucene.LuceneBench.Workload;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code roost bench lucene}: Lucene's searcher on Roost beside the JDK's pools. */
+@Command(
+        name = "lucene",
+        description = "Lucene searching the Debian packages for many clients: its segments run by Roost, a fixed pool,"
+                + " ForkJoinPool, or the clients alone.")
+final class LuceneBenchCommand implements Callable<Integer> {
+    /** It tells of its vector instructions; held here, since a logger that nobody holds forgets its level. */
+    private static final Logger LUCENE_LOG = Logger.getLogger("org.apache.lucene");
+
+    private static final int MOST_SECTIONS = 58;
+
+    private final Streams streams;
+
+    @Mixin
+    private final HelpOption help = new HelpOption();
+
+    @Mixin
+    private final LevelOption level = new LevelOption();
+
+    @Option(
+            names = "--workload",
+            paramLabel = "vectors|words|fused",
+            split = ",",
+            description = "What clients search by; default all, one after the other.")
+    private List<Workload> workloads = List.of(Workload.values());
+
+    @Option(names = "--clients", paramLabel = "N", description = "Threads that search at once; default 64.")
+    private int clients = 64;
+
+    @Option(names = "--segments", paramLabel = "N", description = "Segments of the index; default 8.")
+    private int segments = 8;
+
+    @Option(names = "--sections", paramLabel = "N", description = "Debian's N largest sections; default all 58.")
+    private int sections = MOST_SECTIONS;
+
+    @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all; default 5.")
+    private int rounds = 5;
+
+    @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each in a round; default 2000.")
+    private int sliceMillis = 2_000;
+
+    @Option(names = "--json", description = "Every figure of every round as JSON instead of a table.")
+    private boolean json;
+
+    LuceneBenchCommand(Streams streams) {
+        this.streams = streams;
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        check();
+        LUCENE_LOG.setLevel(Level.WARNING);
+        Path home = Path.of(System.getProperty("roost.home", "."));
+        DebianPackages packages = DebianPackages.read(home.resolve("examples/data/debian-packages"))
+                .largestSections(sections);
+        List<Outcome> all = new ArrayList<>();
+        try (LuceneBench bench = new LuceneBench(packages, segments, level.machine())) {
+            if (!json) {
+                streams.out()
+                        .println("%,d packages in %d segments, written in %.1f s; %d clients, %d rounds"
+                                .formatted(
+                                        packages.packages().size(),
+                                        segments,
+                                        bench.writing().toMillis() / 1e3,
+                                        clients,
+                                        rounds));
+            }
+            for (Workload workload : workloads) {
+                List<Outcome> outcomes = bench.measure(workload, clients, rounds, Duration.ofMillis(sliceMillis));
+                all.addAll(outcomes);
+                print(workload, outcomes);
+            }
+        }
+        if (json) {
+            streams.out()
+                    .println(new ObjectMapper()
+                            .writerWithDefaultPrettyPrinter()
+                            .writeValueAsString(Map.of(
+                                    "packages",
+                                    packages.packages().size(),
+                                    "segments",
+                                    segments,
+                                    "clients",
+                                    clients,
+                                    "outcomes",
+                                    all)));
+        }
+        return 0;
+    }
+
+    private void check() {
+        BenchCommand.require("--clients", clients, 1, 4_096);
+        BenchCommand.require("--segments", segments, 1, 1_000);
+        BenchCommand.require("--sections", sections, 1, MOST_SECTIONS);
+        BenchCommand.require("--rounds", rounds, 1, 10_000);
+        BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);
+    }
+
+    private void print(Workload workload, List<Outcome> outcomes) {
+        if (json) {
+            return;
+        }
+        Outcome forkJoin = outcomes.get(Contender.FORK_JOIN.ordinal());
+        streams.out().println();
+        streams.out()
+                .println("%-16s %28s %30s %22s %26s"
+                        .formatted(
+                                name(workload),
+                                "searches/s (least to most)",
+                                "times fork_join, same round",
+                                "p50 us",
+                                "p99 us"));
+        for (Outcome outcome : outcomes) {
+            Samples times = outcome.times(forkJoin);
+            streams.out()
+                    .println("%-16s %28s %30s %22s %26s"
+                            .formatted(
+                                    name(outcome.contender()),
+                                    spread("%.0f", Samples.of(outcome.perSecond())),
+                                    spread("%.2f", times),
+                                    spread("%.0f", Samples.of(outcome.p50us())),
+                                    spread("%.0f", Samples.of(outcome.p99us()))));
+        }
+    }
+
+    private static String spread(String figure, Samples samples) {
+        return (figure + " (" + figure + " to " + figure + ")")
+                .formatted(samples.median(), samples.least(), samples.most());
+    }
+
+    private static String name(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT);
+    }
+}

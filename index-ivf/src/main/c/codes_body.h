@@ -1,0 +1,51 @@
+/*
+ * The scan of codes, written once over what the source that includes it defines:
+ *   sum_tiles(scan, tiles, first_tile, queries, first_query, sums)   sums[query][tile][row]
+ *   append_near(scan, query, first_row, sums)   appends the rows of a tile that are near enough, none from `count` on
+ *   MOST_QUERIES                                8, 4, 2 or 1: how many queries go together
+ *   QUERY_TILES                                 how many tiles these read together
+ *   LONE_TILES                                  how many tiles a lone query reads together, no fewer
+ *   SCAN                                        the name of the function to define
+ *
+ * Tiles are the outer loop, so that each is read from memory once for all queries.
+ */
+#include "codes.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE void score_tiles(const struct codes *scan, const int tiles, int32_t first_tile, const int queries,
+                        int32_t first_query) {
+    int32_t sums[MOST_QUERIES * LONE_TILES * TILE] __attribute__((aligned(64)));
+    sum_tiles(scan, tiles, first_tile, queries, first_query, sums);
+    for (int query = 0; query < queries; query++) {
+        for (int tile = 0; tile < tiles; tile++) {
+            append_near(scan, first_query + query, (first_tile + tile) * TILE, sums + (query * tiles + tile) * TILE);
+        }
+    }
+}
+
+INLINE void score_queries(const struct codes *scan, const int tiles, int32_t first_tile) {
+    int32_t query = 0;
+#if MOST_QUERIES >= 8
+    for (; query + 7 < scan->query_count; query += 8) score_tiles(scan, tiles, first_tile, 8, query);
+#endif
+#if MOST_QUERIES >= 4
+    for (; query + 3 < scan->query_count; query += 4) score_tiles(scan, tiles, first_tile, 4, query);
+#endif
+#if MOST_QUERIES >= 2
+    for (; query + 1 < scan->query_count; query += 2) score_tiles(scan, tiles, first_tile, 2, query);
+#endif
+    for (; query < scan->query_count; query++) score_tiles(scan, tiles, first_tile, 1, query);
+}
+
+void SCAN(const struct codes *scan) {
+    for (int32_t query = 0; query < scan->query_count; query++) scan->found[query] = 0;
+    int32_t tiles = (scan->count + TILE - 1) / TILE;
+    int32_t tile = 0;
+    if (scan->query_count == 1) {
+        for (; tile + LONE_TILES <= tiles; tile += LONE_TILES) score_tiles(scan, LONE_TILES, tile, 1, 0);
+    } else {
+        for (; tile + QUERY_TILES <= tiles; tile += QUERY_TILES) score_queries(scan, QUERY_TILES, tile);
+    }
+    for (; tile < tiles; tile++) score_queries(scan, 1, tile);
+}

@@ -1,0 +1,39 @@
+/* NEON with the dot product of Armv8.2: one instruction multiplies and adds four components of four rows. */
+#include <arm_neon.h>
+#include <string.h>
+
+#include "codes_append.h"
+
+static inline __attribute__((always_inline)) void sum_tiles(const struct codes *scan, const int tiles,
+                                                            int32_t first_tile, const int queries,
+                                                            int32_t first_query, int32_t *out) {
+    const int8_t *weights = scan->weights + (int64_t)first_query * scan->stride;
+    const uint8_t *codes = scan->codes + (int64_t)first_tile * TILE * scan->stride;
+    int32x4_t sums[4 * 4];
+    (void)tiles;
+#pragma GCC unroll 16
+    for (int i = 0; i < queries * 4; i++) sums[i] = vdupq_n_s32(0);
+    for (int32_t at = 0; at < scan->stride; at += 4) {
+        int8x16_t rows[4];
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; i++) {
+            rows[i] = vreinterpretq_s8_u8(veorq_u8(vld1q_u8(codes + at * TILE + i * 16), vdupq_n_u8(0x80)));
+        }
+#pragma GCC unroll 4
+        for (int query = 0; query < queries; query++) {
+            int32_t four;
+            memcpy(&four, weights + query * (int64_t)scan->stride + at, sizeof four);
+            int8x16_t weight = vreinterpretq_s8_s32(vdupq_n_s32(four));
+#pragma GCC unroll 4
+            for (int i = 0; i < 4; i++) sums[query * 4 + i] = vdotq_s32(sums[query * 4 + i], rows[i], weight);
+        }
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < queries * 4; i++) vst1q_s32(out + i * 4, sums[i]);
+}
+
+#define MOST_QUERIES 4
+#define QUERY_TILES 1
+#define LONE_TILES 1
+#define SCAN codes_dot
+#include "codes_body.h"

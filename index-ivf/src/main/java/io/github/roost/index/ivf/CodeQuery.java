@@ -1,0 +1,52 @@
+package io.github.roost.index.ivf;
+
+import io.github.roost.core.Neighbors;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
+
+/** A query of lists of codes: its scores are in the order of distances to what the codes stand for, nearly. */
+final class CodeQuery extends IvfQuery<Shortlist> {
+    private final ScalarCodec.Weights weights;
+    private final int candidates;
+    private final Reranker reranker;
+
+    /** @param candidates how many rows with the best scores are compared again */
+    CodeQuery(
+            SearchRequest request,
+            ScalarCodec.Weights weights,
+            int candidates,
+            Reranker reranker,
+            int lists,
+            LongSupplier moves,
+            CompletableFuture<Neighbors> answer) {
+        super(request, Float.POSITIVE_INFINITY, lists, moves, answer);
+        this.weights = weights;
+        this.candidates = candidates;
+        this.reranker = reranker;
+    }
+
+    ScalarCodec.Weights weights() {
+        return weights;
+    }
+
+    @Override
+    Shortlist collector() {
+        return new Shortlist(candidates);
+    }
+
+    @Override
+    float boundOf(Shortlist shortlist) {
+        return shortlist.bound();
+    }
+
+    @Override
+    Neighbors merged(List<Shortlist> shortlists, boolean mayRepeat) {
+        Shortlist all = shortlists.getFirst();
+        for (Shortlist other : shortlists.subList(1, shortlists.size())) {
+            all.takeAll(other);
+        }
+        all.shrink();
+        return reranker.nearest(all, request(), mayRepeat);
+    }
+}

@@ -1,0 +1,108 @@
+package io.github.roost.index.ivf;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.SearchContext;
+import io.github.roost.index.ivf.kernel.CodeGroup;
+import io.github.roost.index.ivf.kernel.CodeRun;
+import io.github.roost.index.ivf.kernel.ScanKernel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
+
+/**
+ * Scans codes for candidates, of which the best are compared again. A filter is asked for the candidates alone: a score
+ * costs less than an answer of the filter.
+ */
+final class CodeScanner implements ListScanner {
+    private static final ThreadLocal<CodeGroup> GROUP = ThreadLocal.withInitial(CodeGroup::new);
+
+    private final ScanKernel kernel;
+    private final int stride;
+    private final double rerank;
+    private final Reranker reranker;
+
+    /** @param rerank how many candidates are compared again, as a multiple of k */
+    CodeScanner(ScanKernel kernel, Metric metric, int dimension, double rerank) {
+        this.kernel = kernel;
+        this.stride = CodeRun.strideOf(dimension);
+        this.rerank = rerank;
+        this.reranker = new Reranker(kernel, metric, dimension);
+    }
+
+    @Override
+    public String kernel() {
+        return kernel.name();
+    }
+
+    @Override
+    public CodeQuery query(
+            SearchRequest request, Lists lists, int probed, LongSupplier moves, CompletableFuture<Neighbors> answer) {
+        ScalarCodec codec = lists.layout().codec();
+        if (codec == null) {
+            throw new IllegalStateException("the lists keep no codes");
+        }
+        int candidates = (int) Math.ceil(request.k() * rerank);
+        return new CodeQuery(request, codec.weights(request.vector()), candidates, reranker, probed, moves, answer);
+    }
+
+    @Override
+    public void scan(RowList list, List<IvfQuery<?>> waiting, SearchContext context) {
+        List<CodeQuery> wanted = new ArrayList<>(waiting.size());
+        for (IvfQuery<?> query : waiting) {
+            if (!query.answer().isDone()) {
+                wanted.add((CodeQuery) query);
+            }
+        }
+        List<RowBlock> blocks = list.blocks();
+        for (int from = 0; from < wanted.size(); from += CodeGroup.MAX_QUERIES) {
+            int to = Math.min(wanted.size(), from + CodeGroup.MAX_QUERIES);
+            long rows = scanGroup(blocks, wanted.subList(from, to));
+            context.touched(rows, rows * (stride + Float.BYTES));
+        }
+    }
+
+    /** Number of rows scanned. */
+    private long scanGroup(List<RowBlock> blocks, List<CodeQuery> queries) {
+        CodeGroup group = GROUP.get();
+        group.begin(stride);
+        List<Shortlist> shortlists = new ArrayList<>(queries.size());
+        for (CodeQuery query : queries) {
+            shortlists.add(query.borrow());
+            float bound = Math.min(query.bound(), shortlists.getLast().bound());
+            group.add(query.weights().weights(), query.weights().slope(), bound);
+        }
+        long rows = 0;
+        for (RowBlock block : blocks) {
+            int count = block.published();
+            for (int from = 0; from < count; from += CodeGroup.MAX_ROWS) {
+                kernel.scan(block.codes(from, Math.min(count, from + CodeGroup.MAX_ROWS)), group);
+                take(group, block, from, queries, shortlists);
+            }
+            rows += count;
+        }
+        for (int i = 0; i < queries.size(); i++) {
+            queries.get(i).giveBack(shortlists.get(i));
+        }
+        return rows;
+    }
+
+    private static void take(
+            CodeGroup group, RowBlock block, int from, List<CodeQuery> queries, List<Shortlist> shortlists) {
+        for (int i = 0; i < shortlists.size(); i++) {
+            Shortlist shortlist = shortlists.get(i);
+            if (group.found(i) == 0) {
+                continue;
+            }
+            try {
+                shortlist.take(group, i, block, from, queries.get(i).request().filter());
+                group.lowerBound(i, shortlist.bound());
+            } catch (RuntimeException | Error ofTheFilter) {
+                // The caller's code: its own query fails, not those that wait for the same list.
+                queries.get(i).answer().completeExceptionally(ofTheFilter);
+                group.lowerBound(i, Float.NEGATIVE_INFINITY);
+            }
+        }
+    }
+}

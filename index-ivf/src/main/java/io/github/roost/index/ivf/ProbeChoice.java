@@ -1,0 +1,114 @@
+package io.github.roost.index.ivf;
+
+import io.github.roost.core.Neighbors;
+import io.github.roost.index.ivf.kernel.QueryGroup;
+import io.github.roost.index.ivf.kernel.RowRun;
+import io.github.roost.index.ivf.kernel.TopHeap;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+
+/**
+ * How many lists a search must probe to find a share of the true neighbours. Some of a table's rows are taken for queries;
+ * the true neighbours of each, itself aside, are found among all rows, and each lies in a list that is so and so far down
+ * the query's order of lists: from these ranks the share follows for every number of lists at once.
+ */
+final class ProbeChoice {
+    /** Rows that are queries: with ten neighbours each, the share is certain to about a hundredth. */
+    private static final int QUERIES = 2 * QueryGroup.MAX_QUERIES;
+
+    private static final int K = 10;
+    private static final int ROWS_PER_STEP = 4_096;
+
+    private final Training training;
+    private final RowSource rows;
+    private final int[] sample;
+    /** The nearest rows of each query so far, itself among them; guarded by itself. */
+    private final Neighbors[] nearest;
+
+    private ProbeChoice(Training training, RowSource rows, int count) {
+        this.training = training;
+        this.rows = rows;
+        this.sample = new Random(training.seed())
+                .ints(0, count)
+                .distinct()
+                .limit(Math.min(QUERIES, count))
+                .toArray();
+        this.nearest = new Neighbors[sample.length];
+        Arrays.fill(nearest, Neighbors.EMPTY);
+    }
+
+    /** The fewest lists, at least 1, that hold this share of the neighbours of rows. */
+    static int fewest(double recall, Training training, RowSource rows, long[] ids, Lists lists, Locations locations) {
+        ProbeChoice choice = new ProbeChoice(training, rows, ids.length);
+        int dimension = lists.layout().dimension();
+        training.work().run(ids.length, ROWS_PER_STEP, (from, to) -> choice.scan(from, to, dimension));
+        int[] ranks = new int[lists.count()];
+        for (int query = 0; query < choice.sample.length; query++) {
+            choice.countRanks(query, ids, lists, locations, ranks);
+        }
+        long total = Arrays.stream(ranks).asLongStream().sum();
+        long held = 0;
+        for (int probed = 1; probed < ranks.length; probed++) {
+            held += ranks[probed - 1];
+            if (held >= recall * total) {
+                return probed;
+            }
+        }
+        return ranks.length;
+    }
+
+    private void scan(int from, int to, int dimension) {
+        int stride = RowRun.strideOf(dimension);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment vectors = arena.allocate((long) (to - from) * stride * Float.BYTES, 64);
+            MemorySegment ordinals = arena.allocate((long) (to - from) * Long.BYTES, 64);
+            for (int row = from; row < to; row++) {
+                long at = (long) (row - from) * stride * Float.BYTES;
+                MemorySegment.copy(rows.row(row), 0, vectors, ValueLayout.JAVA_FLOAT, at, dimension);
+                ordinals.setAtIndex(ValueLayout.JAVA_LONG, row - from, row);
+            }
+            RowRun run = new RowRun(vectors, ordinals, to - from, stride);
+            for (int first = 0; first < sample.length; first += QueryGroup.MAX_QUERIES) {
+                scan(run, first, Math.min(sample.length, first + QueryGroup.MAX_QUERIES), dimension);
+            }
+        }
+    }
+
+    private void scan(RowRun run, int firstQuery, int endQuery, int dimension) {
+        QueryGroup group = new QueryGroup();
+        group.begin(training.metric(), dimension, K + 1);
+        List<TopHeap> heaps = IntStream.range(firstQuery, endQuery)
+                .mapToObj(query -> new TopHeap(K + 1))
+                .toList();
+        for (int query = firstQuery; query < endQuery; query++) {
+            group.add(rows.row(sample[query]), heaps.get(query - firstQuery), Float.POSITIVE_INFINITY);
+        }
+        training.kernel().scan(run, group);
+        group.finish();
+        synchronized (nearest) {
+            for (int query = firstQuery; query < endQuery; query++) {
+                TopHeap heap = heaps.get(query - firstQuery);
+                Neighbors found = NearestFirst.of(heap.copyOfIds(), heap.copyOfDistances(), K + 1);
+                nearest[query] = Neighbors.merge(List.of(nearest[query], found), K + 1);
+            }
+        }
+    }
+
+    private void countRanks(int query, long[] ids, Lists lists, Locations locations, int[] ranks) {
+        int[] order = lists.quantizer().nearest(rows.row(sample[query]), lists.count(), training.metric());
+        int[] rankOf = new int[lists.count()];
+        Arrays.fill(rankOf, lists.count() - 1);
+        for (int rank = 0; rank < order.length; rank++) {
+            rankOf[order[rank]] = rank;
+        }
+        Arrays.stream(nearest[query].ids())
+                .filter(ordinal -> ordinal != sample[query])
+                .limit(K)
+                .forEach(ordinal -> ranks[rankOf[Locations.list(locations.of(ids[(int) ordinal]))]]++);
+    }
+}

@@ -1,0 +1,89 @@
+package io.github.roost.index.ivf;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Neighbors;
+import io.github.roost.index.ivf.kernel.RowPicks;
+import io.github.roost.index.ivf.kernel.RowRun;
+import io.github.roost.index.ivf.kernel.ScanKernel;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+
+/**
+ * Compares a query with the rows of its shortlist by the distance itself: to the rows' floats where these are kept, else to
+ * what their codes stand for. Distances have the bits that a scan of floats would give. Thread-safe.
+ */
+final class Reranker {
+    private static final ThreadLocal<RowPicks> PICKS = ThreadLocal.withInitial(RowPicks::new);
+    private static final ThreadLocal<Decoded> DECODED = ThreadLocal.withInitial(Decoded::new);
+
+    private final ScanKernel kernel;
+    private final Metric metric;
+    private final int dimension;
+
+    Reranker(ScanKernel kernel, Metric metric, int dimension) {
+        this.kernel = kernel;
+        this.metric = metric;
+        this.dimension = dimension;
+    }
+
+    /** The nearest of the shortlist, within the radius. */
+    Neighbors nearest(Shortlist shortlist, SearchRequest request, boolean mayRepeat) {
+        RowPicks picks = PICKS.get();
+        picks.begin(metric, request.vector(), shortlist.size());
+        if (shortlist.size() > 0 && !shortlist.block(0).keepsFloats()) {
+            RowRun decoded = DECODED.get().rows(shortlist, dimension);
+            for (int i = 0; i < shortlist.size(); i++) {
+                picks.add(decoded, i);
+            }
+        } else {
+            for (int i = 0; i < shortlist.size(); i++) {
+                picks.add(shortlist.block(i).floats(), shortlist.row(i));
+            }
+        }
+        kernel.compare(picks);
+
+        long[] ids = new long[shortlist.size()];
+        float[] distances = new float[shortlist.size()];
+        int found = 0;
+        for (int i = 0; i < ids.length; i++) {
+            float distance = picks.distance(i);
+            // False for the not-a-number of a row that has been removed.
+            if (distance <= request.radius()) {
+                ids[found] = shortlist.id(i);
+                distances[found++] = distance;
+            }
+        }
+        picks.clear();
+        ids = Arrays.copyOf(ids, found);
+        distances = Arrays.copyOf(distances, found);
+        return mayRepeat
+                ? NearestFirst.distinct(ids, distances, request.k())
+                : NearestFirst.of(ids, distances, request.k());
+    }
+
+    /** Rows that codes stand for, side by side, in memory that is kept from query to query. Belongs to one thread. */
+    private static final class Decoded {
+        private MemorySegment vectors = MemorySegment.NULL;
+        private MemorySegment ids = MemorySegment.NULL;
+
+        RowRun rows(Shortlist shortlist, int dimension) {
+            int stride = RowRun.strideOf(dimension);
+            long bytes = (long) shortlist.size() * stride * Float.BYTES;
+            if (vectors.byteSize() < bytes) {
+                vectors = Arena.ofAuto().allocate(bytes + bytes / 2, 64);
+            }
+            if (ids.byteSize() < (long) shortlist.size() * Long.BYTES) {
+                ids = Arena.ofAuto().allocate((long) shortlist.size() * 2 * Long.BYTES, 64);
+            }
+            // What another table has left where rows are padded.
+            vectors.asSlice(0, bytes).fill((byte) 0);
+            for (int i = 0; i < shortlist.size(); i++) {
+                float[] row = shortlist.block(i).decoded(shortlist.row(i));
+                MemorySegment.copy(row, 0, vectors, ValueLayout.JAVA_FLOAT, (long) i * stride * Float.BYTES, dimension);
+            }
+            return new RowRun(vectors, ids, shortlist.size(), stride);
+        }
+    }
+}

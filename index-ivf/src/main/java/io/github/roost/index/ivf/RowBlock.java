@@ -1,0 +1,215 @@
+package io.github.roost.index.ivf;
+
+import io.github.roost.index.ivf.kernel.CodeRun;
+import io.github.roost.index.ivf.kernel.RowRun;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Places {@code first} to {@code first + capacity} exclusive of a {@link RowList}, which says who may call what when. A dead
+ * row is no number where a scan meets it first: in its first component, in the term of its codes.
+ */
+final class RowBlock {
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
+
+    private final int first;
+    private final int capacity;
+    private final RowLayout layout;
+    private final MemorySegment ids;
+    /** All places as floats, or null where only codes are kept. */
+    private final @Nullable RowRun floats;
+    /** All places as codes, or null where only floats are kept. */
+    private final @Nullable CodeRun codes;
+    /** How many places readers may read; only grows. */
+    private volatile int published;
+
+    /** Empty places in memory. */
+    RowBlock(int first, int capacity, RowLayout layout) {
+        this(first, capacity, layout, Arena.ofAuto().allocate(layout.bytes(capacity), 64));
+    }
+
+    /** Places over {@link RowLayout#bytes} of memory. */
+    RowBlock(int first, int capacity, RowLayout layout, MemorySegment bytes) {
+        this.first = first;
+        this.capacity = capacity;
+        this.layout = layout;
+        this.ids = Arena.ofAuto().allocate((long) capacity * Long.BYTES, 64);
+        long codesAt = layout.floatBytes(capacity);
+        long termsAt = codesAt + layout.codeBytes(capacity);
+        this.floats = layout.floats()
+                ? new RowRun(bytes.asSlice(0, codesAt), ids, capacity, RowRun.strideOf(layout.dimension()))
+                : null;
+        this.codes = layout.codec() == null
+                ? null
+                : new CodeRun(
+                        bytes.asSlice(codesAt, termsAt - codesAt),
+                        bytes.asSlice(termsAt),
+                        capacity,
+                        CodeRun.strideOf(layout.dimension()));
+    }
+
+    /** The rows of a list in a file. */
+    static RowBlock mapped(long[] ids, MemorySegment bytes, RowLayout layout) {
+        RowBlock block = new RowBlock(0, ids.length, layout, bytes);
+        MemorySegment.copy(ids, 0, block.ids, LONG, 0, ids.length);
+        block.published = ids.length;
+        return block;
+    }
+
+    /** A copy that may be written to. */
+    RowBlock inMemory() {
+        RowBlock copy = new RowBlock(first, capacity, layout);
+        if (floats != null && copy.floats != null) {
+            copy.floats.vectors().copyFrom(floats.vectors());
+        }
+        if (codes != null && copy.codes != null) {
+            copy.codes.codes().copyFrom(codes.codes());
+            copy.codes.terms().copyFrom(codes.terms());
+        }
+        copy.ids.copyFrom(ids);
+        copy.published = published;
+        return copy;
+    }
+
+    boolean isReadOnly() {
+        return (floats != null && floats.vectors().isReadOnly())
+                || (codes != null && codes.codes().isReadOnly());
+    }
+
+    boolean holds(int place) {
+        return place >= first && place < first + capacity;
+    }
+
+    boolean isFull() {
+        return published == capacity;
+    }
+
+    /** How many places readers may read. */
+    int published() {
+        return published;
+    }
+
+    /** Lets readers read the places before {@code end}. */
+    void publishTo(int end) {
+        published = end - first;
+    }
+
+    void publishAll() {
+        published = capacity;
+    }
+
+    void write(int place, long id, float[] row) {
+        int at = place - first;
+        if (floats != null) {
+            MemorySegment.copy(row, 0, floats.vectors(), FLOAT, at * floatRowBytes(), row.length);
+        }
+        if (codes != null) {
+            byte[] components = codec().encode(row);
+            codes.write(at, components, codec().term(components));
+        }
+        ids.setAtIndex(LONG, at, id);
+    }
+
+    /** Takes the row that lives at a place of another block of this layout. */
+    void copy(int place, RowBlock from, int fromPlace) {
+        int at = place - first;
+        int fromAt = fromPlace - from.first;
+        if (floats != null && from.floats != null) {
+            long bytes = floatRowBytes();
+            MemorySegment.copy(from.floats.vectors(), fromAt * bytes, floats.vectors(), at * bytes, bytes);
+        }
+        if (codes != null && from.codes != null) {
+            codes.write(at, from.codes.read(fromAt), from.codes.term(fromAt));
+        }
+        ids.setAtIndex(LONG, at, from.ids.getAtIndex(LONG, fromAt));
+    }
+
+    void kill(int place) {
+        int at = place - first;
+        if (codes != null) {
+            codes.terms().setAtIndex(FLOAT, at, Float.NaN);
+        }
+        if (floats != null) {
+            floats.vectors().set(FLOAT, at * floatRowBytes(), Float.NaN);
+        }
+    }
+
+    private boolean isAlive(int at) {
+        return floats != null
+                ? !Float.isNaN(floats.vectors().get(FLOAT, at * floatRowBytes()))
+                : codes != null && !Float.isNaN(codes.term(at));
+    }
+
+    /** A copy of the row at a place; what its codes stand for where floats are not kept. */
+    float[] row(int place) {
+        int at = place - first;
+        if (floats == null) {
+            return decoded(at);
+        }
+        float[] row = new float[layout.dimension()];
+        MemorySegment.copy(floats.vectors(), FLOAT, at * floatRowBytes(), row, 0, row.length);
+        return row;
+    }
+
+    /** What the codes of row {@code at} of the block stand for. */
+    float[] decoded(int at) {
+        if (codes == null) {
+            throw new IllegalStateException("the list keeps no codes");
+        }
+        return codec().decode(codes.read(at));
+    }
+
+    /** The id of row {@code at} of the block. */
+    long id(int at) {
+        return ids.getAtIndex(LONG, at);
+    }
+
+    boolean keepsFloats() {
+        return floats != null;
+    }
+
+    /** The first {@code count} rows as floats. */
+    RowRun floats(int count) {
+        return floats().slice(0, count);
+    }
+
+    /** All places as floats. */
+    RowRun floats() {
+        if (floats == null) {
+            throw new IllegalStateException("the list keeps no floats");
+        }
+        return floats;
+    }
+
+    /** Rows {@code from}, a multiple of a tile, to {@code to} exclusive as codes. */
+    CodeRun codes(int from, int to) {
+        if (codes == null) {
+            throw new IllegalStateException("the list keeps no codes");
+        }
+        return codes.slice(from, to);
+    }
+
+    void forEachLive(RowList.RowVisitor visitor) {
+        int count = published;
+        for (int at = 0; at < count; at++) {
+            if (isAlive(at)) {
+                visitor.row(id(at), first + at);
+            }
+        }
+    }
+
+    private ScalarCodec codec() {
+        ScalarCodec codec = layout.codec();
+        if (codec == null) {
+            throw new IllegalStateException("the list keeps no codes");
+        }
+        return codec;
+    }
+
+    private long floatRowBytes() {
+        return (long) RowRun.strideOf(layout.dimension()) * Float.BYTES;
+    }
+}

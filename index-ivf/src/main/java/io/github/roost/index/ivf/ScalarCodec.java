@@ -1,0 +1,155 @@
+package io.github.roost.index.ivf;
+
+import io.github.roost.core.Metric;
+import io.github.roost.index.ivf.kernel.CodeRun;
+import java.util.Arrays;
+
+/**
+ * Scalar quantisation (Jayant and Noll, 1984; SQ8 in FAISS): a component is a byte, of 256 even steps between the least and the greatest that
+ * its dimension had when the codec learnt; what is outside becomes the nearest of them. A dimension of whole numbers
+ * within 255 of each other has steps of 1, so that what arrived as bytes stays what it was.
+ *
+ * <p>With x = middle + step c, c from -128 to 127, and w = step (q - middle), the squared distance to a query q is the sum
+ * of (step c)², which is the row's own and its term, less twice the sum of w c, which a kernel makes of whole numbers, plus
+ * what is the same for all rows and therefore left out. The weights w become whole numbers from -127 to 127 for that.
+ *
+ * @param metric what scores are in the order of
+ * @param middles the value of byte 128, by dimension
+ * @param steps from one byte to the next, by dimension; at least 0
+ */
+record ScalarCodec(Metric metric, float[] middles, float[] steps) {
+    private static final int ROWS_PER_STEP = 4_096;
+    private static final int MIDDLE = 128;
+    private static final int MOST_CODE = 255;
+    private static final int MOST_WEIGHT = 127;
+
+    /** Learns from all rows. */
+    static ScalarCodec learn(Metric metric, BatchWork work, RowSource rows, int count, int dimension) {
+        Span[] spans = new Span[dimension];
+        Arrays.setAll(spans, d -> new Span());
+        work.run(count, ROWS_PER_STEP, (from, to) -> {
+            Span[] own = new Span[dimension];
+            Arrays.setAll(own, d -> new Span());
+            for (int row = from; row < to; row++) {
+                float[] components = rows.row(row);
+                for (int d = 0; d < dimension; d++) {
+                    own[d].add(components[d]);
+                }
+            }
+            synchronized (spans) {
+                for (int d = 0; d < dimension; d++) {
+                    spans[d].add(own[d]);
+                }
+            }
+        });
+        float[] middles = new float[dimension];
+        float[] steps = new float[dimension];
+        for (int d = 0; d < dimension; d++) {
+            steps[d] = spans[d].step();
+            middles[d] = spans[d].middle();
+        }
+        return new ScalarCodec(metric, middles, steps);
+    }
+
+    /** The values that a dimension takes. */
+    private static final class Span {
+        private float least = Float.POSITIVE_INFINITY;
+        private float greatest = Float.NEGATIVE_INFINITY;
+        private boolean whole = true;
+
+        void add(float value) {
+            least = Math.min(least, value);
+            greatest = Math.max(greatest, value);
+            whole &= value == Math.rint(value);
+        }
+
+        void add(Span other) {
+            least = Math.min(least, other.least);
+            greatest = Math.max(greatest, other.greatest);
+            whole &= other.whole;
+        }
+
+        float step() {
+            return isBytes() ? 1 : (float) (width() / MOST_CODE);
+        }
+
+        /** The value of byte 128: signed and unsigned bytes stay what they are, other values have as much room below as above. */
+        float middle() {
+            if (!isBytes()) {
+                return (float) (least + MIDDLE * (width() / MOST_CODE));
+            }
+            if (least >= 0 && greatest <= MOST_CODE) {
+                return MIDDLE;
+            }
+            boolean signed = least >= -MIDDLE && greatest < MIDDLE;
+            return signed ? 0 : (float) (least - Math.floor((MOST_CODE - width()) / 2) + MIDDLE);
+        }
+
+        /** Whether all values are whole numbers that bytes can be for. */
+        private boolean isBytes() {
+            return whole && width() <= MOST_CODE;
+        }
+
+        private double width() {
+            return (double) greatest - least;
+        }
+    }
+
+    /** The bytes of a row, as many as a kernel reads. */
+    byte[] encode(float[] row) {
+        byte[] codes = new byte[CodeRun.strideOf(row.length)];
+        for (int d = 0; d < row.length; d++) {
+            double steps = this.steps[d] == 0 ? 0 : Math.rint(((double) row[d] - middles[d]) / this.steps[d]);
+            codes[d] = (byte) (MIDDLE + Math.clamp(steps, -MIDDLE, MIDDLE - 1));
+        }
+        return codes;
+    }
+
+    /** The row that bytes stand for. */
+    float[] decode(byte[] codes) {
+        float[] row = new float[middles.length];
+        for (int d = 0; d < row.length; d++) {
+            row[d] = middles[d] + steps[d] * centred(codes[d]);
+        }
+        return row;
+    }
+
+    /** The part of a row's score that no query changes. A number. */
+    float term(byte[] codes) {
+        if (metric != Metric.SQUARED_L2) {
+            return 0;
+        }
+        double squares = 0;
+        for (int d = 0; d < middles.length; d++) {
+            double component = (double) steps[d] * centred(codes[d]);
+            squares += component * component;
+        }
+        return (float) Math.min(squares, Float.MAX_VALUE);
+    }
+
+    private static int centred(byte code) {
+        return Byte.toUnsignedInt(code) - MIDDLE;
+    }
+
+    /** A query as a kernel compares it with codes: a row's score is its term plus slope times the sum of w c. */
+    record Weights(byte[] weights, float slope) {}
+
+    Weights weights(float[] query) {
+        double[] exact = new double[query.length];
+        double most = 0;
+        for (int d = 0; d < exact.length; d++) {
+            exact[d] = steps[d] * (metric == Metric.SQUARED_L2 ? (double) query[d] - middles[d] : (double) query[d]);
+            most = Math.max(most, Math.abs(exact[d]));
+        }
+        byte[] weights = new byte[CodeRun.strideOf(query.length)];
+        if (most == 0) {
+            return new Weights(weights, 0);
+        }
+        double unit = most / MOST_WEIGHT;
+        for (int d = 0; d < exact.length; d++) {
+            weights[d] = (byte) Math.rint(exact[d] / unit);
+        }
+        double slope = metric == Metric.SQUARED_L2 ? -2 * unit : -unit;
+        return new Weights(weights, (float) Math.max(slope, -Float.MAX_VALUE));
+    }
+}

@@ -1,0 +1,144 @@
+package io.github.roost.index.ivf;
+
+import io.github.roost.index.ivf.kernel.CodeGroup;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.LongPredicate;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rows with the best scores that one query has met so far, ties by the smaller id, and where they lie. Up to twice as
+ * many as are wanted are gathered, then the worse half is dropped (FAISS's reservoir): that takes constant time a row,
+ * where a heap takes a logarithm. Belongs to one thread at a time.
+ */
+final class Shortlist {
+    private static final int LEAST_ROOM = 256;
+
+    private final int wanted;
+    /** The blocks that rows lie in; a row keeps its block from being freed. */
+    private final List<RowBlock> blocks = new ArrayList<>();
+
+    private float[] scores;
+    /** A block's index above, the row in the block below. */
+    private long[] places;
+
+    private int size;
+    private float bound = Float.POSITIVE_INFINITY;
+
+    /** @param wanted how many rows to keep, at least 1 */
+    Shortlist(int wanted) {
+        this.wanted = wanted;
+        int room = (int) Math.min(2L * wanted, LEAST_ROOM);
+        this.scores = new float[room];
+        this.places = new long[room];
+    }
+
+    /** Number of rows held; at most what is wanted, after {@link #shrink}. */
+    int size() {
+        return size;
+    }
+
+    /** The id of a row. It is looked up only when it is needed: most rows that are taken are dropped again. */
+    long id(int index) {
+        return block(index).id((int) places[index]);
+    }
+
+    /** The block that a row lies in. */
+    RowBlock block(int index) {
+        return blocks.get((int) (places[index] >>> Integer.SIZE));
+    }
+
+    /** Where in its {@link #block} a row lies. */
+    int row(int index) {
+        return (int) places[index];
+    }
+
+    /** The score beyond which no row gets in; infinite until as many have been met as are wanted. */
+    float bound() {
+        return bound;
+    }
+
+    /** Takes what a scan of rows of a block, from {@code first} on, has found for a query. */
+    void take(CodeGroup group, int query, RowBlock block, int first, @Nullable LongPredicate filter) {
+        int found = group.found(query);
+        if (found == 0) {
+            return;
+        }
+        if (blocks.isEmpty() || blocks.getLast() != block) {
+            blocks.add(block);
+        }
+        long place = (long) (blocks.size() - 1) << Integer.SIZE | first;
+        for (int i = 0; i < found; i++) {
+            float score = group.score(query, i);
+            int row = group.row(query, i);
+            if (score <= bound && (filter == null || filter.test(block.id(first + row)))) {
+                append(score, place + row);
+            }
+        }
+        if (bound == Float.POSITIVE_INFINITY && size >= wanted) {
+            shrink();
+        }
+    }
+
+    /** Takes all that another has; the other is of no use any more. */
+    void takeAll(Shortlist other) {
+        long shift = (long) blocks.size() << Integer.SIZE;
+        blocks.addAll(other.blocks);
+        for (int i = 0; i < other.size; i++) {
+            append(other.scores[i], other.places[i] + shift);
+        }
+    }
+
+    private void append(float score, long place) {
+        if (size == scores.length) {
+            if (size >= 2L * wanted) {
+                shrink();
+            } else {
+                int room = (int) Math.min(2L * wanted, 2L * size);
+                scores = Arrays.copyOf(scores, room);
+                places = Arrays.copyOf(places, room);
+            }
+        }
+        scores[size] = score;
+        places[size++] = place;
+    }
+
+    /** Drops all but the wanted best, and lowers the bound to the worst of these. */
+    void shrink() {
+        if (size < wanted) {
+            return;
+        }
+        bound = Smallest.nth(scores, size, wanted - 1);
+        int kept = 0;
+        for (int i = 0; i < size; i++) {
+            // Written in any case, to be written over if it is not kept: a branch would often be foretold wrongly.
+            scores[kept] = scores[i];
+            places[kept] = places[i];
+            kept += scores[i] <= bound ? 1 : 0;
+        }
+        size = kept;
+        if (size > wanted) {
+            dropTied();
+        }
+    }
+
+    /** Of the rows with the worst score drops those with the largest ids. */
+    private void dropTied() {
+        long[] tied = IntStream.range(0, size)
+                .filter(i -> scores[i] == bound)
+                .mapToLong(this::id)
+                .sorted()
+                .toArray();
+        long mostId = tied[tied.length - (size - wanted) - 1];
+        int kept = 0;
+        for (int i = 0; i < size && kept < wanted; i++) {
+            if (scores[i] < bound || id(i) <= mostId) {
+                scores[kept] = scores[i];
+                places[kept++] = places[i];
+            }
+        }
+        size = kept;
+    }
+}

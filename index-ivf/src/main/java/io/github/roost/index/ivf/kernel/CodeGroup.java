@@ -1,0 +1,115 @@
+package io.github.roost.index.ivf.kernel;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * Queries that scan codes together, in off-heap memory that is kept from group to group, and what a scan found for each.
+ * Fill with {@link #begin} and {@link #add}; after each scan read what it found and lower the bounds. Belongs to one
+ * thread.
+ *
+ * <p>What is near enough is appended, not kept in a heap: a run is short, and choosing the best of a buffer now and then
+ * costs less than keeping them in order all the time.
+ */
+public final class CodeGroup {
+    /** Most queries of a group. */
+    public static final int MAX_QUERIES = 64;
+    /** Most rows of a scan: so few that bounds fall before much has been appended in vain. */
+    public static final int MAX_ROWS = 256;
+
+    /** Kernels write whole tiles, so that there is room for one beyond the last row. */
+    static final int ROOM = MAX_ROWS + CodeRun.TILE;
+
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
+
+    MemorySegment weights = MemorySegment.NULL;
+    /** What takes the 128 off every byte at once, for kernels that multiply unsigned bytes. */
+    final MemorySegment starts;
+
+    final MemorySegment slopes;
+    final MemorySegment bounds;
+    final MemorySegment found;
+    final MemorySegment rows;
+    final MemorySegment scores;
+    int stride;
+
+    private int size;
+
+    /** An empty group; its memory lives as long as the group is reachable. */
+    public CodeGroup() {
+        Arena arena = Arena.ofAuto();
+        this.starts = arena.allocate(INT, MAX_QUERIES);
+        this.slopes = arena.allocate(FLOAT, MAX_QUERIES);
+        this.bounds = arena.allocate(FLOAT, MAX_QUERIES);
+        this.found = arena.allocate(INT, MAX_QUERIES);
+        this.rows = arena.allocate((long) MAX_QUERIES * ROOM * Integer.BYTES, 64);
+        this.scores = arena.allocate((long) MAX_QUERIES * ROOM * Float.BYTES, 64);
+    }
+
+    /** Empties the group, for queries of {@code stride} weights. */
+    public void begin(int stride) {
+        this.stride = stride;
+        this.size = 0;
+        if (weights.byteSize() < (long) MAX_QUERIES * stride) {
+            weights = Arena.ofAuto().allocate((long) MAX_QUERIES * stride, 64);
+        }
+    }
+
+    /**
+     * Adds a query. A row's score is its term plus {@code slope} times the sum of its bytes, unsigned and less 128, times
+     * the weights.
+     *
+     * @param queryWeights {@code stride} weights from -127, 0 where rows are padded
+     * @param bound rows with a higher score are of no interest
+     */
+    public void add(byte[] queryWeights, float slope, float bound) {
+        if (size == MAX_QUERIES || queryWeights.length != stride) {
+            throw new IllegalArgumentException("a group of " + MAX_QUERIES + " queries of " + stride
+                    + " weights takes no query " + size + " of " + queryWeights.length);
+        }
+        MemorySegment.copy(queryWeights, 0, weights, ValueLayout.JAVA_BYTE, (long) size * stride, stride);
+        int sum = 0;
+        for (byte weight : queryWeights) {
+            sum += weight;
+        }
+        starts.setAtIndex(INT, size, -128 * sum);
+        slopes.setAtIndex(FLOAT, size, slope);
+        bounds.setAtIndex(FLOAT, size, bound);
+        size++;
+    }
+
+    /** Number of queries added. */
+    public int size() {
+        return size;
+    }
+
+    /** Rows with a higher score than this are of no more interest to a query. */
+    public void lowerBound(int query, float bound) {
+        bounds.setAtIndex(FLOAT, query, Math.min(bound, bounds.getAtIndex(FLOAT, query)));
+    }
+
+    /** How many rows the last scan found for a query. */
+    public int found(int query) {
+        return found.getAtIndex(INT, query);
+    }
+
+    /** One of the rows that the last scan found: its place in the run, ascending. */
+    public int row(int query, int index) {
+        return rows.getAtIndex(INT, (long) query * ROOM + index);
+    }
+
+    /** The score of {@link #row}. */
+    public float score(int query, int index) {
+        return scores.getAtIndex(FLOAT, (long) query * ROOM + index);
+    }
+
+    /** What every kernel checks before it reads memory by these numbers. */
+    void requireFits(CodeRun run) {
+        if (run.stride() != stride || run.count() > MAX_ROWS) {
+            throw new IllegalArgumentException("a run must have at most " + MAX_ROWS + " rows of the queries' stride "
+                    + stride + ", got " + run.count() + " of " + run.stride());
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package io.github.roost.index.ivf.kernel;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * Rows of unsigned bytes off-heap, in tiles of {@value #TILE} rows, in which four components of each row follow each
+ * other: so a register holds as many components of all rows of a tile, and their sums need no folding.
+ *
+ * @param codes whole tiles of {@code count} rows of {@code stride} bytes
+ * @param terms a float for each place of the tiles, the part of a row's score that no query changes
+ * @param count number of rows
+ * @param stride bytes a row, a multiple of 4
+ */
+public record CodeRun(MemorySegment codes, MemorySegment terms, int count, int stride) {
+    /** Rows side by side. */
+    public static final int TILE = 16;
+
+    private static final ValueLayout.OfInt FOUR = ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    public CodeRun {
+        if (stride < 4 || stride % 4 != 0 || count < 0) {
+            throw new IllegalArgumentException(
+                    "stride must be a positive multiple of 4 and count at least 0, got " + stride + " and " + count);
+        }
+        if (codes.byteSize() < codeBytes(count, stride) || terms.byteSize() < termBytes(count)) {
+            throw new IllegalArgumentException(count + " rows of " + stride + " bytes do not fit in " + codes.byteSize()
+                    + " bytes of codes and " + terms.byteSize() + " of terms");
+        }
+    }
+
+    /** Room for {@code count} rows. */
+    public static CodeRun allocate(Arena arena, int count, int stride) {
+        return new CodeRun(
+                arena.allocate(codeBytes(count, stride), 64), arena.allocate(termBytes(count), 64), count, stride);
+    }
+
+    /** Bytes a row for vectors of {@code dimension}. */
+    public static int strideOf(int dimension) {
+        return (dimension + 3) / 4 * 4;
+    }
+
+    /** Bytes of {@link #codes} for {@code count} rows; a multiple of 64. */
+    public static long codeBytes(int count, int stride) {
+        return placesOf(count) * stride;
+    }
+
+    /** Bytes of {@link #terms} for {@code count} rows; a multiple of 64. */
+    public static long termBytes(int count) {
+        return placesOf(count) * Float.BYTES;
+    }
+
+    private static long placesOf(int count) {
+        return ((long) count + TILE - 1) / TILE * TILE;
+    }
+
+    /** Rows {@code from}, a multiple of {@link #TILE}, to {@code to} exclusive. */
+    public CodeRun slice(int from, int to) {
+        if (from % TILE != 0) {
+            throw new IllegalArgumentException("a slice must begin with a tile of " + TILE + " rows, got " + from);
+        }
+        return new CodeRun(
+                codes.asSlice((long) from * stride, codeBytes(to - from, stride)),
+                terms.asSlice((long) from * Float.BYTES, termBytes(to - from)),
+                to - from,
+                stride);
+    }
+
+    /** Writes a row; components beyond those given become 0. */
+    public void write(int row, byte[] components, float term) {
+        long at = at(row);
+        for (int i = 0; i < stride; i += 4) {
+            int four = 0;
+            for (int j = 0; j < 4 && i + j < components.length; j++) {
+                four |= Byte.toUnsignedInt(components[i + j]) << (8 * j);
+            }
+            codes.set(FOUR, at + (long) i * TILE, four);
+        }
+        terms.setAtIndex(ValueLayout.JAVA_FLOAT, row, term);
+    }
+
+    /** The bytes of a row, {@link #stride} of them. */
+    public byte[] read(int row) {
+        byte[] components = new byte[stride];
+        long at = at(row);
+        for (int i = 0; i < stride; i += 4) {
+            MemorySegment.copy(codes, ValueLayout.JAVA_BYTE, at + (long) i * TILE, components, i, 4);
+        }
+        return components;
+    }
+
+    /** A row's term. */
+    public float term(int row) {
+        return terms.getAtIndex(ValueLayout.JAVA_FLOAT, row);
+    }
+
+    private long at(int row) {
+        return (long) (row / TILE) * TILE * stride + row % TILE * 4L;
+    }
+}

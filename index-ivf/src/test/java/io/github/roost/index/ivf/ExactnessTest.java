@@ -1,0 +1,249 @@
+package io.github.roost.index.ivf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.index.ivf.kernel.PlainScan;
+import io.github.roost.index.ivf.kernel.ScanKernel;
+import io.github.roost.index.ivf.kernel.ScanKernels;
+import io.github.roost.topology.TopologyReader;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Tables with all lists probed, on every kernel that this machine runs, against brute force. */
+class ExactnessTest {
+    private static final int[] DIMENSIONS = {1, 2, 3, 7, 15, 16, 17, 31, 33, 64, 100, 127, 128, 129, 255, 300};
+    private static final Orchestrator ORCHESTRATOR = Orchestrator.builder()
+            .topology(TopologyReader.synthetic("pack:1 l3:2 core:1 pu:1").read())
+            .build();
+
+    @AfterAll
+    static void close() {
+        ORCHESTRATOR.close();
+    }
+
+    @AfterEach
+    void preferTheFastestKernel() {
+        System.clearProperty(ScanKernels.PROPERTY);
+    }
+
+    static List<String> kernels() {
+        return ScanKernels.available().stream().map(ScanKernel::name).toList();
+    }
+
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void idsAndDistancesAreThoseOfBruteForceToTheBit(String kernel) {
+        System.setProperty(ScanKernels.PROPERTY, kernel);
+        Random random = new Random(21);
+        for (int dimension : DIMENSIONS) {
+            for (Metric metric : Metric.values()) {
+                float[][] rows = vectors(250, dimension, () -> (float) random.nextGaussian());
+                float[][] queries = vectors(4, dimension, () -> (float) random.nextGaussian());
+                long[] ids = idsOf(rows, random);
+                RowPreparation preparation = new RowPreparation(metric, dimension);
+                float[][] stored = preparation.prepareRows(rows);
+                try (IvfTable table = IvfTable.builder().metric(metric).nlist(7).build(ORCHESTRATOR, ids, rows)) {
+                    for (float[] query : queries) {
+                        int k = 1 + random.nextInt(40);
+                        float[] prepared = preparation.prepareQuery(query);
+                        assertThat(table.search(query, k, 7).join())
+                                .as("%s, %s, dimension %d, k %d", kernel, metric, dimension, k)
+                                .isEqualTo(PlainScan.nearest(metric, stored, ids, prepared, k));
+                    }
+                }
+            }
+        }
+    }
+
+    /** What the codes choose, by scores written as plainly as can be, and then the distances of what has been chosen. */
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void candidatesAreThoseOfTheBestScoresAndTheirDistancesExact(String kernel) {
+        System.setProperty(ScanKernels.PROPERTY, kernel);
+        Random random = new Random(25);
+        for (int dimension : DIMENSIONS) {
+            for (Metric metric : Metric.values()) {
+                for (Kept kept : List.of(Kept.BOTH, Kept.CODES)) {
+                    float[][] rows = vectors(250, dimension, () -> (float) random.nextGaussian());
+                    float[][] queries = vectors(4, dimension, () -> (float) random.nextGaussian());
+                    long[] ids = idsOf(rows, random);
+                    double rerank = 1 + random.nextInt(30) / 10.;
+                    try (IvfTable table = kept.builder()
+                            .metric(metric)
+                            .nlist(7)
+                            .rerank(rerank)
+                            .build(ORCHESTRATOR, ids, rows)) {
+                        for (float[] query : queries) {
+                            int k = 1 + random.nextInt(40);
+                            assertThat(table.search(query, k, 7).join())
+                                    .as("%s, %s, %s, dimension %d, k %d", kernel, metric, kept, dimension, k)
+                                    .isEqualTo(inTwoStages(metric, kept, rows, ids, query, k, rerank));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static Neighbors inTwoStages(
+            Metric metric, Kept kept, float[][] rows, long[] ids, float[] query, int k, double rerank) {
+        record Candidate(int row, long id, float score) {}
+        int dimension = query.length;
+        RowPreparation preparation = new RowPreparation(metric, dimension);
+        float[][] stored = preparation.prepareRows(rows);
+        float[] prepared = preparation.prepareQuery(query);
+        ScalarCodec codec = ScalarCodec.learn(
+                metric, new BatchWork(ORCHESTRATOR, "oracle"), row -> stored[row], rows.length, dimension);
+        ScalarCodec.Weights weights = codec.weights(prepared);
+        List<Candidate> candidates = IntStream.range(0, rows.length)
+                .mapToObj(row -> {
+                    byte[] codes = codec.encode(stored[row]);
+                    int sum = 0;
+                    for (int d = 0; d < dimension; d++) {
+                        sum += (Byte.toUnsignedInt(codes[d]) - 128) * weights.weights()[d];
+                    }
+                    return new Candidate(row, ids[row], codec.term(codes) + weights.slope() * (float) sum);
+                })
+                .sorted(Comparator.comparing(Candidate::score).thenComparing(Candidate::id))
+                .limit((long) Math.ceil(k * rerank))
+                .toList();
+        float[][] compared = candidates.stream()
+                .map(each -> kept == Kept.BOTH ? stored[each.row()] : codec.decode(codec.encode(stored[each.row()])))
+                .toArray(float[][]::new);
+        long[] comparedIds = candidates.stream().mapToLong(Candidate::id).toArray();
+        return PlainScan.nearest(metric, compared, comparedIds, prepared, k);
+    }
+
+    /** Whole numbers: floats sum them without rounding, and many rows are equally far. */
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void amongWholeNumbersTiesGoToTheSmallerId(String kernel) {
+        System.setProperty(ScanKernels.PROPERTY, kernel);
+        Random random = new Random(22);
+        for (int dimension : DIMENSIONS) {
+            for (Metric metric : List.of(Metric.SQUARED_L2, Metric.INNER_PRODUCT)) {
+                Kept kept = Kept.values()[random.nextInt(3)];
+                int span = dimension < 4 ? 9 : 2;
+                float[][] rows = vectors(250, dimension, () -> (float) random.nextInt(span));
+                float[][] queries = vectors(4, dimension, () -> (float) random.nextInt(span));
+                long[] ids = idsOf(rows, random);
+                try (IvfTable table = IvfTable.builder().metric(metric).nlist(7).build(ORCHESTRATOR, ids, rows)) {
+                    for (float[] query : queries) {
+                        assertThat(table.search(query, 30, 7).join().ids())
+                                .as("%s, %s, dimension %d", kernel, metric, dimension)
+                                .containsExactly(inWholeNumbers(metric, rows, ids, query, 30));
+                    }
+                }
+            }
+        }
+    }
+
+    /** Bytes are scanned as bytes: nothing of them is lost. */
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void rowsThatArriveAsBytesAreExactWithoutTheirFloats(String kernel) {
+        System.setProperty(ScanKernels.PROPERTY, kernel);
+        Random random = new Random(26);
+        for (int least : new int[] {0, -128, 1_000}) {
+            float[][] rows = vectors(400, 48, () -> (float) (least + random.nextInt(256)));
+            float[][] queries = vectors(5, 48, () -> (float) (least + random.nextInt(256)));
+            long[] ids = idsOf(rows, random);
+            try (IvfTable table = Kept.CODES.builder().nlist(7).rerank(5).build(ORCHESTRATOR, ids, rows)) {
+                for (float[] query : queries) {
+                    assertThat(table.search(query, 10, 7).join())
+                            .isEqualTo(PlainScan.nearest(Metric.SQUARED_L2, rows, ids, query, 10));
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Metric.class)
+    void theLargestKOrdersTenThousandRows(Metric metric) {
+        Random random = new Random(23);
+        float[][] rows = vectors(10_050, 5, () -> (float) random.nextGaussian());
+        long[] ids = idsOf(rows, random);
+        RowPreparation preparation = new RowPreparation(metric, 5);
+        try (IvfTable table = IvfTable.builder().metric(metric).nlist(20).build(ORCHESTRATOR, ids, rows)) {
+            float[] query = vectors(1, 5, () -> (float) random.nextGaussian())[0];
+            Neighbors expected = PlainScan.nearest(
+                    metric, preparation.prepareRows(rows), ids, preparation.prepareQuery(query), 10_000);
+            assertThat(table.search(query, 10_000, 20).join()).isEqualTo(expected);
+            assertThat(expected.size()).isEqualTo(10_000);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void aSeedGivesTheSameAnswersOnAnyNumberOfWorkers(String kernel) {
+        System.setProperty(ScanKernels.PROPERTY, kernel);
+        Random random = new Random(24);
+        float[][] rows = vectors(1_500, 19, () -> (float) random.nextGaussian());
+        float[][] queries = vectors(30, 19, () -> (float) random.nextGaussian());
+        try (Orchestrator alone = Orchestrator.builder()
+                        .topology(TopologyReader.synthetic("pack:1 core:1 pu:1").read())
+                        .build();
+                IvfTable table = IvfTable.builder().nlist(30).seed(5).build(ORCHESTRATOR, rows);
+                IvfTable again = IvfTable.builder().nlist(30).seed(5).build(alone, rows);
+                IvfTable other = IvfTable.builder().nlist(30).seed(6).build(alone, rows)) {
+            assertThat(answers(again, queries)).isEqualTo(answers(table, queries));
+            assertThat(answers(other, queries)).isNotEqualTo(answers(table, queries));
+        }
+    }
+
+    /** Few lists, so that the answers show how the rows lie in them. */
+    private static List<Neighbors> answers(IvfTable table, float[][] queries) {
+        return Arrays.stream(queries)
+                .map(query -> table.search(query, 40, 2).join())
+                .toList();
+    }
+
+    private static long[] inWholeNumbers(Metric metric, float[][] rows, long[] ids, float[] query, int k) {
+        record Row(long id, long distance) {}
+        return IntStream.range(0, rows.length)
+                .mapToObj(i -> new Row(ids[i], inWholeNumbers(metric, rows[i], query)))
+                .sorted(Comparator.comparing(Row::distance).thenComparing(Row::id))
+                .limit(k)
+                .mapToLong(Row::id)
+                .toArray();
+    }
+
+    private static long inWholeNumbers(Metric metric, float[] row, float[] query) {
+        long sum = 0;
+        for (int d = 0; d < row.length; d++) {
+            long r = (long) row[d];
+            long q = (long) query[d];
+            sum += metric == Metric.SQUARED_L2 ? (r - q) * (r - q) : -r * q;
+        }
+        return sum;
+    }
+
+    /** Scattered, and not in the rows' order. */
+    private static long[] idsOf(float[][] rows, Random random) {
+        return random.longs().distinct().limit(rows.length).toArray();
+    }
+
+    private static float[][] vectors(int count, int dimension, Supplier<Float> component) {
+        float[][] vectors = new float[count][dimension];
+        for (float[] vector : vectors) {
+            for (int d = 0; d < dimension; d++) {
+                vector[d] = component.get();
+            }
+            // No vector is zero: it has no cosine.
+            vector[dimension - 1] += vector[dimension - 1] == 0 ? 1 : 0;
+        }
+        return vectors;
+    }
+}

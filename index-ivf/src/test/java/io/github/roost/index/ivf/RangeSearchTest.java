@@ -1,0 +1,153 @@
+package io.github.roost.index.ivf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.index.ivf.kernel.PlainScan;
+import io.github.roost.topology.TopologyReader;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class RangeSearchTest {
+    private static final int DIMENSION = 11;
+    private static final int ROWS = 900;
+
+    private final Orchestrator orchestrator = Orchestrator.builder()
+            .topology(TopologyReader.synthetic("pack:1 l3:2 core:1 pu:1").read())
+            .build();
+
+    @AfterEach
+    void close() {
+        orchestrator.close();
+    }
+
+    static Stream<Arguments> metricsAndKept() {
+        return Arrays.stream(Metric.values())
+                .flatMap(metric -> Stream.of(Kept.FLOATS, Kept.BOTH).map(kept -> Arguments.of(metric, kept)));
+    }
+
+    /** A radius is where a row lies, so that rows on it are within it. */
+    @ParameterizedTest
+    @MethodSource("metricsAndKept")
+    void allRowsWithinTheRadiusAreFoundAndNoOthers(Metric metric, Kept kept) {
+        Random random = new Random(41);
+        float[][] rows = gaussian(ROWS, random);
+        long[] ids = random.longs().distinct().limit(ROWS).toArray();
+        RowPreparation preparation = new RowPreparation(metric, DIMENSION);
+        try (IvfTable table = kept.builder().metric(metric).nlist(12).build(orchestrator, ids, rows)) {
+            for (float[] query : gaussian(10, random)) {
+                Neighbors all = PlainScan.nearest(
+                        metric, preparation.prepareRows(rows), ids, preparation.prepareQuery(query), ROWS);
+                for (int within : new int[] {0, 1, 7, 200, ROWS - 1}) {
+                    float radius = all.distances()[within];
+                    assertThat(table.rangeSearch(query, radius, ROWS, 12).join())
+                            .isEqualTo(first(all, within + 1));
+                }
+                assertThat(table.rangeSearch(query, Float.POSITIVE_INFINITY, 10_000, 12)
+                                .join())
+                        .isEqualTo(all);
+                float nearer = Math.nextDown(all.distances()[0]);
+                assertThat(table.rangeSearch(query, nearer, 10, 12).join()).isEqualTo(Neighbors.EMPTY);
+            }
+        }
+    }
+
+    private static Neighbors first(Neighbors all, int count) {
+        return new Neighbors(Arrays.copyOf(all.ids(), count), Arrays.copyOf(all.distances(), count));
+    }
+
+    @Test
+    void ofMoreRowsThanTheLimitTheNearestAreFound() {
+        float[][] rows = new float[500][1];
+        for (int i = 0; i < rows.length; i++) {
+            rows[i][0] = i / 2;
+        }
+        try (IvfTable table = IvfTable.builder().nlist(9).build(orchestrator, rows)) {
+            Neighbors found = table.rangeSearch(new float[1], 100 * 100, 5, 9).join();
+            assertThat(found.ids()).containsExactly(0, 1, 2, 3, 4);
+            assertThat(found.distances()).containsExactly(0, 0, 1, 1, 4);
+            assertThat(table.rangeSearch(new float[1], 100 * 100, 300, 9).join().size())
+                    .isEqualTo(202);
+        }
+    }
+
+    @Test
+    void whatChangesIsSeenByTheNextRangeSearch() {
+        float[][] rows = gaussian(200, new Random(42));
+        try (IvfTable table = IvfTable.builder().nlist(4).nprobe(4).build(orchestrator, rows)) {
+            float[] far = new float[DIMENSION];
+            Arrays.fill(far, 100);
+            assertThat(table.rangeSearch(far, 4, 10).join().size()).isZero();
+            table.add(1_000, far);
+            table.update(7, far);
+            assertThat(table.rangeSearch(far, 4, 10).join().ids()).containsExactly(7, 1_000);
+            table.remove(7);
+            assertThat(table.rangeSearch(far, 4, 10).join().ids()).containsExactly(1_000);
+        }
+    }
+
+    /** Lists of few rows and searches for many, side by side in one group. */
+    @Test
+    void searchesOfEveryKindShareScans() {
+        Random random = new Random(43);
+        float[][] rows = gaussian(ROWS, random);
+        float[][] queries = gaussian(60, random);
+        long[] ids = IntStream.range(0, ROWS).asLongStream().toArray();
+        try (IvfTable table = IvfTable.builder().nlist(3).build(orchestrator, rows)) {
+            List<Neighbors> expected = Arrays.stream(queries)
+                    .map(query -> PlainScan.nearest(Metric.SQUARED_L2, rows, ids, query, 300))
+                    .toList();
+            for (int round = 0; round < 5; round++) {
+                var ranges = IntStream.range(0, queries.length)
+                        .mapToObj(i ->
+                                table.rangeSearch(queries[i], expected.get(i).distances()[i], 300, 3))
+                        .toList();
+                var nearest = table.searchAll(List.of(queries), 300, 3);
+                for (int i = 0; i < queries.length; i++) {
+                    assertThat(ranges.get(i).join()).isEqualTo(first(expected.get(i), i + 1));
+                    assertThat(nearest.get(i).join()).isEqualTo(expected.get(i));
+                }
+            }
+        }
+    }
+
+    @Test
+    void badInputIsNamed() {
+        float[][] rows = gaussian(20, new Random(44));
+        try (IvfTable table = IvfTable.builder().nlist(2).build(orchestrator, rows)) {
+            assertThatThrownBy(() -> table.rangeSearch(rows[0], Float.NaN, 5))
+                    .hasMessage("radius must be a number, got NaN");
+            assertThatThrownBy(() -> table.rangeSearch(rows[0], 1, 0))
+                    .hasMessage("limit must be between 1 and 10,000, got 0");
+            assertThatThrownBy(() -> table.rangeSearch(rows[0], 1, 10_001))
+                    .hasMessage("limit must be between 1 and 10,000, got 10,001");
+            assertThatThrownBy(() -> table.rangeSearch(rows[0], 1, 1, 3))
+                    .hasMessage("nprobe must be between 1 and 2, got 3");
+            assertThatThrownBy(() -> table.rangeSearch(new float[1], 1, 1)).hasMessageContaining("got 1");
+            assertThatThrownBy(() -> table.searchAll(List.of(), 0, 1)).hasMessageContaining("k must be");
+            assertThatThrownBy(() -> table.searchAll(List.of(rows[0], new float[1]), 1, 1))
+                    .hasMessageContaining("query 1 must have 11 dimensions, got 1");
+        }
+    }
+
+    private static float[][] gaussian(int count, Random random) {
+        float[][] vectors = new float[count][DIMENSION];
+        for (float[] vector : vectors) {
+            for (int d = 0; d < DIMENSION; d++) {
+                vector[d] = (float) random.nextGaussian();
+            }
+        }
+        return vectors;
+    }
+}

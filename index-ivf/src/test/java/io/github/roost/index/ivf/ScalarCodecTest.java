@@ -1,0 +1,101 @@
+package io.github.roost.index.ivf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.topology.TopologyReader;
+import java.util.Random;
+import org.assertj.core.data.Offset;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class ScalarCodecTest {
+    private final Orchestrator orchestrator = Orchestrator.builder()
+            .topology(TopologyReader.synthetic("pack:1 l3:2 core:1 pu:1").read())
+            .build();
+
+    @AfterEach
+    void close() {
+        orchestrator.close();
+    }
+
+    private ScalarCodec learn(Metric metric, float[]... rows) {
+        return ScalarCodec.learn(
+                metric, new BatchWork(orchestrator, "codec"), row -> rows[row], rows.length, rows[0].length);
+    }
+
+    @Test
+    void aLearntRowComesBackWithinHalfAStep() {
+        Random random = new Random(1);
+        float[][] rows = gaussian(random, 5_000, 9);
+        ScalarCodec codec = learn(Metric.SQUARED_L2, rows);
+        for (float[] row : rows) {
+            float[] decoded = codec.decode(codec.encode(row));
+            for (int d = 0; d < row.length; d++) {
+                assertThat(decoded[d]).isCloseTo(row[d], Offset.offset(.5001f * codec.steps()[d]));
+            }
+        }
+    }
+
+    @Test
+    void whatIsBeyondTheLearntValuesBecomesTheNearestOfThem() {
+        ScalarCodec codec = learn(Metric.SQUARED_L2, new float[] {-.5f, 3}, new float[] {2.05f, 3});
+        assertThat(codec.decode(codec.encode(new float[] {-9, 8}))).containsExactly(-.5f, 8);
+        assertThat(codec.decode(codec.encode(new float[] {9, 1_000}))[0]).isCloseTo(2.05f, Offset.offset(1e-5f));
+    }
+
+    /** The score and what is the same for all rows make the distance to what the codes stand for, nearly. */
+    @ParameterizedTest
+    @EnumSource(Metric.class)
+    void scoresAreInTheOrderOfDistances(Metric metric) {
+        Random random = new Random(2);
+        float[][] rows = gaussian(random, 300, 40);
+        ScalarCodec codec = learn(metric, rows);
+        float[] query = gaussian(random, 1, 40)[0];
+        ScalarCodec.Weights weights = codec.weights(query);
+        double shift = Double.NaN;
+        for (float[] row : rows) {
+            byte[] codes = codec.encode(row);
+            long sum = 0;
+            for (int d = 0; d < 40; d++) {
+                sum += (long) (Byte.toUnsignedInt(codes[d]) - 128) * weights.weights()[d];
+            }
+            double score = codec.term(codes) + (double) weights.slope() * sum;
+            double distance = distance(metric, query, codec.decode(codes));
+            shift = Double.isNaN(shift) ? distance - score : shift;
+            assertThat(score + shift).isCloseTo(distance, Offset.offset(1.));
+        }
+    }
+
+    @Test
+    void theLargestFloatsGiveNumbers() {
+        ScalarCodec codec =
+                learn(Metric.SQUARED_L2, new float[] {-Float.MAX_VALUE, 0}, new float[] {Float.MAX_VALUE, 1e-40f});
+        byte[] codes = codec.encode(new float[] {Float.MAX_VALUE, 0});
+        assertThat(codec.term(codes)).isFinite();
+        ScalarCodec.Weights weights = codec.weights(new float[] {-Float.MAX_VALUE, 1});
+        assertThat(weights.slope()).isFinite();
+        assertThat(weights.weights()[0]).isEqualTo((byte) -127);
+    }
+
+    private static double distance(Metric metric, float[] a, float[] b) {
+        double sum = 0;
+        for (int d = 0; d < a.length; d++) {
+            sum += metric == Metric.SQUARED_L2 ? ((double) a[d] - b[d]) * (a[d] - b[d]) : -(double) a[d] * b[d];
+        }
+        return sum;
+    }
+
+    private static float[][] gaussian(Random random, int count, int dimension) {
+        float[][] rows = new float[count][dimension];
+        for (float[] row : rows) {
+            for (int d = 0; d < dimension; d++) {
+                row[d] = (float) random.nextGaussian();
+            }
+        }
+        return rows;
+    }
+}

@@ -1,0 +1,93 @@
+package io.github.roost.index.ivf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.roost.core.Metric;
+import io.github.roost.index.ivf.kernel.CodeGroup;
+import io.github.roost.index.ivf.kernel.ScanKernels;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.LongStream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ShortlistTest {
+    private record Row(long id, float score) {}
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 7, 100, 128, 300, 5_000})
+    void theBestScoresStayAndAmongEqualOnesTheSmallerIds(int wanted) {
+        Random random = new Random(wanted);
+        for (int trial = 0; trial < 20; trial++) {
+            int values = 1 + random.nextInt(trial < 10 ? 8 : 1_000);
+            List<Row> rows = new ArrayList<>();
+            Shortlist[] parts = {new Shortlist(wanted), new Shortlist(wanted)};
+            long[] ids = random.longs(1_300).toArray();
+            for (int from = 0; from < ids.length; from += CodeGroup.MAX_ROWS) {
+                int to = Math.min(ids.length, from + CodeGroup.MAX_ROWS);
+                rows.addAll(offer(
+                        parts[random.nextInt(2)],
+                        ids,
+                        from,
+                        to,
+                        random.ints(to - from, 0, values).toArray()));
+            }
+            parts[0].takeAll(parts[1]);
+            parts[0].shrink();
+            rows.sort(Comparator.comparing(Row::score).thenComparing(Row::id));
+            List<Row> best = rows.subList(0, Math.min(wanted, rows.size()));
+            assertThat(LongStream.range(0, parts[0].size()).map(i -> parts[0].id((int) i)))
+                    .containsExactlyInAnyOrderElementsOf(
+                            best.stream().map(Row::id).toList());
+            if (rows.size() >= wanted) {
+                assertThat(parts[0].bound()).isEqualTo(best.getLast().score());
+            }
+        }
+    }
+
+    /** Rows of one component, so that a score is what the component says. */
+    private static List<Row> offer(Shortlist shortlist, long[] ids, int from, int to, int[] components) {
+        ScalarCodec codec = new ScalarCodec(Metric.INNER_PRODUCT, new float[] {128}, new float[] {1});
+        RowBlock block = new RowBlock(0, to - from, new RowLayout(1, codec, false));
+        List<Row> rows = new ArrayList<>();
+        for (int i = 0; i < to - from; i++) {
+            block.write(i, ids[from + i], new float[] {components[i] % 256});
+            rows.add(new Row(ids[from + i], components[i] % 256 - 128));
+        }
+        block.publishAll();
+        CodeGroup group = new CodeGroup();
+        group.begin(4);
+        group.add(new byte[] {1, 0, 0, 0}, 1, shortlist.bound());
+        ScanKernels.preferred().scan(block.codes(0, to - from), group);
+        shortlist.take(group, 0, block, 0, null);
+        return rows;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 10, 1_000})
+    void theNthSmallestIsWhereSortingPutsIt(int length) {
+        Random random = new Random(length);
+        float[] extremes = {0, -0f, Float.MAX_VALUE, -Float.MAX_VALUE, Float.POSITIVE_INFINITY, Float.MIN_VALUE, 1};
+        for (int trial = 0; trial < 400; trial++) {
+            float[] values = new float[length + random.nextInt(3)];
+            for (int i = 0; i < values.length; i++) {
+                values[i] = switch (trial % 4) {
+                    case 0 -> random.nextInt(5);
+                    case 1 -> (float) random.nextGaussian();
+                    case 2 -> (float) Math.exp(80 * random.nextDouble() - 40);
+                    default -> extremes[random.nextInt(1 + random.nextInt(extremes.length))];
+                };
+            }
+            float[] sorted = Arrays.copyOf(values, length);
+            Arrays.sort(sorted);
+            int n = random.nextInt(length);
+            // As numbers: the two zeros are one.
+            assertThat(Smallest.nth(values, length, n) == sorted[n])
+                    .as("%d of %s", n, Arrays.toString(sorted))
+                    .isTrue();
+        }
+    }
+}
