@@ -1,6 +1,8 @@
 package io.github.roost.bench.sim;
 
+import io.github.roost.bench.ClosedLoop;
 import io.github.roost.bench.peer.Workload;
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SearchContext;
@@ -16,12 +18,12 @@ import io.github.roost.topology.TopologyReader;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Semaphore;
 import java.util.function.DoubleSupplier;
 import java.util.stream.IntStream;
 
@@ -39,6 +41,9 @@ public final class Calibration {
     private static final int EF = 50;
     private static final int SCANNED_DIMENSION = 128;
     private static final int GROUP = 16;
+    /** Neighbours wanted of a search that wants many. */
+    private static final int WIDE = 300;
+
     private static final int TASKS = 200_000;
     /** So that no other worker helps the one that is measured. */
     private static final CrossDomainGate SHUT = new CrossDomainGate(Integer.MAX_VALUE, 0);
@@ -63,6 +68,7 @@ public final class Calibration {
                 before.tasks().forkJoinNanos(),
                 hnsw(l3.cacheBytes(), l3Nanos, dramNanos),
                 ivf(dramNanos),
+                Math.max(0, (probeNanos(WIDE) - probeNanos(10)) / (WIDE - 10)),
                 before.tasks().groupedLine());
         tasks = new Parameters.Tasks(
                 tasks.taskNanos(),
@@ -70,6 +76,7 @@ public final class Calibration {
                 tasks.forkJoinNanos(),
                 tasks.hnsw(),
                 tasks.ivf(),
+                tasks.groupedResultNanos(),
                 groupedLine(tasks.ivf().lineNanos()));
         Parameters.Machine genoa = before.machine("genoa");
         Parameters.Machine here = new Parameters.Machine(
@@ -143,7 +150,8 @@ public final class Calibration {
         double latency = (l3Nanos + dramNanos) / 2;
         double linesInFlight = lines(128) * (latency - l3Nanos) / Math.max(.1, far - near);
         double itemNanos = near - lines(128) * (lineNanos + l3Nanos / linesInFlight);
-        return new Parameters.Kind(Math.max(0, itemNanos), Math.max(0, lineNanos), linesInFlight);
+        return new Parameters.Kind(
+                Math.max(0, itemNanos), Math.max(0, lineNanos), linesInFlight, walkNanosPerResult(within, near));
     }
 
     private static int lines(int dimension) {
@@ -151,14 +159,28 @@ public final class Calibration {
     }
 
     private static double walkNanosPerVisit(int rows, int dimension) throws Exception {
+        return walk(rows, dimension, 10, EF).nanosPerVisit();
+    }
+
+    /** What wide searches take beyond their visits. */
+    private static double walkNanosPerResult(int rows, double nanosPerVisit) throws Exception {
+        Walk wide = walk(rows, SCANNED_DIMENSION, WIDE, WIDE);
+        return Math.max(0, (wide.nanosPerVisit - nanosPerVisit) * wide.visits / WIDE);
+    }
+
+    /** Searches: what each visit takes with all that belongs to it, and how many visits there are. */
+    private record Walk(double nanosPerVisit, double visits) {}
+
+    private static Walk walk(int rows, int dimension, int k, int ef) throws Exception {
         // Many centres: each search goes somewhere else.
         Workload workload = Workload.mixture(rows, 2_000, dimension, 1 + rows / 100, 7);
         try (Orchestrator orchestrator = Orchestrator.builder().build();
                 HnswTable table = HnswTable.builder().efConstruction(EF).build(orchestrator, workload.rows())) {
-            SearchFunction<float[], Neighbors> search = table.searchFunction(10, EF);
+            SearchFunction<float[], Neighbors> search = table.searchFunction(k, ef);
             // On a worker: it stays on its core, and so with its cache.
-            SearchFunction<float[][], Double> rounds = (queries, context) -> {
+            SearchFunction<float[][], Walk> rounds = (queries, context) -> {
                 double least = Double.MAX_VALUE;
+                double visited = 0;
                 for (int round = 0; round < ROUNDS; round++) {
                     Visits visits = new Visits();
                     long began = System.nanoTime();
@@ -166,8 +188,9 @@ public final class Calibration {
                         search.search(query, visits);
                     }
                     least = Math.min(least, (double) (System.nanoTime() - began) / visits.nodes);
+                    visited = (double) visits.nodes / queries.length;
                 }
-                return least;
+                return new Walk(least, visited);
             };
             return orchestrator
                     .submit(rounds, workload.queries(), table.mappingId())
@@ -177,8 +200,34 @@ public final class Calibration {
 
     private static Parameters.Kind ivf(double dramNanos) throws Exception {
         double near = nearLineNanos(1);
-        double far = scanNanos(300_000, 1) / scanLines(300_000);
-        return new Parameters.Kind(0, near, dramNanos / Math.max(.01, far - near));
+        double far = scanNanos(300_000, 1, 10) / scanLines(300_000);
+        int rows = 16_000;
+        double result = (scanNanos(rows, 1, WIDE) - scanNanos(rows, 1, 10)) / (WIDE - 10);
+        return new Parameters.Kind(0, near, dramNanos / Math.max(.01, far - near), Math.max(0, result));
+    }
+
+    /** What a search of many lists takes of all workers together, while they have much to do. */
+    private static double probeNanos(int k) throws Exception {
+        Workload workload = Workload.mixture(16_000, 400, SCANNED_DIMENSION, 32, 7);
+        try (Orchestrator orchestrator = Orchestrator.builder()
+                        .topology(TopologyReader.live().level(DomainLevel.L2).read())
+                        .ringCapacity(1 << 16)
+                        .build();
+                IvfTable table = IvfTable.builder().nlist(32).build(orchestrator, workload.rows())) {
+            List<float[]> queries = Arrays.asList(workload.queries());
+            int workers = orchestrator.stats(0).workers().size();
+            double least = Double.MAX_VALUE;
+            for (int round = 0; round < ROUNDS; round++) {
+                ClosedLoop.Run run = new ClosedLoop(GROUP)
+                        .run(
+                                4L * queries.size(),
+                                Duration.ofSeconds(5),
+                                number -> table.search(queries.get((int) (number % queries.size())), k, 32),
+                                (number, found) -> {});
+                least = Math.min(least, 1e9 * workers / run.perSecond());
+            }
+            return least;
+        }
     }
 
     /** What a line costs each query of a group but the first, as part of what it costs the first. */
@@ -192,12 +241,12 @@ public final class Calibration {
 
     /** What a line in the private cache costs each query of a group: from two lists, so that what a search costs besides drops out. */
     private static double nearLineNanos(int group) throws Exception {
-        double nanos = scanNanos(1_400, group) - scanNanos(350, group);
+        double nanos = scanNanos(1_400, group, 10) - scanNanos(350, group, 10);
         return Math.max(0, nanos / (scanLines(1_400) - scanLines(350)) / group);
     }
 
     /** How long a worker takes to scan one list for a group of queries. */
-    private static double scanNanos(int rows, int group) throws Exception {
+    private static double scanNanos(int rows, int group, int k) throws Exception {
         Workload workload = Workload.mixture(rows, 64, SCANNED_DIMENSION, 1, 7);
         Topology pinned = TopologyReader.live().level(DomainLevel.L2).read();
         try (Orchestrator orchestrator = Orchestrator.builder()
@@ -214,7 +263,7 @@ public final class Calibration {
                     for (int repeat = 0; repeat < repeats; repeat++) {
                         List<CompletableFuture<Neighbors>> answers = new ArrayList<>();
                         for (int i = 0; i < group; i++) {
-                            answers.add(table.search(queries[i], 10, 1));
+                            answers.add(table.search(queries[i], k, 1));
                         }
                         answers.forEach(CompletableFuture::join);
                     }
@@ -228,31 +277,29 @@ public final class Calibration {
         }
     }
 
-    /** From task to task of a worker whose ring is never empty. */
+    /** From task to task where each submits the next, as searches of a closed loop do. */
     private static double taskNanos() {
         Topology pinned = TopologyReader.live().level(DomainLevel.L2).read();
-        try (Orchestrator orchestrator = Orchestrator.builder()
-                .topology(pinned)
-                .crossDomainGate(SHUT)
-                .ringCapacity(1 << 18)
-                .build()) {
-            var id = orchestrator.register("tasks").id();
-            Semaphore held = new Semaphore(0);
-            SearchFunction<Integer, Boolean> hold = (nothing, context) -> {
-                held.acquireUninterruptibly();
-                return true;
-            };
-            SearchFunction<Integer, Boolean> empty = (nothing, context) -> true;
-            var unused = orchestrator.submit(hold, 0, id);
-            CompletableFuture<Boolean> last = CompletableFuture.completedFuture(true);
-            for (int i = 0; i < TASKS; i++) {
-                last = orchestrator.submit(empty, 0, id);
-            }
+        try (Orchestrator orchestrator =
+                Orchestrator.builder().topology(pinned).crossDomainGate(SHUT).build()) {
+            MappingId id = orchestrator.register("tasks").id();
+            CompletableFuture<Boolean> done = new CompletableFuture<>();
             long began = System.nanoTime();
-            held.release();
-            last.join();
+            submitNext(orchestrator, id, TASKS, done);
+            done.join();
             return (double) (System.nanoTime() - began) / TASKS;
         }
+    }
+
+    private static void submitNext(Orchestrator orchestrator, MappingId id, int left, CompletableFuture<Boolean> done) {
+        SearchFunction<Integer, Boolean> next = (nothing, context) -> {
+            if (left == 0) {
+                return done.complete(true);
+            }
+            submitNext(orchestrator, id, left - 1, done);
+            return true;
+        };
+        var unused = orchestrator.submit(next, 0, id);
     }
 
     /** Counts the nodes that searches touch. */

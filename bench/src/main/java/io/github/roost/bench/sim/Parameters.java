@@ -92,15 +92,23 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
     /**
      * What searches cost.
      *
-     * @param taskNanos of every task, for taking it from a ring and completing it
+     * @param taskNanos of every task, for submitting, running and completing it
      * @param wakeNanos from a submission to the start on a worker that sleeps
      * @param forkJoinNanos of every parallel region of V0's fork/join, for starting and joining all threads
      * @param hnsw a walk, a node of the graph at a time
      * @param ivf a scan, a block of rows at a time
+     * @param groupedResultNanos computing for each neighbour that a query of a group wants, in place of {@link
+     *     Kind#resultNanos}
      * @param groupedLine what a cache line costs each further query of a group, as part of what it costs the first
      */
     public record Tasks(
-            double taskNanos, double wakeNanos, double forkJoinNanos, Kind hnsw, Kind ivf, double groupedLine) {}
+            double taskNanos,
+            double wakeNanos,
+            double forkJoinNanos,
+            Kind hnsw,
+            Kind ivf,
+            double groupedResultNanos,
+            double groupedLine) {}
 
     /**
      * What reading costs one kind of search.
@@ -108,10 +116,11 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
      * @param itemNanos computing for each node or block, whatever its size
      * @param lineNanos computing for each cache line of it
      * @param linesInFlight cache lines that are fetched at the same time: memory-level parallelism
+     * @param resultNanos computing for each neighbour wanted: keeping the nearest so far, sorting and handing them over
      */
-    public record Kind(double itemNanos, double lineNanos, double linesInFlight) {
+    public record Kind(double itemNanos, double lineNanos, double linesInFlight, double resultNanos) {
         Kind withLinesInFlight(double factor) {
-            return new Kind(itemNanos, lineNanos, linesInFlight * factor);
+            return new Kind(itemNanos, lineNanos, linesInFlight * factor, resultNanos);
         }
     }
 
@@ -175,19 +184,38 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
                                 t.forkJoinNanos,
                                 t.hnsw.withLinesInFlight(f),
                                 t.ivf.withLinesInFlight(f),
+                                t.groupedResultNanos,
                                 t.groupedLine)),
                 taskKnob(
                         "cost of a task",
-                        f -> t ->
-                                new Tasks(t.taskNanos * f, t.wakeNanos, t.forkJoinNanos, t.hnsw, t.ivf, t.groupedLine)),
+                        f -> t -> new Tasks(
+                                t.taskNanos * f,
+                                t.wakeNanos,
+                                t.forkJoinNanos,
+                                t.hnsw,
+                                t.ivf,
+                                t.groupedResultNanos,
+                                t.groupedLine)),
                 taskKnob(
                         "wake-up",
-                        f -> t ->
-                                new Tasks(t.taskNanos, t.wakeNanos * f, t.forkJoinNanos, t.hnsw, t.ivf, t.groupedLine)),
+                        f -> t -> new Tasks(
+                                t.taskNanos,
+                                t.wakeNanos * f,
+                                t.forkJoinNanos,
+                                t.hnsw,
+                                t.ivf,
+                                t.groupedResultNanos,
+                                t.groupedLine)),
                 taskKnob(
                         "fork and join",
                         f -> t -> new Tasks(
-                                t.taskNanos, t.wakeNanos, t.forkJoinNanos * f, t.hnsw, t.ivf, t.groupedLine)));
+                                t.taskNanos,
+                                t.wakeNanos,
+                                t.forkJoinNanos * f,
+                                t.hnsw,
+                                t.ivf,
+                                t.groupedResultNanos,
+                                t.groupedLine)));
     }
 
     private interface ByFactor<T> {

@@ -67,6 +67,7 @@ public final class Simulation {
     private abstract class Run {
         final WorkloadSpec spec = traces.spec();
         final QueryStream stream = new QueryStream(spec, traces.tables().size());
+        final Parameters.Kind kind = spec.index() == Index.HNSW ? tasks.hnsw() : tasks.ivf();
         final Cores cores;
         private final long warmUp = Math.round(searches * WARM_UP);
         private final int[] firstKey = new int[traces.tables().size()];
@@ -85,7 +86,6 @@ public final class Simulation {
         private double windowBeganAt;
 
         Run() {
-            Parameters.Kind kind = spec.index() == Index.HNSW ? tasks.hnsw() : tasks.ivf();
             this.cores = new Cores(machine.memory(sampling), machine.machine(), tasks, kind);
             int keys = 0;
             int slot = 0;
@@ -121,6 +121,16 @@ public final class Simulation {
             Traces.Table traced = traces.tables().get(table);
             long bytes = (long) traced.listRows()[list] * traced.rowBytes();
             return VirtualTask.scan(firstSlot[table] + list, firstKeyOfList[table][list], bytes, sampling, queries);
+        }
+
+        /** What a task computes for the results of its queries, of each its share. */
+        final double resultNanos(VirtualTask task) {
+            double wanted = 0;
+            for (VirtualQuery query : task.queries) {
+                wanted += (double) traces.tables().get(query.table).k() / query.parts;
+            }
+            double each = task.queries.size() > 1 ? tasks.groupedResultNanos() : kind.resultNanos();
+            return wanted * each * machine.machine().computeScale();
         }
 
         /** Counts a completed search; whether it was the last. */
@@ -258,7 +268,7 @@ public final class Simulation {
                 current[worker] = task;
                 if (task != null) {
                     begin(task);
-                    now += cores.overhead(tasks.taskNanos());
+                    now += cores.overhead(tasks.taskNanos() + resultNanos(task));
                 }
             }
             if (task != null) {
@@ -332,10 +342,13 @@ public final class Simulation {
                 now = Math.max(now, began);
                 double end = now + tasks.forkJoinNanos();
                 Arrays.fill(free, end);
-                for (int list : traces.tables().get(stream.table()).visits()[stream.target()]) {
+                int[] lists = traces.tables().get(stream.table()).visits()[stream.target()];
+                VirtualQuery query = new VirtualQuery(stream.table(), began, lists.length);
+                for (int list : lists) {
                     int core = earliest(free);
-                    VirtualTask task = scan(stream.table(), list, List.of(new VirtualQuery(0, 0, 1)));
-                    free[core] = cores.run(core, task, task.items, free[core]);
+                    VirtualTask task = scan(stream.table(), list, List.of(query));
+                    double from = free[core] + cores.overhead(resultNanos(task));
+                    free[core] = cores.run(core, task, task.items, from);
                     end = Math.max(end, free[core]);
                 }
                 now = end;

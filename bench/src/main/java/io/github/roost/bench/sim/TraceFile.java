@@ -15,7 +15,7 @@ import java.util.List;
 
 /** Traces on disk, so that the tables need not be built for every simulation. Stateless. */
 public final class TraceFile {
-    private static final String HEAD = "roost traces 1";
+    private static final String HEAD = "roost traces 2";
     private static final int MOST_VALUES = 1 << 28;
 
     private TraceFile() {}
@@ -34,6 +34,7 @@ public final class TraceFile {
                     out.writeUTF(table.name());
                     out.writeInt(table.rowBytes());
                     out.writeInt(table.rowCount());
+                    out.writeInt(table.k());
                     write(out, table.listRows());
                     out.writeInt(table.visits().length);
                     for (int[] visits : table.visits()) {
@@ -83,13 +84,14 @@ public final class TraceFile {
         String name = in.readUTF();
         int rowBytes = count(in, 1, file);
         int rowCount = count(in, 1, file);
+        int k = count(in, 1, file);
         int[] listRows = ints(in, 0, Integer.MAX_VALUE, file);
         int[][] visits = new int[count(in, 0, file)][];
         int bound = listRows.length == 0 ? rowCount : listRows.length;
         for (int target = 0; target < visits.length; target++) {
             visits[target] = ints(in, 0, bound - 1, file);
         }
-        return new Traces.Table(name, rowBytes, rowCount, listRows, visits);
+        return new Traces.Table(name, rowBytes, rowCount, k, listRows, visits);
     }
 
     private static int[] ints(DataInputStream in, int least, int most, Path file) throws IOException {

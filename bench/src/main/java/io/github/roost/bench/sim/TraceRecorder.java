@@ -90,7 +90,7 @@ public final class TraceRecorder {
                 .map(target -> built.visits(target, table.k(), WorkloadTables.ef(spec, table)))
                 .toArray(int[][]::new);
         int rowBytes = table.dimension() * Float.BYTES + LINKS * Integer.BYTES;
-        return new Traces.Table(table.name(), rowBytes, table.rowCount(), new int[0], visits);
+        return new Traces.Table(table.name(), rowBytes, table.rowCount(), table.k(), new int[0], visits);
     }
 
     /** As {@link #trace(TableSpec, HnswTable, float[][])}. */
@@ -100,6 +100,7 @@ public final class TraceRecorder {
                 .map(target -> built.probes(target, nprobe))
                 .toArray(int[][]::new);
         int[] listRows = IntStream.range(0, built.nlist()).map(built::listSize).toArray();
-        return new Traces.Table(table.name(), table.dimension() * Float.BYTES, table.rowCount(), listRows, visits);
+        return new Traces.Table(
+                table.name(), table.dimension() * Float.BYTES, table.rowCount(), table.k(), listRows, visits);
     }
 }

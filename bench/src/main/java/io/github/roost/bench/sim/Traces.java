@@ -19,10 +19,11 @@ public record Traces(WorkloadSpec spec, List<Table> tables) {
      * @param name shows in reports
      * @param rowBytes what a visited row takes: for HNSW a vector and its links, for IVF a vector
      * @param rowCount number of rows
+     * @param k neighbours that its searches want
      * @param listRows for IVF the rows of each list, else empty
      * @param visits for each target the nodes visited, or the lists scanned, in order
      */
-    public record Table(String name, int rowBytes, int rowCount, int[] listRows, int[][] visits) {
+    public record Table(String name, int rowBytes, int rowCount, int k, int[] listRows, int[][] visits) {
         /** Mapping ids: one, or one a list. */
         int slots() {
             return Math.max(1, listRows.length);

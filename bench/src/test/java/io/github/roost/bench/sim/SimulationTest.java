@@ -32,7 +32,7 @@ class SimulationTest {
         for (int table = 0; table < tables; table++) {
             int[][] visits = new int[spec.targets()][];
             Arrays.fill(visits, all);
-            traced.add(new Traces.Table("t" + table, 1_024, nodes, new int[0], visits));
+            traced.add(new Traces.Table("t" + table, 1_024, nodes, 10, new int[0], visits));
         }
         return new Traces(spec, traced);
     }
