@@ -85,6 +85,7 @@ public final class RoostCommand implements Callable<Integer> {
                         .addSubcommand(new GateCommand(streams))
                         .addSubcommand(new ReplayCommand(streams))
                         .addSubcommand(new JmhCommand())
+                        .addSubcommand(new AllCommand(streams))
                         .addSubcommand(new ServeBenchCommand(streams))
                         .addSubcommand(new RemapCommand(streams)));
         return command.setOut(new PrintWriter(streams.out(), true, StandardCharsets.UTF_8))

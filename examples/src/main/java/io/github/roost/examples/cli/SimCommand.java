@@ -169,7 +169,7 @@ final class SimCommand implements Callable<Integer> {
         Path file = traceFile != null
                 ? traceFile
                 : RoostHome.folder("examples/target")
-                        .resolve("traces-%s-%08x.bin"
+                        .resolve("traces2-%s-%08x.bin"
                                 .formatted(spec.name(), spec.json().hashCode()));
         if (Files.isRegularFile(file)) {
             return new Traces(asRun(spec), TraceFile.read(file, spec).tables());
