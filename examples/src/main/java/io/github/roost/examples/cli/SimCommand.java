@@ -135,6 +135,10 @@ final class SimCommand implements Callable<Integer> {
             return 0;
         }
         List<Policy> chosen = Policy.parse(policies);
+        if (!machine.endsWith(".xml")) {
+            // A name that is wrong is better said before tables are built.
+            var known = parameters.machine(machine);
+        }
         WorkloadSpec spec = workload();
         List<Integer> counts = ccds == null ? List.of() : range(ccds);
         try (OutputFile file = json == null ? null : OutputFile.prepare("--json", json)) {

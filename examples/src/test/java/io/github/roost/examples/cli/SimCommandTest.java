@@ -1,0 +1,66 @@
+package io.github.roost.examples.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.roost.bench.workload.WorkloadSpec;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class SimCommandTest {
+    @Test
+    void printsThePapersFiguresBesideItsOwnAndKeepsWhatItRecorded(@TempDir Path folder) throws Exception {
+        Path workload = Files.writeString(
+                folder.resolve("w.json"),
+                WorkloadSpec.load("hnsw")
+                        .json()
+                        .replace("\"tables\" : 60", "\"tables\" : 6")
+                        .replace("\"targets\" : 300", "\"targets\" : 10")
+                        .replace("\"mostK\" : 500", "\"mostK\" : 100"));
+        Path traces = folder.resolve("traces");
+        Path json = folder.resolve("result.json");
+        Object[] arguments = {
+            "sim",
+            "--workload",
+            workload,
+            "--budget-mib",
+            2,
+            "--traces",
+            traces,
+            "--ccds",
+            "1..2",
+            "--searches",
+            200,
+            "--window",
+            20,
+            "--tables",
+            "--json",
+            json
+        };
+        CommandRun first = CommandRun.of(arguments);
+        assertThat(first.err()).contains("recorded table 6 of 6");
+        assertThat(first.out()).contains("the paper", "figures 14, 15", "figure 19b", "table-5");
+        assertThat(first.status()).isZero();
+        assertThat(Files.readString(json)).contains("\"policy\" : \"v2\"");
+        CommandRun again = CommandRun.of(arguments);
+        assertThat(again.err()).doesNotContain("recorded");
+        assertThat(again.out()).isEqualTo(first.out());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "--machine, milan, got milan",
+        "--policy, v7, got v7",
+        "--ccds, 3..1, got 3..1",
+        "--workload, none.json, got none.json",
+        "--sample, 0, got 0"
+    })
+    void badOptionsAreNamed(String option, String value, String complaint) {
+        CommandRun run = CommandRun.of("sim", "--budget-mib", 1, option, value);
+        assertThat(run.status()).isNotZero();
+        assertThat(run.err().lines().toList().getLast()).contains(complaint);
+    }
+}
