@@ -18,6 +18,11 @@ import java.util.concurrent.TimeUnit;
  */
 final class RequestBody implements AutoCloseable {
     private static final int CHUNK = 16 << 10;
+    /**
+     * A body up to so many times too large is read to its end and thrown away: a connection that is closed before that may
+     * be reset, and the client then never sees why.
+     */
+    private static final int DISCARDED = 16;
 
     private final int mostBytes;
     private final Duration time;
@@ -38,7 +43,7 @@ final class RequestBody implements AutoCloseable {
     /** @throws Problem 400, 413 or 415 if the body is not JSON of this form, or too large */
     <T> T read(ServerRequest request, Class<T> form) {
         requireJson(request);
-        if (request.headers().contentLength().orElse(0) > mostBytes) {
+        if (request.headers().contentLength().orElse(0) > (long) mostBytes * DISCARDED) {
             throw tooLarge();
         }
         return Json.read(bytes(request), form);
@@ -63,14 +68,20 @@ final class RequestBody implements AutoCloseable {
         byte[] chunk = new byte[CHUNK];
         InputStream in = request.content().inputStream();
         try (Patience patience = new Patience()) {
+            long size = 0;
             for (int read = in.read(chunk); read >= 0; read = in.read(chunk)) {
-                body.write(chunk, 0, read);
-                if (body.size() > mostBytes) {
+                size += read;
+                if (size <= mostBytes) {
+                    body.write(chunk, 0, read);
+                } else if (size > (long) mostBytes * DISCARDED) {
                     throw tooLarge();
                 }
                 patience.requireLeft();
             }
             patience.requireLeft();
+            if (size > mostBytes) {
+                throw tooLarge();
+            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
