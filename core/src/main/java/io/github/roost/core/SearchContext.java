@@ -24,4 +24,26 @@ public interface SearchContext {
 
     /** {@return whether the result is no longer wanted: the deadline has passed or the future was cancelled} */
     boolean expired();
+
+    /** What a search outside an orchestrator is told to tell. */
+    @FunctionalInterface
+    interface Touched {
+        /**
+         * As {@link SearchContext#touched}.
+         *
+         * @param nodes graph nodes or list entries visited
+         * @param bytes bytes read for them
+         */
+        void touched(long nodes, long bytes);
+    }
+
+    /**
+     * The context of a search that runs in its caller's thread, outside an orchestrator: on no worker, never expired.
+     *
+     * @param touched told what the search touches
+     * @return a context, valid as long as the caller likes, as thread-safe as {@code touched}
+     */
+    static SearchContext outside(Touched touched) {
+        return new OutsideContext(touched);
+    }
 }

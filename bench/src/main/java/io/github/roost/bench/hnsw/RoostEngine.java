@@ -14,6 +14,8 @@ import java.util.Arrays;
 
 /** Roost's table, its search functions called from two threads as the peers' are: the index alone, no dispatch. */
 final class RoostEngine implements HnswEngine {
+    private static final SearchContext UNCOUNTED = SearchContext.outside((nodes, bytes) -> {});
+
     private static final int WARM_UP_ROUNDS = 5;
 
     private final Workload workload;
@@ -29,34 +31,6 @@ final class RoostEngine implements HnswEngine {
         this.table = HnswTable.builder().m(m).efConstruction(efConstruction).build(orchestrator, workload.rows());
         this.buildTime = Duration.ofNanos(System.nanoTime() - began);
         this.threads = new TwoThreads(workload.queries().length);
-    }
-
-    /** A context that counts nothing. */
-    enum Outside implements SearchContext {
-        CONTEXT;
-
-        @Override
-        public void touched(long nodes, long bytes) {}
-
-        @Override
-        public int worker() {
-            return -1;
-        }
-
-        @Override
-        public int domain() {
-            return -1;
-        }
-
-        @Override
-        public long epoch() {
-            return 0;
-        }
-
-        @Override
-        public boolean expired() {
-            return false;
-        }
     }
 
     @Override
@@ -82,7 +56,7 @@ final class RoostEngine implements HnswEngine {
         for (int round = 0; round <= WARM_UP_ROUNDS; round++) {
             before = thread.getCurrentThreadAllocatedBytes();
             for (float[] query : workload.queries()) {
-                search.search(query, Outside.CONTEXT);
+                search.search(query, UNCOUNTED);
             }
         }
         return (thread.getCurrentThreadAllocatedBytes() - before) / workload.queries().length;
@@ -92,18 +66,17 @@ final class RoostEngine implements HnswEngine {
     public int[][] search(int k, int ef) throws Exception {
         SearchFunction<float[], Neighbors> search = table.searchFunction(k, ef);
         int[][] found = new int[workload.queries().length][];
-        threads.once((thread, query) ->
-                found[query] = Arrays.stream(search.search(workload.queries()[query], Outside.CONTEXT)
-                                .ids())
-                        .mapToInt(id -> (int) id)
-                        .toArray());
+        threads.once((thread, query) -> found[query] = Arrays.stream(
+                        search.search(workload.queries()[query], UNCOUNTED).ids())
+                .mapToInt(id -> (int) id)
+                .toArray());
         return found;
     }
 
     @Override
     public double rate(int k, int ef, Duration time) throws Exception {
         SearchFunction<float[], Neighbors> search = table.searchFunction(k, ef);
-        return threads.rate(time, (thread, query) -> search.search(workload.queries()[query], Outside.CONTEXT));
+        return threads.rate(time, (thread, query) -> search.search(workload.queries()[query], UNCOUNTED));
     }
 
     @Override

@@ -8,6 +8,8 @@ import java.util.concurrent.ExecutorService;
 
 /** The same HNSW searches as tasks of one of the JDK's pools. */
 final class ExecutorContender implements Contender {
+    private static final SearchContext UNCOUNTED = SearchContext.outside((nodes, bytes) -> {});
+
     private final String name;
     private final ExecutorService executor;
     private final ReplayTables tables;
@@ -32,7 +34,7 @@ final class ExecutorContender implements Contender {
         return CompletableFuture.supplyAsync(
                 () -> {
                     try {
-                        return tables.searchFunction(table).search(tables.target(table, target), NoContext.INSTANCE);
+                        return tables.searchFunction(table).search(tables.target(table, target), UNCOUNTED);
                     } catch (Exception failure) {
                         throw new CompletionException(failure);
                     }
@@ -48,35 +50,5 @@ final class ExecutorContender implements Contender {
     @Override
     public void close() {
         executor.shutdownNow();
-    }
-
-    /** Outside of an orchestrator nobody counts. */
-    private enum NoContext implements SearchContext {
-        INSTANCE;
-
-        @Override
-        public void touched(long nodes, long bytes) {
-            // Nobody asks.
-        }
-
-        @Override
-        public int worker() {
-            return -1;
-        }
-
-        @Override
-        public int domain() {
-            return -1;
-        }
-
-        @Override
-        public long epoch() {
-            return 0;
-        }
-
-        @Override
-        public boolean expired() {
-            return false;
-        }
     }
 }

@@ -24,6 +24,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.DoubleSupplier;
 import java.util.stream.IntStream;
 
@@ -182,13 +183,14 @@ public final class Calibration {
                 double least = Double.MAX_VALUE;
                 double visited = 0;
                 for (int round = 0; round < ROUNDS; round++) {
-                    Visits visits = new Visits();
+                    LongAdder nodes = new LongAdder();
+                    SearchContext counting = SearchContext.outside((touched, bytes) -> nodes.add(touched));
                     long began = System.nanoTime();
                     for (float[] query : queries) {
-                        search.search(query, visits);
+                        search.search(query, counting);
                     }
-                    least = Math.min(least, (double) (System.nanoTime() - began) / visits.nodes);
-                    visited = (double) visits.nodes / queries.length;
+                    least = Math.min(least, (double) (System.nanoTime() - began) / nodes.sum());
+                    visited = (double) nodes.sum() / queries.length;
                 }
                 return new Walk(least, visited);
             };
@@ -300,35 +302,5 @@ public final class Calibration {
             return true;
         };
         var unused = orchestrator.submit(next, 0, id);
-    }
-
-    /** Counts the nodes that searches touch. */
-    private static final class Visits implements SearchContext {
-        private long nodes;
-
-        @Override
-        public void touched(long more, long bytes) {
-            nodes += more;
-        }
-
-        @Override
-        public int worker() {
-            return -1;
-        }
-
-        @Override
-        public int domain() {
-            return -1;
-        }
-
-        @Override
-        public long epoch() {
-            return 0;
-        }
-
-        @Override
-        public boolean expired() {
-            return false;
-        }
     }
 }

@@ -4,12 +4,14 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.MapperFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -148,74 +150,27 @@ public record WorkloadSpec(
 
     /** The same with another size of all tables together. */
     public WorkloadSpec withBudgetMib(int mib) {
-        return new WorkloadSpec(
-                name,
-                index,
-                data,
-                tables,
-                mib,
-                dimensions,
-                trafficSpan,
-                targets,
-                targetExponent,
-                driftEvery,
-                driftSwaps,
-                leastK,
-                mostK,
-                efPerK,
-                rowsPerList,
-                nprobe,
-                inFlight,
-                perSecond,
-                seed);
+        return with(fields -> fields.put("budgetMib", mib));
     }
 
     /** The same with another number of searches under way, or in an open loop at a rate where that is over 0. */
     public WorkloadSpec withLoad(int searches, double rate) {
-        return new WorkloadSpec(
-                name,
-                index,
-                data,
-                tables,
-                budgetMib,
-                dimensions,
-                trafficSpan,
-                targets,
-                targetExponent,
-                driftEvery,
-                driftSwaps,
-                leastK,
-                mostK,
-                efPerK,
-                rowsPerList,
-                nprobe,
-                searches,
-                rate,
-                seed);
+        return with(fields -> fields.put("inFlight", searches).put("perSecond", rate));
     }
 
     /** The same where so many pairs of tables exchange their popularity every so many searches. */
     public WorkloadSpec withDrift(int every, int swaps) {
-        return new WorkloadSpec(
-                name,
-                index,
-                data,
-                tables,
-                budgetMib,
-                dimensions,
-                trafficSpan,
-                targets,
-                targetExponent,
-                every,
-                swaps,
-                leastK,
-                mostK,
-                efPerK,
-                rowsPerList,
-                nprobe,
-                inFlight,
-                perSecond,
-                seed);
+        return with(fields -> fields.put("driftEvery", every).put("driftSwaps", swaps));
+    }
+
+    private WorkloadSpec with(Consumer<ObjectNode> change) {
+        ObjectNode fields = JSON.valueToTree(this);
+        change.accept(fields);
+        try {
+            return JSON.treeToValue(fields, WorkloadSpec.class);
+        } catch (JsonProcessingException outOfRange) {
+            throw new IllegalArgumentException(reason(outOfRange), outOfRange);
+        }
     }
 
     /** The description as JSON, as {@link #load} reads it. */

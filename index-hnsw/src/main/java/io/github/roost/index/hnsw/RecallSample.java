@@ -9,6 +9,9 @@ import java.util.function.IntToDoubleFunction;
 
 /** Sample queries with their true neighbours, to measure what a width of the search finds. Used by one thread. */
 final class RecallSample {
+    /** The searches of a sample are no traffic of the table. */
+    private static final SearchContext UNCOUNTED = SearchContext.outside((nodes, bytes) -> {});
+
     /** The widest search that there is. */
     static final int MOST_WIDTH = 100_000;
     /** A width that is found is at most this share wider than the narrowest that reaches the target. */
@@ -38,7 +41,7 @@ final class RecallSample {
                     AllowedRows.ALL,
                     0,
                     graph.image().shape().nodes(),
-                    Uncounted.CONTEXT);
+                    UNCOUNTED);
             reach[query] = truth.distances()[this.k - 1];
         });
     }
@@ -47,7 +50,7 @@ final class RecallSample {
     double recall(int ef) {
         LongAdder hits = new LongAdder();
         orchestrator.runBatch(name + " (sample)", queries.length, query -> {
-            Neighbors found = graph.search(queries[query], k, ef, AllowedRows.ALL, AllowedRows.ALL, Uncounted.CONTEXT);
+            Neighbors found = graph.search(queries[query], k, ef, AllowedRows.ALL, AllowedRows.ALL, UNCOUNTED);
             for (float distance : found.distances()) {
                 if (distance <= reach[query]) {
                     hits.increment();
@@ -84,33 +87,5 @@ final class RecallSample {
 
     int narrowest(double target) {
         return narrowest(k, target, this::recall);
-    }
-
-    /** The searches of a sample are no traffic of the table. */
-    private enum Uncounted implements SearchContext {
-        CONTEXT;
-
-        @Override
-        public void touched(long nodes, long bytes) {}
-
-        @Override
-        public int worker() {
-            return -1;
-        }
-
-        @Override
-        public int domain() {
-            return -1;
-        }
-
-        @Override
-        public long epoch() {
-            return 0;
-        }
-
-        @Override
-        public boolean expired() {
-            return false;
-        }
     }
 }

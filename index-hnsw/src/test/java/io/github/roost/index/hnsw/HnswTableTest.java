@@ -18,6 +18,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -63,41 +64,13 @@ class HnswTableTest {
         try (HnswTable table = HnswTable.builder().build(ORCHESTRATOR, gaussian(3_000, 16, random))) {
             float[] query = gaussian(1, 16, random)[0];
             int[] visits = table.visits(query, 10, ef);
-            Touched touched = new Touched();
-            table.searchFunction(10, ef).search(query, touched);
+            AtomicLong touched = new AtomicLong();
+            table.searchFunction(10, ef)
+                    .search(query, SearchContext.outside((nodes, bytes) -> touched.addAndGet(nodes)));
             // The way down through the upper layers is in the one and not in the other.
-            assertThat(touched.nodes).isBetween((long) visits.length, visits.length + 200L);
+            assertThat(touched.get()).isBetween((long) visits.length, visits.length + 200L);
             assertThat(visits).doesNotHaveDuplicates();
             assertThat(Arrays.stream(visits)).allMatch(node -> node >= 0 && node < 3_000);
-        }
-    }
-
-    private static final class Touched implements SearchContext {
-        private long nodes;
-
-        @Override
-        public void touched(long more, long bytes) {
-            nodes += more;
-        }
-
-        @Override
-        public int worker() {
-            return -1;
-        }
-
-        @Override
-        public int domain() {
-            return -1;
-        }
-
-        @Override
-        public long epoch() {
-            return 0;
-        }
-
-        @Override
-        public boolean expired() {
-            return false;
         }
     }
 

@@ -1,0 +1,29 @@
+package io.github.roost.core;
+
+/** See {@link SearchContext#outside}. */
+record OutsideContext(SearchContext.Touched listener) implements SearchContext {
+    @Override
+    public void touched(long nodes, long bytes) {
+        listener.touched(nodes, bytes);
+    }
+
+    @Override
+    public int worker() {
+        return -1;
+    }
+
+    @Override
+    public int domain() {
+        return -1;
+    }
+
+    @Override
+    public long epoch() {
+        return 0;
+    }
+
+    @Override
+    public boolean expired() {
+        return false;
+    }
+}
