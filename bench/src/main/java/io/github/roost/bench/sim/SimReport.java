@@ -28,7 +28,7 @@ public record SimReport(WorkloadSpec spec, List<SimResult> results) {
     /** Prints everything, line by line. */
     public void print(Consumer<String> out, boolean tables) {
         out.accept("policy        domains cores searches/s   P50 us    P99 us   P999 us  busy  L2 hit  L3 miss  stalled"
-                + "  memory GB/s  steals: cross of all  remaps  moved MiB");
+                + "  memory GB/s  steals: cross of all  remaps  moved MiB  imbalance");
         for (SimResult result : results) {
             out.accept(line(result));
         }
@@ -45,7 +45,7 @@ public record SimReport(WorkloadSpec spec, List<SimResult> results) {
 
     private static String line(SimResult result) {
         long steals = result.intraSteals() + result.crossSteals();
-        return "%-13s %7d %5d %10.0f %8.0f %9.0f %9.0f %4.0f%% %6.1f%% %7.1f%% %7.1f%% %12.1f %12s of %7d %7d %10.0f"
+        return "%-13s %7d %5d %10.0f %8.0f %9.0f %9.0f %4.0f%% %6.1f%% %7.1f%% %7.1f%% %12.1f %12s of %7d %7d %10.0f %10.2f"
                 .formatted(
                         result.policy(),
                         result.domains(),
@@ -62,7 +62,8 @@ public record SimReport(WorkloadSpec spec, List<SimResult> results) {
                         String.format(Locale.ROOT, "%.1f%%", 100 * result.crossShare()),
                         steals,
                         result.remaps(),
-                        result.movedMib());
+                        result.movedMib(),
+                        result.medianImbalance());
     }
 
     /** The paper's figures beside those of here, as far as the policies were simulated. */

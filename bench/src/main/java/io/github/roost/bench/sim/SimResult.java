@@ -1,6 +1,7 @@
 package io.github.roost.bench.sim;
 
 import io.github.roost.bench.Latencies;
+import io.github.roost.bench.Samples;
 import java.util.List;
 
 /**
@@ -57,6 +58,13 @@ public record SimResult(
     /** Searches a second. */
     public double perSecond() {
         return searches / seconds;
+    }
+
+    /** The largest load of a domain over the mean, in the median window; 1 where no window ended. */
+    public double medianImbalance() {
+        return windows.isEmpty()
+                ? 1
+                : Samples.of(windows.stream().map(Window::imbalance).toList()).median();
     }
 
     /** Steals across domains as a share of all steals; 0 where there are none. */
