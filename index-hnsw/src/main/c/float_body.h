@@ -9,6 +9,8 @@
  */
 #include "tile.h"
 
+#define AHEAD TILE
+
 INLINE const float *vector(const struct image *image, int64_t node) {
     return (const float *)((const uint8_t *)image + image->vectors_at + node * image->vector_stride);
 }
@@ -52,7 +54,7 @@ INLINE void measure_tile(const struct search *search, const int inner_product, c
 INLINE void measure(const struct search *search, int32_t *nodes, int32_t count, float *distances) {
     for (int32_t i = count; i % TILE != 0; i++) nodes[i] = nodes[count - 1];
     for (int32_t i = 0; i < count; i += TILE) {
-        for (int32_t ahead = i + TILE; ahead < i + 2 * TILE && ahead < count; ahead++) {
+        for (int32_t ahead = i + AHEAD; ahead < i + AHEAD + TILE && ahead < count; ahead++) {
             prefetch_row(search->image, nodes[ahead]);
         }
         if (search->inner_product) {
@@ -100,7 +102,7 @@ int32_t RERANK(const struct search *search, int32_t size) {
     for (int32_t from = 0; from < size; from += SCAN_RUN) {
         int32_t count = size - from < SCAN_RUN ? size - from : SCAN_RUN;
         for (int32_t i = 0; i < count; i++) nodes[i] = node_of(search->found[from + i]);
-        for (int32_t i = 0; i < count && i < TILE; i++) prefetch_row(search->image, nodes[i]);
+        for (int32_t i = 0; i < count && i < AHEAD; i++) prefetch_row(search->image, nodes[i]);
         measure(search, nodes, count, distances);
         for (int32_t i = 0; i < count; i++) push_farthest(search->found, from + i, key(distances[i], nodes[i]));
     }

@@ -3,6 +3,7 @@
  *   prefetch_row(image, node)                    has what measuring the node reads fetched from memory
  *   measure(search, nodes, count, distances)     distances of the query from nodes; both lists have room up to a
  *                                                multiple of TILE
+ *   AHEAD                                        how many rows are fetched before the first is measured
  *   WALK                                         the name of the function to define
  *
  * All unvisited neighbours of a node are collected and prefetched first, then measured some at a time: while these are
@@ -94,7 +95,7 @@ int32_t WALK(const struct search *search) {
             if (visited[node / 64] & bit) continue;
             visited[node / 64] |= bit;
             search->log[logged++] = node;
-            if (count < TILE) prefetch_row(image, node);
+            if (count < AHEAD) prefetch_row(image, node);
             nodes[count++] = node;
         }
         if (count == 0) continue;
@@ -105,9 +106,9 @@ int32_t WALK(const struct search *search) {
             /* With all of the width found, what is farther can neither be kept nor lead on. */
             if (size == search->width && entry > search->found[0]) continue;
             push_nearest(candidates, waiting++, entry);
+            prefetch_bytes((const uint8_t *)neighbors(image, nodes[i]), image->degree * (int64_t)sizeof(int32_t));
             if (allows(search->allowed, nodes[i])) size = keep(search, size, entry);
         }
-        if (waiting > 0) __builtin_prefetch(neighbors(image, node_of(candidates[0])));
     }
 
     for (int64_t i = 0; i < logged; i++) visited[search->log[i] / 64] = 0;

@@ -20,7 +20,7 @@ final class FrozenGraph {
     private static final int EXACT_PER_EF = 4;
 
     /** Codes order nodes nearly as vectors do: the k nearest are among a quarter more by code, and these. */
-    private static final int RERANKED_MORE = 16;
+    private static final int RERANKED_MORE = 8;
     /** Vectors of few components share their codes with many others, and cost little to compare: so many components. */
     private static final int RERANKED_COMPONENTS = 4_096;
 

@@ -246,7 +246,7 @@ class Int8TableTest {
             }));
             int visits = table.visits(query, 10, 100).length;
             assertThat(nodes.get()).isBetween((long) visits, visits + 200L);
-            long reranked = 10 + 2 + 16;
+            long reranked = 10 + 2 + 8;
             assertThat(bytes.get()).isEqualTo(nodes.get() * (256 + 16 * 4) + reranked * 256 * 4);
         }
     }
