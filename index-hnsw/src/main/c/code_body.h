@@ -34,9 +34,15 @@ INLINE void measure(const struct search *search, int32_t *nodes, int32_t count, 
         const uint8_t *rows[TILE];
         int32_t sums[TILE] __attribute__((aligned(16)));
         for (int row = 0; row < TILE; row++) rows[row] = record(image, nodes[i + row]);
-        sum_tile(rows, search->weights, bytes, search->start, sums);
+        sum_tile(rows, search->high, bytes, search->high_start, sums);
+        for (int row = 0; row < TILE; row++) distances[i + row] = (float)sums[row];
+        if (search->low != 0) {
+            int32_t lows[TILE] __attribute__((aligned(16)));
+            sum_tile(rows, search->low, bytes, search->low_start, lows);
+            for (int row = 0; row < TILE; row++) distances[i + row] = (float)((int64_t)sums[row] * HIGH_UNIT + lows[row]);
+        }
         for (int row = 0; row < TILE; row++) {
-            distances[i + row] = *term(image, nodes[i + row]) + search->slope * (float)sums[row];
+            distances[i + row] = *term(image, nodes[i + row]) + search->slope * distances[i + row];
         }
     }
     *search->computed += count;

@@ -81,13 +81,14 @@ static int32_t rerank(int32_t isa, const struct search *search, int32_t size) {
 
 /*
  * Arguments as in struct search; `isa` must be supported. Of what a walk over codes has found the first `most_reranked` are
- * measured again, and the rest is dropped; `weights` has room for 4,096.
+ * measured again, and the rest is dropped; `weights` has room for
+ * twice MOST_DIMENSIONS.
  */
 int32_t roost_hnsw_walk(int32_t isa, const struct image *image, const float *query, int32_t inner_product,
                         int32_t width, int32_t most_reranked, const uint64_t *allowed, uint64_t *visited,
                         int64_t *candidates, int32_t *log, int64_t *found, int8_t *weights, int64_t *computed) {
     struct search search = {image,   query,      inner_product, width, allowed,
-                            visited, candidates, log,           found, computed, 0, 0, 0};
+                            visited, candidates, log,           found, computed, 0, 0, 0, 0, 0};
     *computed = 0;
     if (!image->coded) return walk_floats(isa, &search);
     weigh(&search, weights);
@@ -99,7 +100,7 @@ int32_t roost_hnsw_walk(int32_t isa, const struct image *image, const float *que
 int32_t roost_hnsw_scan(int32_t isa, const struct image *image, const float *query, int32_t inner_product,
                         int32_t width, const uint64_t *allowed, int64_t from, int64_t to, int64_t *found,
                         int64_t *computed) {
-    const struct search search = {image, query, inner_product, width, allowed, 0, 0, 0, found, computed, 0, 0, 0};
+    const struct search search = {image, query, inner_product, width, allowed, 0, 0, 0, found, computed, 0, 0, 0, 0, 0};
     *computed = 0;
     switch (isa) {
 #if defined(__x86_64__)

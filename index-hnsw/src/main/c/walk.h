@@ -9,6 +9,9 @@
 
 /* Rows of codes are read up to a multiple of this. */
 #define CODE_LANES 64
+/* A fine weight is so many times its high part, from -127 to 127, plus its low part, from -64 to 63. */
+#define HIGH_BITS 7
+#define HIGH_UNIT (1 << HIGH_BITS)
 
 #define MAX_LEVELS 64
 #define MOST_DIMENSIONS 4096
@@ -69,9 +72,13 @@ struct search {
     int64_t *found;
     /* Set by the search: how many distances it computed. */
     int64_t *computed;
-    /* What a query is compared with codes by, zero-padded to a multiple of CODE_LANES; see weigh(). */
-    const int8_t *weights;
-    int32_t start;
+    /* What a query is compared with codes by, zero-padded to a multiple of CODE_LANES: weights, or the high and the low
+     * parts of fine weights, low being NULL otherwise; see weigh(). */
+    const int8_t *high;
+    const int8_t *low;
+    /* -128 times their sums. */
+    int32_t high_start;
+    int32_t low_start;
     float slope;
 };
 
@@ -88,7 +95,7 @@ int32_t walk_codes_dot(const struct search *search);
 int32_t walk_codes_neon(const struct search *search);
 int32_t walk_codes_portable(const struct search *search);
 
-/* Sets what the walk over codes reads of the query, and writes the weights to a place for 4,096 of them. */
+/* Sets what the walk over codes reads of the query, and writes the weights to a place for twice MOST_DIMENSIONS. */
 void weigh(struct search *search, int8_t *weights);
 
 /* Measures the first `size` entries in `found` again, by their vectors, and puts them in order; returns `size`. */

@@ -7,7 +7,8 @@ import java.util.Arrays;
  * Scalar quantisation (Jayant and Noll, 1984): a component is a byte, of 256 even steps between the least and the greatest
  * value of its dimension. With x = middle + step c, c from -128 to 127, and w = step (q - middle), the squared distance
  * from a query q is the row's own sum of (step c)², its term, less twice the sum of w c, plus what is the same for all
- * rows and therefore left out. The weights w become whole numbers from -127 to 127, so that a walk sums whole numbers.
+ * rows and therefore left out. The weights w become whole numbers from -127 to 127, so that a walk sums whole numbers; where
+ * few dimensions are much wider than the others, which would leave next to nothing of these, from -16,256 to 16,256.
  *
  * @param metric inner products have no term, and weights w = step q
  * @param middles the value of code 128, by dimension
@@ -17,6 +18,9 @@ record Codes(Metric metric, float[] middles, float[] steps) {
     private static final int MIDDLE = 128;
     private static final int MOST_CODE = 255;
     private static final int MOST_WEIGHT = 127;
+    private static final int MOST_FINE_WEIGHT = MOST_WEIGHT * 128;
+    /** Weights must be fine where they are on average less than this. */
+    private static final int LEAST_MEAN = 16;
 
     /** From all vectors of an image. */
     static Codes learn(GraphImage image) {
@@ -66,12 +70,12 @@ record Codes(Metric metric, float[] middles, float[] steps) {
     }
 
     /** A query as it is compared with codes: a row's distance is its term plus slope times the sum of w c. */
-    record Weights(byte[] weights, float slope) {
+    record Weights(int[] weights, float slope) {
         /** The sum of w c. */
-        int sum(byte[] codes) {
-            int sum = 0;
+        long sum(byte[] codes) {
+            long sum = 0;
             for (int i = 0; i < weights.length; i++) {
-                sum += weights[i] * (Byte.toUnsignedInt(codes[i]) - MIDDLE);
+                sum += (long) weights[i] * (Byte.toUnsignedInt(codes[i]) - MIDDLE);
             }
             return sum;
         }
@@ -87,12 +91,22 @@ record Codes(Metric metric, float[] middles, float[] steps) {
             most = Math.max(most, Math.abs(exact[i]));
         }
         float unit = most / MOST_WEIGHT;
-        // A query that differs from the middles by too little for floats weighs nothing.
-        float scale = unit > 0 && 1 / unit <= Float.MAX_VALUE ? 1 / unit : 0;
-        byte[] weights = new byte[exact.length];
-        for (int i = 0; i < exact.length; i++) {
-            weights[i] = (byte) Math.rint(exact[i] * scale);
+        int[] weights = nearest(exact, unit);
+        int sizes = Arrays.stream(weights).map(Math::abs).sum();
+        if (sizes < LEAST_MEAN * weights.length) {
+            unit = most / MOST_FINE_WEIGHT;
+            weights = nearest(exact, unit);
         }
         return new Weights(weights, innerProduct ? -unit : -2 * unit);
+    }
+
+    private static int[] nearest(float[] exact, float unit) {
+        // A query that differs from the middles by too little for floats weighs nothing.
+        float scale = unit > 0 && 1 / unit <= Float.MAX_VALUE ? 1 / unit : 0;
+        int[] weights = new int[exact.length];
+        for (int i = 0; i < exact.length; i++) {
+            weights[i] = (int) Math.rint(exact[i] * scale);
+        }
+        return weights;
     }
 }

@@ -22,8 +22,8 @@ public final class WalkScratch {
     private static final int ENTRY_BYTES = Long.BYTES;
 
     final MemorySegment query = Arena.ofAuto().allocate((long) Vectors.MOST_DIMENSIONS * Float.BYTES, 64);
-    /** The query as it is compared with codes, a byte a component. */
-    final MemorySegment weights = Arena.ofAuto().allocate(Vectors.MOST_DIMENSIONS, 64);
+    /** The query as it is compared with codes, up to two bytes a component. */
+    final MemorySegment weights = Arena.ofAuto().allocate(2L * Vectors.MOST_DIMENSIONS, 64);
 
     final MemorySegment computed = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
     MemorySegment visited = MemorySegment.NULL;
