@@ -44,6 +44,7 @@ final class LiveRows {
         return new LiveRows(
                 new FrozenGraph(GraphImage.allocate(new GraphImage.Shape(
                         metric,
+                        false,
                         first.length,
                         0,
                         0,
