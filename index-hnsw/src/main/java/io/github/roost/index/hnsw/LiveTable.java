@@ -366,9 +366,13 @@ public final class LiveTable implements AutoCloseable {
      * @throws IOException if it cannot be written; the old file is as it was
      */
     public void save(Path file) throws IOException {
-        LiveTableFile moment;
+        moment().save(file);
+    }
+
+    /** What the table is at one moment: noted while no change is made, and not changed by those that follow. */
+    LiveTableFile moment() {
         synchronized (places) {
-            moment = new LiveTableFile(
+            return new LiveTableFile(
                     options,
                     dimension,
                     freezeAfter,
@@ -377,7 +381,6 @@ public final class LiveTable implements AutoCloseable {
                             .map(LiveRows::now)
                             .toList());
         }
-        moment.save(file);
     }
 
     /**

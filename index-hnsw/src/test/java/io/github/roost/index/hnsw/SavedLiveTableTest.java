@@ -24,8 +24,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
@@ -217,25 +219,27 @@ class SavedLiveTableTest {
         return last;
     }
 
-    /** Fails if the parts are read after the lock was left, or rows that are removed while the file is written are. */
+    /** Fails if parts, or which of their rows are alive, are noted while a change is made, or belong to the table still. */
     @Test
     void aSaveIsOfOneMomentWhileChangesGoOn() throws Exception {
-        AtomicLong lastPut = new AtomicLong();
-        AtomicLong lastWanted = new AtomicLong(20_000);
+        AtomicLong lastPut = new AtomicLong(WINDOW);
+        AtomicBoolean done = new AtomicBoolean();
         try (LiveTable table = small().build(ORCHESTRATOR, 16);
                 ExecutorService threads = Executors.newFixedThreadPool(1)) {
             for (int id = 1; id <= WINDOW; id++) {
                 slide(table, id);
             }
-            lastPut.set(WINDOW);
             Future<?> writer = threads.submit(() -> {
-                for (long id = WINDOW + 1; id <= lastWanted.get(); id++) {
+                for (long id = WINDOW + 1; !done.get(); id++) {
                     slide(table, id);
                     lastPut.set(id);
                 }
             });
             try {
-                for (int save = 0; save < 15; save++) {
+                for (int look = 0; look < 1_000; look++) {
+                    assertIsOneMoment(table.moment());
+                }
+                for (int save = 0; save < 5; save++) {
                     long before = lastPut.get();
                     table.save(file);
                     long after = lastPut.get() + 1;
@@ -244,13 +248,23 @@ class SavedLiveTableTest {
                     }
                 }
             } finally {
-                lastWanted.set(0);
+                done.set(true);
                 writer.get();
             }
         }
         try (Stream<Path> files = Files.list(folder)) {
             assertThat(files).containsExactly(file);
         }
+    }
+
+    private static void assertIsOneMoment(LiveTableFile moment) {
+        long[] ids = moment.parts().stream()
+                .flatMapToLong(part ->
+                        IntStream.range(0, part.rows()).filter(part::isAlive).mapToLong(part.image()::id))
+                .sorted()
+                .toArray();
+        assertThat(ids.length).isBetween(WINDOW, WINDOW + 1);
+        assertThat(ids[ids.length - 1] - ids[0]).isEqualTo(ids.length - 1);
     }
 
     /** Saves a table again and again while its rows change, until it is killed; run in a JVM of its own. */
