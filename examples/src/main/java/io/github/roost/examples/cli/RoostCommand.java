@@ -80,6 +80,7 @@ public final class RoostCommand implements Callable<Integer> {
                         .addSubcommand(new IvfBenchCommand(streams))
                         .addSubcommand(new LocalityCommand(streams))
                         .addSubcommand(new HnswBenchCommand(streams))
+                        .addSubcommand(new LiveBenchCommand(streams))
                         .addSubcommand(new LuceneBenchCommand(streams))
                         .addSubcommand(new SchedulingCommand(streams))
                         .addSubcommand(new GateCommand(streams))
