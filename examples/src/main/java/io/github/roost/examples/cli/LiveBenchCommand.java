@@ -41,8 +41,8 @@ final class LiveBenchCommand implements Callable<Integer> {
     @Option(names = "--clients", paramLabel = "N", description = "Threads that search and change; default 4.")
     private int clients = 4;
 
-    @Option(names = "--ef", paramLabel = "N", description = "Width of the searches, for 10 neighbours; default 64.")
-    private int ef = 64;
+    @Option(names = "--ef", paramLabel = "N", description = "Width of the searches, for 10 neighbours; default 20.")
+    private int ef = 20;
 
     @Option(names = "--seed", paramLabel = "N", description = "Seed of what is done; default the time.")
     private long seed = System.nanoTime();
