@@ -1,6 +1,9 @@
 package io.github.roost.bench.hnsw;
 
 import io.github.roost.bench.Samples;
+import io.github.roost.bench.plot.Axis;
+import io.github.roost.bench.plot.Plot;
+import io.github.roost.bench.plot.Series;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -62,6 +65,11 @@ public record HnswCurves(String workload, int k, List<Curve> curves) {
         public double median() {
             return Samples.of(rates).median();
         }
+
+        private Series.Point drawn() {
+            Samples samples = Samples.of(rates);
+            return new Series.Point(recall, samples.median(), (samples.most() - samples.least()) / 2);
+        }
     }
 
     /** Roost's rate over another engine's at a recall, one ratio a round. */
@@ -69,5 +77,16 @@ public record HnswCurves(String workload, int k, List<Curve> curves) {
         return IntStream.range(0, roost.points().getFirst().rates().size())
                 .mapToObj(round -> roost.rateAt(recall, round) / other.rateAt(recall, round))
                 .toList();
+    }
+
+    /** The curves as a picture: bars are as long as the range of the rounds. */
+    public Plot plot() {
+        List<Series> series = IntStream.range(0, curves.size())
+                .mapToObj(number -> Series.marked(
+                        curves.get(number).engine(),
+                        number,
+                        curves.get(number).points().stream().map(Point::drawn).toList()))
+                .toList();
+        return new Plot(workload + ", k=" + k, Axis.missing("recall"), Axis.logarithmic("searches/s"), series);
     }
 }
