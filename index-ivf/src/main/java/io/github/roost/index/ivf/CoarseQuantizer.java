@@ -3,9 +3,9 @@ package io.github.roost.index.ivf;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.index.ivf.kernel.QueryGroup;
+import io.github.roost.index.ivf.kernel.Reservoir;
 import io.github.roost.index.ivf.kernel.RowRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
-import io.github.roost.index.ivf.kernel.TopHeap;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -53,14 +53,14 @@ final class CoarseQuantizer {
      * number.
      */
     int[] nearest(float[] query, int count, Metric metric) {
-        TopHeap heap = new TopHeap(count);
+        Reservoir reservoir = new Reservoir(count);
         QueryGroup group = GROUP.get();
         // Rows went to lists by distance, so that is what lists are near by, for unit vectors too.
         group.begin(metric == Metric.INNER_PRODUCT ? metric : Metric.SQUARED_L2, dimension, count);
-        group.add(query, heap, Float.POSITIVE_INFINITY);
+        group.add(query, reservoir, Float.POSITIVE_INFINITY);
         kernel.scan(centroids, group);
         group.finish();
-        Neighbors nearest = NearestFirst.of(heap.copyOfIds(), heap.copyOfDistances(), count);
+        Neighbors nearest = NearestFirst.of(reservoir.copyOfIds(), reservoir.copyOfDistances(), count);
         int[] lists = new int[nearest.size()];
         for (int i = 0; i < lists.length; i++) {
             lists[i] = (int) nearest.ids()[i];
@@ -71,22 +71,22 @@ final class CoarseQuantizer {
     /** Writes the nearest list, by squared L2, of rows {@code from} to {@code to} exclusive to {@code lists}. */
     void assign(RowSource rows, int from, int to, int[] lists) {
         QueryGroup group = GROUP.get();
-        TopHeap[] heaps = new TopHeap[Math.min(QueryGroup.MAX_QUERIES, to - from)];
-        for (int i = 0; i < heaps.length; i++) {
-            heaps[i] = new TopHeap(1);
+        Reservoir[] reservoirs = new Reservoir[Math.min(QueryGroup.MAX_QUERIES, to - from)];
+        for (int i = 0; i < reservoirs.length; i++) {
+            reservoirs[i] = new Reservoir(1);
         }
-        for (int first = from; first < to; first += heaps.length) {
-            int count = Math.min(heaps.length, to - first);
+        for (int first = from; first < to; first += reservoirs.length) {
+            int count = Math.min(reservoirs.length, to - first);
             group.begin(Metric.SQUARED_L2, dimension, 1);
             for (int i = 0; i < count; i++) {
-                heaps[i].clear();
-                group.add(rows.row(first + i), heaps[i], Float.POSITIVE_INFINITY);
+                reservoirs[i].clear();
+                group.add(rows.row(first + i), reservoirs[i], Float.POSITIVE_INFINITY);
             }
             kernel.scan(centroids, group);
             group.finish();
             for (int i = 0; i < count; i++) {
                 // A row so far out that all its distances overflow is near nothing; list 0 takes it.
-                lists[first + i] = heaps[i].size() == 0 ? 0 : (int) heaps[i].rootId();
+                lists[first + i] = reservoirs[i].size() == 0 ? 0 : (int) reservoirs[i].nearestId();
             }
         }
     }
