@@ -8,6 +8,8 @@ import java.awt.Font;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
+import java.math.BigDecimal;
+import java.math.MathContext;
 import java.util.List;
 import java.util.Locale;
 import javax.xml.parsers.DocumentBuilderFactory;
@@ -177,8 +179,7 @@ public record Plot(String title, Axis across, Axis up, List<Series> series) {
         styler.setXAxisDecimalPattern("#,###.###");
         styler.setYAxisDecimalPattern("#,###.###");
         if (across.scale() == Scale.MISSING) {
-            styler.setxAxisTickLabelsFormattingFunction(
-                    nines -> String.format(Locale.ROOT, "%.4f", 1 - Math.pow(10, -nines)));
+            styler.setxAxisTickLabelsFormattingFunction(Plot::share);
         } else if (across.scale() != Scale.LOGARITHMIC) {
             styler.setxAxisTickLabelsFormattingFunction(Plot::tick);
         }
@@ -187,7 +188,11 @@ public record Plot(String title, Axis across, Axis up, List<Series> series) {
         }
     }
 
-    private void add(XYChart chart, Series added) {
+    private void add(XYChart chart, Series whole) {
+        Series added = up.scale() == Scale.LOGARITHMIC ? whole.positive() : whole;
+        if (added.points().isEmpty()) {
+            return;
+        }
         double[] xs = added.xs();
         if (added.drawing() == Drawing.LINE) {
             // XChart puts ticks at every so many of values that are evenly spaced, which are odd numbers of many.
@@ -212,20 +217,34 @@ public record Plot(String title, Axis across, Axis up, List<Series> series) {
                 added.drawing() == Drawing.MARKS ? XYSeriesRenderStyle.Scatter : XYSeriesRenderStyle.Line);
     }
 
-    /** A number as short as it can be: 1.5M, 20k, 0.25. */
+    /**
+     * A number as short as it can be: 1.5M, 20k, 0.25. Different ticks must have different texts, or XChart looks for
+     * others without end.
+     */
     private static String tick(double value) {
         double size = Math.abs(value);
         if (size >= 1e6) {
-            return plain(value / 1e6) + "M";
+            return digits(value / 1e6, 8) + "M";
         }
         if (size >= 1e3) {
-            return plain(value / 1e3) + "k";
+            return digits(value / 1e3, 8) + "k";
         }
-        return plain(value);
+        return digits(value, 8);
     }
 
-    private static String plain(double value) {
-        return String.format(Locale.ROOT, "%.3f", value).replaceFirst("\\.?0+$", "");
+    /** The share of which so many decades are missing: of 2 .99. */
+    private static String share(double decades) {
+        return BigDecimal.ONE
+                .subtract(new BigDecimal(digits(Math.pow(10, -decades), 4)))
+                .stripTrailingZeros()
+                .toPlainString();
+    }
+
+    private static String digits(double value, int digits) {
+        return new BigDecimal(value)
+                .round(new MathContext(digits))
+                .stripTrailingZeros()
+                .toPlainString();
     }
 
     private static String escaped(String text) {

@@ -48,6 +48,15 @@ public record Series(String name, int look, List<Point> points, Drawing drawing)
         return new Series(name, look, points, Drawing.MARKED_LINE);
     }
 
+    /** What of it a logarithmic axis can show. */
+    Series positive() {
+        List<Point> shown = points.stream()
+                .filter(point -> point.y > 0)
+                .map(point -> point.y > point.spread ? point : Point.of(point.x, point.y))
+                .toList();
+        return new Series(name, look, shown, drawing);
+    }
+
     double[] xs() {
         return points.stream().mapToDouble(Point::x).toArray();
     }

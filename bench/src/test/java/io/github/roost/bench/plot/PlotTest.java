@@ -2,15 +2,20 @@ package io.github.roost.bench.plot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import io.github.roost.bench.plot.Axis.Scale;
 import io.github.roost.bench.plot.Series.Drawing;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.w3c.dom.Document;
 
 class PlotTest {
@@ -75,6 +80,21 @@ class PlotTest {
 
     private static int lines(Plot plot) {
         return plot.svg().split("<line", -1).length - 1;
+    }
+
+    /** Ticks with equal texts make XChart look for others without end. */
+    @ParameterizedTest
+    @EnumSource(Scale.class)
+    void valuesThatAreAllAlikeOrAllButAreDrawn(Scale scale) {
+        List<Series> alike = List.of(
+                Series.marked("zero", 0, List.of(Series.Point.of(1, 0), Series.Point.of(1, 0))),
+                Series.marked("tiny", 1, List.of(Series.Point.of(1, 1e-9), Series.Point.of(.9999999, 3e-9))),
+                Series.marked("near", 2, List.of(Series.Point.of(1, 1), new Series.Point(.999, 1.0000001, 2))));
+        for (Series series : alike) {
+            assertTimeoutPreemptively(
+                    Duration.ofSeconds(20),
+                    () -> parsed(new Plot("t", new Axis("x", scale), new Axis("y", scale), List.of(series)).svg()));
+        }
     }
 
     @Test
