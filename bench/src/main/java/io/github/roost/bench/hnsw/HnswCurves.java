@@ -1,6 +1,9 @@
 package io.github.roost.bench.hnsw;
 
 import io.github.roost.bench.Samples;
+import io.github.roost.bench.plot.Axis;
+import io.github.roost.bench.plot.Plot;
+import io.github.roost.bench.plot.Series;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -63,6 +66,11 @@ public record HnswCurves(String workload, int k, int tables, List<Curve> curves)
         public double median() {
             return Samples.of(rates).median();
         }
+
+        private Series.Point drawn() {
+            Samples samples = Samples.of(rates);
+            return new Series.Point(recall, samples.median(), (samples.most() - samples.least()) / 2);
+        }
     }
 
     /**
@@ -93,5 +101,16 @@ public record HnswCurves(String workload, int k, int tables, List<Curve> curves)
                 IntStream.range(0, table.points().getFirst().rates().size())
                         .mapToObj(round -> table.rateAt(recall, round) / other.rateAt(recall, round))
                         .toList());
+    }
+
+    /** The curves as a picture: bars are as long as the range of the rounds. */
+    public Plot plot() {
+        List<Series> series = IntStream.range(0, curves.size())
+                .mapToObj(number -> Series.marked(
+                        curves.get(number).engine(),
+                        number,
+                        curves.get(number).points().stream().map(Point::drawn).toList()))
+                .toList();
+        return new Plot(workload + ", k=" + k, Axis.missing("recall"), Axis.logarithmic("searches/s"), series);
     }
 }

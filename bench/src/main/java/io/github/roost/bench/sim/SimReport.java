@@ -3,14 +3,11 @@ package io.github.roost.bench.sim;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.github.roost.bench.Samples;
+import io.github.roost.bench.sim.PaperFigures.Figure;
 import io.github.roost.bench.workload.WorkloadSpec;
-import io.github.roost.bench.workload.WorkloadSpec.Index;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.function.ToDoubleFunction;
 
 /**
  * Results of simulations of one workload as tables for people, the paper's figures beside them (Huang et al., 2026), and
@@ -18,13 +15,23 @@ import java.util.function.ToDoubleFunction;
  *
  * @param spec the workload
  * @param results by number of domains, of each the policies
+ * @param sensitivity what becomes of the policies when an assumption is varied; empty if that was not asked for
  */
-public record SimReport(WorkloadSpec spec, List<SimResult> results) {
+public record SimReport(WorkloadSpec spec, List<SimResult> results, List<Variant> sensitivity) {
     private static final JsonMapper JSON = new JsonMapper();
 
     public SimReport {
         results = List.copyOf(results);
+        sensitivity = List.copyOf(sensitivity);
     }
+
+    /**
+     * The policies where one assumption is varied.
+     *
+     * @param assumption which one, and by how much
+     * @param results one a policy
+     */
+    public record Variant(String assumption, List<SimResult> results) {}
 
     /** Prints everything, line by line. */
     public void print(Consumer<String> out, boolean tables) {
@@ -33,14 +40,18 @@ public record SimReport(WorkloadSpec spec, List<SimResult> results) {
         for (SimResult result : results) {
             out.accept(line(result));
         }
-        List<String> comparison = comparison();
-        if (!comparison.isEmpty()) {
+        List<Figure> figures = PaperFigures.of(spec.index(), results);
+        if (!figures.isEmpty()) {
             out.accept("");
-            out.accept("%-62s %16s %26s".formatted("at the most domains", "here", "the paper"));
-            comparison.forEach(out);
+            out.accept("%-62s %16s %16s %16s".formatted("at the most domains", "here", "the paper", "difference"));
+            figures.forEach(figure -> out.accept("%-62s %16s %16s %16s"
+                    .formatted(figure.name(), figure.hereText(), figure.paperText(), figure.difference())));
         }
         if (tables) {
             printTables(out);
+        }
+        if (!sensitivity.isEmpty()) {
+            printSensitivity(out);
         }
     }
 
@@ -65,91 +76,6 @@ public record SimReport(WorkloadSpec spec, List<SimResult> results) {
                         result.remaps(),
                         result.movedMib(),
                         result.medianImbalance());
-    }
-
-    /** The paper's figures beside those of here, as far as the policies were simulated. */
-    private List<String> comparison() {
-        List<String> lines = new ArrayList<>();
-        int most = results.stream().mapToInt(SimResult::domains).max().orElse(0);
-        Optional<SimResult> v0 = find("v0", most);
-        Optional<SimResult> v1 = find("v1", most);
-        Optional<SimResult> v2 = find("v2", most);
-        boolean hnsw = spec.index() == Index.HNSW;
-        if (v0.isPresent() && v2.isPresent()) {
-            add(
-                    lines,
-                    "figures 14, 15: throughput of V2 over V0",
-                    ratio(v2, v0, SimResult::perSecond),
-                    hnsw ? "1.4" : "3.5");
-            add(
-                    lines,
-                    "figure 16: P50 of V2 lower than V0's",
-                    lower(v2, v0, r -> r.latencies().p50us()),
-                    "30-50 %");
-            add(
-                    lines,
-                    "figure 17: P999 of V2 lower than V0's",
-                    lower(v2, v0, r -> r.latencies().p999us()),
-                    "60-90 %");
-            add(
-                    lines,
-                    "figure 18: L3 miss ratio of V2 lower than V0's",
-                    lower(v2, v0, SimResult::l3MissRatio),
-                    "6-30 %");
-            add(
-                    lines,
-                    "figure 19a: stall share of V2 lower than V0's",
-                    lower(v2, v0, SimResult::stallShare),
-                    "20-80 %");
-        }
-        if (v1.isPresent() && v2.isPresent()) {
-            add(
-                    lines,
-                    "figures 14, 15: throughput of V2 over V1",
-                    ratio(v2, v1, SimResult::perSecond),
-                    hnsw ? "" : "1.4");
-        }
-        v1.ifPresent(
-                result -> add(lines, "figure 19b: steals across domains, V1", percent(result.crossShare()), "75-80 %"));
-        v2.ifPresent(result -> add(
-                lines,
-                "figure 19b: steals across domains, V2",
-                percent(result.crossShare()),
-                hnsw ? "under 10 %" : "5 %"));
-        int least = results.stream().mapToInt(SimResult::domains).min().orElse(0);
-        Optional<SimResult> first = find("v0", least);
-        if (v0.isPresent() && first.isPresent() && least < most) {
-            double ideal = first.get().perSecond() * most / least;
-            add(
-                    lines,
-                    "figure 5: V0 of what it would be if it grew with the domains",
-                    percent(v0.get().perSecond() / ideal),
-                    "82 %");
-        }
-        return lines;
-    }
-
-    private static void add(List<String> lines, String what, String here, String paper) {
-        lines.add("%-62s %16s %26s".formatted(what, here, paper));
-    }
-
-    private Optional<SimResult> find(String policy, int domains) {
-        return results.stream()
-                .filter(result -> result.policy().equals(policy) && result.domains() == domains)
-                .findFirst();
-    }
-
-    private static String ratio(Optional<SimResult> a, Optional<SimResult> b, ToDoubleFunction<SimResult> figure) {
-        return String.format(
-                Locale.ROOT, "%.2f", figure.applyAsDouble(a.orElseThrow()) / figure.applyAsDouble(b.orElseThrow()));
-    }
-
-    private static String lower(Optional<SimResult> a, Optional<SimResult> b, ToDoubleFunction<SimResult> figure) {
-        return percent(1 - figure.applyAsDouble(a.orElseThrow()) / figure.applyAsDouble(b.orElseThrow()));
-    }
-
-    private static String percent(double share) {
-        return String.format(Locale.ROOT, "%.1f %%", 100 * share);
     }
 
     private void printTables(Consumer<String> out) {
@@ -218,27 +144,18 @@ public record SimReport(WorkloadSpec spec, List<SimResult> results) {
         }
     }
 
-    /**
-     * Prints what becomes of the policies' throughput when an assumption is varied.
-     *
-     * @param names of the variants
-     * @param policies simulated for each
-     * @param results of each variant all policies
-     */
-    public static void printSensitivity(
-            Consumer<String> out, List<String> names, List<Policy> policies, List<SimResult> results) {
+    private void printSensitivity(Consumer<String> out) {
         out.accept("");
         StringBuilder head = new StringBuilder("%-28s".formatted("searches/s where"));
-        policies.forEach(policy -> head.append("%14s".formatted(policy.name())));
+        sensitivity.getFirst().results().forEach(result -> head.append("%14s".formatted(result.policy())));
         out.accept(head + "   last over first");
-        for (int variant = 0; variant < names.size(); variant++) {
-            StringBuilder line = new StringBuilder("%-28s".formatted(names.get(variant)));
-            List<SimResult> row = results.subList(variant * policies.size(), (variant + 1) * policies.size());
-            row.forEach(result -> line.append("%14.0f".formatted(result.perSecond())));
+        for (Variant variant : sensitivity) {
+            StringBuilder line = new StringBuilder("%-28s".formatted(variant.assumption()));
+            variant.results().forEach(result -> line.append("%14.0f".formatted(result.perSecond())));
             out.accept(line
                     + "%18.2f"
-                            .formatted(
-                                    row.getLast().perSecond() / row.getFirst().perSecond()));
+                            .formatted(variant.results().getLast().perSecond()
+                                    / variant.results().getFirst().perSecond()));
         }
     }
 

@@ -66,21 +66,25 @@ class HnswBenchTest {
     }
 
     @Test
-    void thePictureIsXmlWithACircleAPoint() throws Exception {
+    void thePictureIsXmlThatNamesTheEnginesAndMarksEachPoint() throws Exception {
         List<HnswCurves.Point> points = List.of(
                 new HnswCurves.Point(10, .9, List.of(1_000.0, 1_100.0)),
                 new HnswCurves.Point(20, 1, List.of(9.0, 8.0)));
-        String svg = CurvePicture.svg(new HnswCurves(
-                "w",
-                10,
-                1,
-                List.of(
-                        new HnswCurves.Curve("a", Duration.ZERO, points),
-                        new HnswCurves.Curve("b", Duration.ZERO, points))));
+        String svg = new HnswCurves(
+                        "w",
+                        10,
+                        1,
+                        List.of(
+                                new HnswCurves.Curve("a", Duration.ZERO, points),
+                                new HnswCurves.Curve("b", Duration.ZERO, points)))
+                .plot()
+                .svg();
         Document document = DocumentBuilderFactory.newInstance()
                 .newDocumentBuilder()
                 .parse(new ByteArrayInputStream(svg.getBytes(StandardCharsets.UTF_8)));
-        assertThat(document.getElementsByTagName("circle").getLength()).isEqualTo(4);
+        assertThat(document.getDocumentElement().getAttribute("aria-label")).isEqualTo("w, k=10: a, b");
+        // Two on the curve of the first engine, one in the legend.
+        assertThat(document.getElementsByTagName("circle").getLength()).isEqualTo(3);
         assertThat(svg).doesNotContain("NaN").doesNotContain("Infinity");
     }
 

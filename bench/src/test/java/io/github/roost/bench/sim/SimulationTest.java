@@ -194,7 +194,7 @@ class SimulationTest {
     void theTimelineHasARowForEveryStretchOfWindows() throws IOException {
         SimResult result = run(sweeps(4, 500), PARAMETERS.machine("genoa").withDomains(2), "v2");
         List<String> lines = new ArrayList<>();
-        new SimReport(spec("hnsw", 4), List.of(result)).printTimeline(lines::add, 4);
+        new SimReport(spec("hnsw", 4), List.of(result), List.of()).printTimeline(lines::add, 4);
         assertThat(lines).anyMatch(line -> line.startsWith("    1-4 ")).anyMatch(line -> line.startsWith("    9-10 "));
         assertThat(String.join("\n", lines)).contains("figure 20").contains("v2");
     }
@@ -204,7 +204,7 @@ class SimulationTest {
         Traces traces = sweeps(3, 500);
         Parameters.Machine machine = PARAMETERS.machine("genoa").withDomains(2);
         List<String> lines = new ArrayList<>();
-        new SimReport(traces.spec(), List.of(run(traces, machine, "v0"), run(traces, machine, "v2")))
+        new SimReport(traces.spec(), List.of(run(traces, machine, "v0"), run(traces, machine, "v2")), List.of())
                 .print(lines::add, true);
         assertThat(lines).anyMatch(line -> line.startsWith("t0 ")).anyMatch(line -> line.startsWith("t2 "));
         assertThat(lines)

@@ -1,11 +1,14 @@
 package io.github.roost.examples.cli;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.github.roost.bench.Samples;
 import io.github.roost.bench.locality.GateBench;
 import io.github.roost.bench.locality.GateBench.Outcome;
 import io.github.roost.core.dispatch.CrossDomainGate;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -37,12 +40,15 @@ final class GateCommand implements Callable<Integer> {
     @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each under each load; default 200.")
     private int sliceMillis = 200;
 
+    @Option(names = "--json", description = "Every figure of every round as JSON instead of a table.")
+    private boolean json;
+
     GateCommand(Streams streams) {
         this.streams = streams;
     }
 
     @Override
-    public Integer call() {
+    public Integer call() throws JsonProcessingException {
         BenchCommand.require("--table-kib", tableKib, 1, 1_000_000);
         BenchCommand.require("--rounds", rounds, 1, 10_000);
         BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);
@@ -51,9 +57,14 @@ final class GateCommand implements Callable<Integer> {
                         .map(micros -> new CrossDomainGate(
                                 backlog, Duration.ofNanos(1_000L * micros).toNanos())))
                 .toList();
+        List<Outcome> outcomes = measure(gates);
+        if (json) {
+            streams.out().println(new JsonMapper().writeValueAsString(Map.of("gates", outcomes)));
+            return 0;
+        }
         streams.out()
                 .println("backlog  sustained us   bursts: p99 us (least to most)   crossed      flood: searches/s");
-        for (Outcome outcome : measure(gates)) {
+        for (Outcome outcome : outcomes) {
             streams.out()
                     .println("%7d  %12d   %8.0f (%.0f to %.0f)   %10.1f %%   %10.0f (%.0f to %.0f)"
                             .formatted(

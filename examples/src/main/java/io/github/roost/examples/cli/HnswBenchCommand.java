@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.github.roost.bench.Samples;
-import io.github.roost.bench.hnsw.CurvePicture;
 import io.github.roost.bench.hnsw.HnswBench;
 import io.github.roost.bench.hnsw.HnswCurves;
 import io.github.roost.bench.packages.DebianPackages;
@@ -198,7 +197,8 @@ final class HnswBenchCommand implements Callable<Integer> {
         if (pictures != null) {
             for (HnswCurves curves : results) {
                 Files.writeString(
-                        pictures.resolve("hnsw-" + data + "-k" + curves.k() + ".svg"), CurvePicture.svg(curves));
+                        pictures.resolve("hnsw-" + data + "-k" + curves.k() + ".svg"),
+                        curves.plot().svg());
             }
         }
     }

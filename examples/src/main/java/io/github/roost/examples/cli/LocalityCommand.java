@@ -1,5 +1,7 @@
 package io.github.roost.examples.cli;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.github.roost.bench.Samples;
 import io.github.roost.bench.locality.LocalityBench;
 import io.github.roost.core.Scheduling;
@@ -36,16 +38,25 @@ final class LocalityCommand implements Callable<Integer> {
     @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each in a round; default 500.")
     private int sliceMillis = 500;
 
+    @Option(names = "--json", description = "Every figure of every round as JSON instead of a table.")
+    private boolean json;
+
     LocalityCommand(Streams streams) {
         this.streams = streams;
     }
 
     @Override
-    public Integer call() {
+    public Integer call() throws JsonProcessingException {
         BenchCommand.require("--table-kib", tableKib, 1, 1_000_000);
         BenchCommand.require("--rounds", rounds, 1, 10_000);
         BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);
         Map<Scheduling, List<Double>> results = measure();
+        if (json) {
+            streams.out()
+                    .println(new JsonMapper()
+                            .writeValueAsString(Map.of("tableKib", tableKib, "searchesPerSecond", results)));
+            return 0;
+        }
         streams.out().println("               searches/s              ratio to V0 of the same round");
         streams.out().println("         min   median      max            min  median    max");
         results.forEach((scheduling, rates) -> streams.out()

@@ -1,8 +1,12 @@
 package io.github.roost.examples.cli;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.github.roost.bench.Latencies;
 import io.github.roost.bench.locality.RemapTail;
 import io.github.roost.bench.locality.RemapTail.Outcome;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.HdrHistogram.Histogram;
 import picocli.CommandLine.Command;
@@ -31,16 +35,33 @@ final class RemapCommand implements Callable<Integer> {
     @Option(names = "--window-millis", paramLabel = "N", description = "Length of a window; default 300.")
     private int windowMillis = 300;
 
+    @Option(names = "--json", description = "Every figure as JSON instead of a table.")
+    private boolean json;
+
     RemapCommand(Streams streams) {
         this.streams = streams;
     }
 
     @Override
-    public Integer call() {
+    public Integer call() throws JsonProcessingException {
         BenchCommand.require("--ids", ids, 1, 131_000);
         BenchCommand.require("--times", times, 1, 100_000);
         BenchCommand.require("--window-millis", windowMillis, 1, 60_000);
         Outcome outcome = measure();
+        if (json) {
+            streams.out()
+                    .println(new JsonMapper()
+                            .writeValueAsString(Map.of(
+                                    "remaps",
+                                    outcome.remaps(),
+                                    "withRemap",
+                                    Latencies.ofNanos(outcome.withRemap()),
+                                    "others",
+                                    outcome.others(),
+                                    "without",
+                                    Latencies.ofNanos(outcome.without()))));
+            return 0;
+        }
         streams.out().println("latency, us          windows       p50       p99      p999");
         print("with a remap", outcome.remaps(), outcome.withRemap());
         print("without", outcome.others(), outcome.without());

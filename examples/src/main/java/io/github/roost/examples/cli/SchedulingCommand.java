@@ -1,5 +1,8 @@
 package io.github.roost.examples.cli;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.github.roost.bench.Latencies;
 import io.github.roost.bench.Samples;
 import io.github.roost.bench.scheduling.Contender;
 import io.github.roost.bench.scheduling.IdleStart;
@@ -7,6 +10,7 @@ import io.github.roost.bench.scheduling.Throughput;
 import io.github.roost.bench.scheduling.Throughput.Outcome;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -50,16 +54,25 @@ final class SchedulingCommand implements Callable<Integer> {
     @Option(names = "--idle-tasks", paramLabel = "N", description = "Tasks submitted to idle pools; default 2000.")
     private int idleTasks = 2_000;
 
+    @Option(names = "--json", description = "Every figure of every round as JSON instead of tables.")
+    private boolean json;
+
+    /** The figures so far, by what they are of. */
+    private final Map<String, Object> figures = new LinkedHashMap<>();
+
     SchedulingCommand(Streams streams) {
         this.streams = streams;
     }
 
     @Override
-    public Integer call() {
+    public Integer call() throws JsonProcessingException {
         check();
         idleStart();
         throughput();
         monitorCost();
+        if (json) {
+            streams.out().println(new JsonMapper().writeValueAsString(figures));
+        }
         return 0;
     }
 
@@ -79,7 +92,12 @@ final class SchedulingCommand implements Callable<Integer> {
         times.forEach((contender, nanos) -> print("%-10s %8.1f %8.1f"
                 .formatted(
                         name(contender), nanos.getValueAtPercentile(50) / 1e3, nanos.getValueAtPercentile(99) / 1e3)));
-        print("idle workers of roost use %.2f %% of a core".formatted(100 * bench.idleShareOfACore(2_000)));
+        double share = bench.idleShareOfACore(2_000);
+        print("idle workers of roost use %.2f %% of a core".formatted(100 * share));
+        Map<String, Latencies> starts = new LinkedHashMap<>();
+        times.forEach((contender, nanos) -> starts.put(name(contender), Latencies.ofNanos(nanos)));
+        figures.put("idleStart", starts);
+        figures.put("idleShareOfACore", share);
         print("");
     }
 
@@ -94,9 +112,12 @@ final class SchedulingCommand implements Callable<Integer> {
                         "fork_join",
                         "fixed",
                         "bytes a task: roost, fork_join, fixed"));
+        List<Map<String, Object>> points = new ArrayList<>();
+        figures.put("throughput", points);
         for (int micros : taskMicros) {
             for (int threads : submitters) {
                 List<Outcome> outcomes = bench().run(List.of(Contender.values()), micros, threads, true, rounds);
+                points.add(point(micros, threads, outcomes));
                 Outcome roost = outcomes.get(Contender.ROOST.ordinal());
                 Outcome forkJoin = outcomes.get(Contender.FORK_JOIN.ordinal());
                 Outcome fixed = outcomes.get(Contender.FIXED.ordinal());
@@ -115,6 +136,16 @@ final class SchedulingCommand implements Callable<Integer> {
         print("");
     }
 
+    private static Map<String, Object> point(int micros, int threads, List<Outcome> outcomes) {
+        Map<String, Object> point = new LinkedHashMap<>();
+        point.put("taskMicros", micros);
+        point.put("submitters", threads);
+        for (Contender contender : Contender.values()) {
+            point.put(name(contender), outcomes.get(contender.ordinal()));
+        }
+        return point;
+    }
+
     private void monitorCost() {
         print("tasks of 1 us that report traffic against such that do not, roost, 2 submitters");
         List<Double> ratios = new ArrayList<>();
@@ -124,6 +155,7 @@ final class SchedulingCommand implements Callable<Integer> {
             double second = rate(!touchingFirst);
             ratios.add(touchingFirst ? first / second : second / first);
         }
+        figures.put("monitorRatios", ratios);
         print("throughput ratio median %.3f (%.3f to %.3f)"
                 .formatted(
                         Samples.of(ratios).median(),
@@ -160,6 +192,8 @@ final class SchedulingCommand implements Callable<Integer> {
     }
 
     private void print(String line) {
-        streams.out().println(line);
+        if (!json) {
+            streams.out().println(line);
+        }
     }
 }

@@ -164,14 +164,12 @@ final class SimCommand implements Callable<Integer> {
         try (OutputFile file = json == null ? null : OutputFile.prepare("--json", json)) {
             Study study = new Study(traces(spec), parameters.tasks(), searches, windowLength(), sample);
             List<SimResult> results = Study.runAll(simulations(study, parameters, chosen, counts), this::progress);
-            SimReport report = new SimReport(spec, results);
+            List<SimReport.Variant> variants = sensitivity ? variants(study, parameters, chosen) : List.of();
+            SimReport report = new SimReport(spec, results, variants);
             streams.out().println(aboutWindows());
             report.print(streams.out()::println, tables);
             if (timeline > 0) {
                 report.printTimeline(streams.out()::println, timeline);
-            }
-            if (sensitivity) {
-                printSensitivity(study, parameters, chosen);
             }
             if (file != null) {
                 file.write(path -> Files.writeString(path, report.json(), StandardCharsets.UTF_8));
@@ -237,7 +235,8 @@ final class SimCommand implements Callable<Integer> {
         return simulations;
     }
 
-    private void printSensitivity(Study study, Parameters parameters, List<Policy> chosen) throws InterruptedException {
+    private List<SimReport.Variant> variants(Study study, Parameters parameters, List<Policy> chosen)
+            throws InterruptedException {
         if (machine.endsWith(".xml")) {
             throw new CommandFailure("--sensitivity needs a machine by name, got " + machine);
         }
@@ -256,7 +255,10 @@ final class SimCommand implements Callable<Integer> {
             }
         }
         List<SimResult> results = Study.runAll(simulations, this::progress);
-        SimReport.printSensitivity(streams.out()::println, names, compared, results);
+        return IntStream.range(0, names.size())
+                .mapToObj(number -> new SimReport.Variant(
+                        names.get(number), results.subList(number * compared.size(), (number + 1) * compared.size())))
+                .toList();
     }
 
     private static List<Integer> range(String text) {

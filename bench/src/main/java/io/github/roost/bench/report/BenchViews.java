@@ -1,0 +1,171 @@
+package io.github.roost.bench.report;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.github.roost.bench.Samples;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** What the benchmarks of scheduling, homes, Lucene and the service show. Stateless. */
+final class BenchViews {
+    private BenchViews() {}
+
+    /** Tasks a second beside the JDK's pools. */
+    static Block scheduling(JsonNode json) {
+        MarkdownTable starts = new MarkdownTable("submission to start, workers asleep", "P50 us", "P99 us");
+        json.path("idleStart")
+                .properties()
+                .forEach(entry -> starts.row(
+                        entry.getKey(),
+                        Figures.decimals(1, entry.getValue().path("p50us").asDouble()),
+                        Figures.decimals(1, entry.getValue().path("p99us").asDouble())));
+        MarkdownTable table = new MarkdownTable(
+                "task us, submitters",
+                "roost, tasks/s (least to most)",
+                "times fork_join",
+                "times fixed",
+                "bytes a task: roost, fork_join, fixed");
+        for (JsonNode point : json.path("throughput")) {
+            List<Double> roost = rates(point, "roost");
+            table.row(
+                    "%d, %d"
+                            .formatted(
+                                    point.path("taskMicros").asInt(),
+                                    point.path("submitters").asInt()),
+                    Figures.spread(Samples.of(roost)),
+                    Figures.ratios(Figures.over(roost, rates(point, "fork_join"))),
+                    Figures.ratios(Figures.over(roost, rates(point, "fixed"))),
+                    "%s, %s, %s".formatted(bytes(point, "roost"), bytes(point, "fork_join"), bytes(point, "fixed")));
+        }
+        String idle = "Idle workers use %s of a core; reporting traffic leaves %s of the throughput."
+                .formatted(
+                        Figures.percent(json.path("idleShareOfACore").asDouble()),
+                        Figures.ratios(Figures.numbers(json.path("monitorRatios"))));
+        return Block.of(starts + "\n\n" + table + "\n\n" + idle);
+    }
+
+    private static List<Double> rates(JsonNode point, String contender) {
+        return Figures.numbers(point.path(contender).path("tasksPerSecond"));
+    }
+
+    private static String bytes(JsonNode point, String contender) {
+        return Figures.whole(Samples.of(Figures.numbers(point.path(contender).path("bytesPerTask")))
+                .median());
+    }
+
+    /** Searches a second of V0, V1 and V2 where a table fits a domain's cache and two do not. */
+    static Block locality(JsonNode json) {
+        JsonNode rates = json.path("searchesPerSecond");
+        List<Double> first = Figures.numbers(rates.path("V0"));
+        MarkdownTable table = new MarkdownTable("scheduling", "searches/s (least to most)", "times V0, same round");
+        rates.properties().forEach(entry -> {
+            List<Double> these = Figures.numbers(entry.getValue());
+            table.row(entry.getKey(), Figures.spread(Samples.of(these)), Figures.ratios(Figures.over(these, first)));
+        });
+        return Block.of(table.toString());
+    }
+
+    /** What each gate does to bursts and to a flood. */
+    static Block gate(JsonNode json) {
+        MarkdownTable table = new MarkdownTable(
+                "backlog a worker, sustained us",
+                "bursts: P99 us (least to most)",
+                "crossed",
+                "flood: searches/s (least to most)");
+        for (JsonNode gate : json.path("gates")) {
+            table.row(
+                    "%d, %s"
+                            .formatted(
+                                    gate.path("gate").path("backlogPerWorker").asInt(),
+                                    Figures.whole(gate.path("gate")
+                                                    .path("sustainedNanos")
+                                                    .asDouble()
+                                            / 1e3)),
+                    Figures.spread(Samples.of(Figures.numbers(gate.path("burstP99Micros")))),
+                    Figures.percent(Samples.of(Figures.numbers(gate.path("burstCrossShare")))
+                            .median()),
+                    Figures.spread(Samples.of(Figures.numbers(gate.path("floodPerSecond")))));
+        }
+        return Block.of(table.toString());
+    }
+
+    /** Latencies in windows that begin with a remap beside those of others. */
+    static Block remap(JsonNode json) {
+        MarkdownTable table = new MarkdownTable("windows", "number", "P50 us", "P99 us", "P999 us");
+        latencies(table, "that begin with a remap", json.path("remaps"), json.path("withRemap"));
+        latencies(table, "that do not", json.path("others"), json.path("without"));
+        return Block.of(table.toString());
+    }
+
+    private static void latencies(MarkdownTable table, String name, JsonNode count, JsonNode latencies) {
+        table.row(
+                name,
+                Figures.whole(count.asDouble()),
+                Figures.whole(latencies.path("p50us").asDouble()),
+                Figures.whole(latencies.path("p99us").asDouble()),
+                Figures.whole(latencies.path("p999us").asDouble()));
+    }
+
+    /** Lucene's searches by what runs them. */
+    static Block lucene(JsonNode json) {
+        MarkdownTable table = new MarkdownTable(
+                "clients search by, run by",
+                "searches/s (least to most)",
+                "times fork_join, same round",
+                "P50 us (least to most)",
+                "P99 us (least to most)");
+        List<JsonNode> outcomes = new ArrayList<>();
+        json.path("outcomes").forEach(outcomes::add);
+        for (JsonNode outcome : outcomes) {
+            List<Double> rates = Figures.numbers(outcome.path("perSecond"));
+            String workload = outcome.path("workload").asText();
+            List<Double> forkJoin = outcomes.stream()
+                    .filter(other -> other.path("workload").asText().equals(workload)
+                            && other.path("contender").asText().equals("FORK_JOIN"))
+                    .findFirst()
+                    .map(other -> Figures.numbers(other.path("perSecond")))
+                    .orElse(List.of());
+            table.row(
+                    "%s, %s"
+                            .formatted(workload, outcome.path("contender").asText())
+                            .toLowerCase(Locale.ROOT),
+                    Figures.spread(Samples.of(rates)),
+                    forkJoin.isEmpty() ? "" : Figures.ratios(Figures.over(rates, forkJoin)),
+                    Figures.spread(Samples.of(Figures.numbers(outcome.path("p50us")))),
+                    Figures.spread(Samples.of(Figures.numbers(outcome.path("p99us")))));
+        }
+        return Block.of(table.toString());
+    }
+
+    /** What the service answers and sheds at loads below and above its capacity. */
+    static Block serve(JsonNode json) {
+        MarkdownTable table = new MarkdownTable(
+                "times capacity",
+                "capacity, answers/s (least to most)",
+                "answers of capacity (least to most)",
+                "shed/s (least to most)",
+                "other ends/s",
+                "P50 ms",
+                "P99 ms");
+        for (JsonNode load : json.path("loads")) {
+            List<Double> capacity = each(load, "/capacity");
+            table.row(
+                    Figures.decimals(1, load.path("timesCapacity").asDouble()),
+                    Figures.spread(Samples.of(capacity)),
+                    Figures.ratios(Figures.over(each(load, "/goodput"), capacity)),
+                    Figures.spread(Samples.of(each(load, "/shed"))),
+                    Figures.whole(Samples.of(each(load, "/otherwise")).median()),
+                    Figures.decimals(
+                            1, Samples.of(each(load, "/latencies/p50us")).median() / 1e3),
+                    Figures.decimals(
+                            1, Samples.of(each(load, "/latencies/p99us")).median() / 1e3));
+        }
+        return Block.of(table.toString());
+    }
+
+    private static List<Double> each(JsonNode load, String pointer) {
+        List<Double> values = new ArrayList<>();
+        load.path("rounds").forEach(round -> values.add(round.at(pointer).asDouble()));
+        return values;
+    }
+}

@@ -1,0 +1,99 @@
+package io.github.roost.bench.report;
+
+import com.fasterxml.jackson.annotation.JsonFormat;
+import com.fasterxml.jackson.annotation.JsonPropertyOrder;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.util.List;
+
+/**
+ * A part's JSON without what no report shows: of a sweep over domains windows are left out, and tables but at the most
+ * domains; windows become lists of three numbers; numbers keep five digits. Stateless.
+ */
+final class Condensed {
+    private static final MathContext DIGITS = new MathContext(5);
+    private static final String RESULTS = "results";
+    private static final String DOMAINS = "domains";
+    private static final String WINDOWS = "windows";
+    private static final List<String> OF_A_VARIANT =
+            List.of("policy", DOMAINS, "cores", "searches", "seconds", "utilisation", "l3MissRatio", "stallShare");
+
+    private Condensed() {}
+
+    static JsonNode of(JsonNode result) {
+        JsonNode kept = result.deepCopy();
+        int most = most(kept.path(RESULTS));
+        boolean sweep = least(kept.path(RESULTS)) < most;
+        for (JsonNode simulated : kept.path(RESULTS)) {
+            shorten(
+                    (ObjectNode) simulated,
+                    !sweep,
+                    sweep && simulated.path(DOMAINS).asInt() == most);
+        }
+        for (JsonNode variant : kept.path("sensitivity")) {
+            variant.path(RESULTS).forEach(simulated -> ((ObjectNode) simulated).retain(OF_A_VARIANT));
+        }
+        for (JsonNode predicted : kept.path("predicted")) {
+            if (predicted.isObject()) {
+                shorten((ObjectNode) predicted, false, false);
+            }
+        }
+        return rounded(kept);
+    }
+
+    private static int most(JsonNode results) {
+        int most = 0;
+        for (JsonNode result : results) {
+            most = Math.max(most, result.path(DOMAINS).asInt());
+        }
+        return most;
+    }
+
+    private static int least(JsonNode results) {
+        int least = Integer.MAX_VALUE;
+        for (JsonNode result : results) {
+            least = Math.min(least, result.path(DOMAINS).asInt());
+        }
+        return least;
+    }
+
+    private static void shorten(ObjectNode simulated, boolean windows, boolean tables) {
+        ArrayNode columns = array();
+        for (JsonNode window : simulated.path(WINDOWS)) {
+            columns.add(
+                    array().addAll(List.of(window.path("perSecond"), window.path("imbalance"), window.path("remaps"))));
+        }
+        simulated.set(WINDOWS, windows ? columns : array());
+        if (!tables) {
+            simulated.putArray("tables");
+        }
+    }
+
+    /** How {@link Results} reads windows: as lists of their three numbers, of which there are thousands. */
+    @JsonFormat(shape = JsonFormat.Shape.ARRAY)
+    @JsonPropertyOrder({"perSecond", "imbalance", "remaps"})
+    interface ShortWindow {}
+
+    private static JsonNode rounded(JsonNode node) {
+        if (node instanceof ObjectNode object) {
+            object.properties().forEach(entry -> entry.setValue(rounded(entry.getValue())));
+        } else if (node instanceof ArrayNode array) {
+            for (int i = 0; i < array.size(); i++) {
+                array.set(i, rounded(array.get(i)));
+            }
+        } else if (node.isFloatingPointNumber() && Double.isFinite(node.doubleValue())) {
+            return array().numberNode(BigDecimal.valueOf(node.doubleValue())
+                    .round(DIGITS)
+                    .stripTrailingZeros()
+                    .doubleValue());
+        }
+        return node;
+    }
+
+    private static ArrayNode array() {
+        return Results.JSON.createArrayNode();
+    }
+}

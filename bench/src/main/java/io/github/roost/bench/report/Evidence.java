@@ -1,0 +1,170 @@
+package io.github.roost.bench.report;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.github.roost.bench.plot.Plot;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.commonmark.Extension;
+import org.commonmark.ext.gfm.tables.TablesExtension;
+import org.commonmark.parser.Parser;
+import org.commonmark.renderer.html.HtmlRenderer;
+
+/**
+ * A run as documents. Words are from a template, in which {@code {{view part}}} stands for what a view makes of a part's
+ * figures; so causes are told in the template, and figures by the run alone. Stateless.
+ */
+public final class Evidence {
+    private static final Pattern DIRECTIVE = Pattern.compile("\\{\\{(\\w+)(?: ([\\w-]+))?}}");
+    private static final Pattern DRAWN = Pattern.compile("<p>plots-of-(\\d+)</p>");
+    private static final List<Extension> TABLES = List.of(TablesExtension.create());
+    private static final Map<String, Function<JsonNode, Block>> VIEWS = Map.ofEntries(
+            Map.entry("scheduling", BenchViews::scheduling),
+            Map.entry("locality", BenchViews::locality),
+            Map.entry("gate", BenchViews::gate),
+            Map.entry("remap", BenchViews::remap),
+            Map.entry("lucene", BenchViews::lucene),
+            Map.entry("serve", BenchViews::serve),
+            Map.entry("hnsw", PeerViews::hnsw),
+            Map.entry("ivf", PeerViews::ivf),
+            Map.entry("replay", ReplayViews::of),
+            Map.entry("sweep", SimViews::sweep),
+            Map.entry("detail", SimViews::detail),
+            Map.entry("paper", SimViews::paper),
+            Map.entry("tables", SimViews::tables),
+            Map.entry("drift", SimViews::drift),
+            Map.entry("sensitivity", SimViews::sensitivity));
+
+    private final Results results;
+    private final List<List<Plot>> plots = new ArrayList<>();
+
+    private Evidence(Results results) {
+        this.results = results;
+    }
+
+    /**
+     * As Markdown, without plots.
+     *
+     * @param source name of the file that holds the results
+     */
+    public static String markdown(Results results, String source) {
+        String mark = "<!-- Made by roost bench all --evidence of %s and a template in bench: change those. -->\n\n"
+                .formatted(source);
+        return mark + new Evidence(results).filled(false).strip() + "\n";
+    }
+
+    /** As one page that needs nothing else: tables, and plots as SVG, in light and dark. */
+    public static String page(Results results) {
+        return new Evidence(results).page();
+    }
+
+    private String page() {
+        String markdown = filled(true);
+        String body = HtmlRenderer.builder()
+                .extensions(TABLES)
+                .escapeHtml(true)
+                .build()
+                .render(Parser.builder().extensions(TABLES).build().parse(markdown));
+        String scrolling = body.replace("<table>", "<div class=\"table\" tabindex=\"0\"><table>")
+                .replace("</table>", "</table></div>");
+        String drawn = DRAWN.matcher(scrolling)
+                .replaceAll(match -> Matcher.quoteReplacement(drawn(Integer.parseInt(match.group(1)))));
+        return resource("page.html").replace("/* plots */", Plot.css()).replace("<!-- body -->", drawn);
+    }
+
+    private String drawn(int number) {
+        List<Plot> together = plots.get(number);
+        StringBuilder html = new StringBuilder("<div class=\"plots\">\n");
+        for (int i = 0; i < together.size(); i++) {
+            html.append("<figure>")
+                    .append(drawn(together.get(i), "plot-%d-%d".formatted(number, i)))
+                    .append("</figure>\n");
+        }
+        return html.append("</div>").toString();
+    }
+
+    /** Where the plotting library fails, as it does on a machine without any font, the tables are shown all the same. */
+    private static String drawn(Plot plot, String id) {
+        try {
+            return plot.inlineSvg(id);
+        } catch (RuntimeException | LinkageError | InternalError notHere) {
+            return "<figcaption>%s: could not be drawn here (%s); has this machine fonts?</figcaption>"
+                    .formatted(plot.title(), notHere.getClass().getSimpleName());
+        }
+    }
+
+    private String filled(boolean withPlots) {
+        return DIRECTIVE
+                .matcher(resource("evidence.md"))
+                .replaceAll(match ->
+                        Matcher.quoteReplacement(text(match.group(1), Optional.ofNullable(match.group(2)), withPlots)))
+                .replaceAll("\n{3,}", "\n\n");
+    }
+
+    private String text(String view, Optional<String> name, boolean withPlots) {
+        if (name.isEmpty()) {
+            return provenance();
+        }
+        Optional<PartResult> part = results.part(name.get());
+        if (view.equals("command")) {
+            return part.map(Evidence::command).orElse("*Not a part of this run.*");
+        }
+        JsonNode json = part.map(PartResult::result).orElse(null);
+        if (json == null) {
+            return "";
+        }
+        Block block = Objects.requireNonNull(VIEWS.get(view), view).apply(json);
+        if (!withPlots || block.plots().isEmpty()) {
+            return block.markdown();
+        }
+        plots.add(block.plots());
+        return "%s%n%nplots-of-%d".formatted(block.markdown(), plots.size() - 1);
+    }
+
+    private static String command(PartResult part) {
+        return part.failure() == null
+                ? "`%s` (%.0f s):".formatted(part.line(), part.seconds())
+                : "`%s` failed: `%s`".formatted(part.line(), part.failure().replace('`', '\''));
+    }
+
+    private String provenance() {
+        Provenance where = results.provenance();
+        String versions = where.versions().entrySet().stream()
+                .map(entry -> entry.getKey() + " " + entry.getValue())
+                .collect(Collectors.joining(", "));
+        double minutes =
+                results.parts().stream().mapToDouble(PartResult::seconds).sum() / 60;
+        String quick = results.quick()
+                ? "\n- **A quick run, to see that everything works: no figure here is to be relied on.**"
+                : "";
+        return String.format(
+                Locale.ROOT,
+                "- Machine: %s%n- Versions: %s%n- Commit: %s%n- Written: %s, after %.0f min of %d parts%s",
+                where.inWords(),
+                versions,
+                where.commit(),
+                results.written(),
+                minutes,
+                results.parts().size(),
+                quick);
+    }
+
+    private static String resource(String name) {
+        try (InputStream in = Objects.requireNonNull(Evidence.class.getResourceAsStream(name), name)) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+package io.github.roost.bench.report;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.github.roost.bench.Samples;
+import io.github.roost.bench.hnsw.HnswCurves;
+import io.github.roost.bench.plot.Axis;
+import io.github.roost.bench.plot.Plot;
+import io.github.roost.bench.plot.Series;
+import io.github.roost.bench.plot.Series.Point;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** What Roost's tables show beside those of others. Stateless. */
+final class PeerViews {
+    private static final double[] RECALLS = {.95, .99};
+
+    private PeerViews() {}
+
+    /** Curves of {@code bench hnsw}, and ratios at equal recall. */
+    static Block hnsw(JsonNode json) {
+        MarkdownTable ratios =
+                new MarkdownTable("at equal recall", "engines", "median (least to most)", "their builds, s");
+        StringBuilder points = new StringBuilder();
+        List<Plot> plots = new ArrayList<>();
+        for (HnswCurves curves : curves(json)) {
+            plots.add(curves.plot());
+            points.append("\n\n").append(points(curves));
+            for (double recall : RECALLS) {
+                for (HnswCurves.Comparison comparison : curves.comparisons(recall)) {
+                    ratios.row(
+                            "k=%d, recall %s".formatted(curves.k(), Figures.decimals(2, recall)),
+                            "%s over %s"
+                                    .formatted(
+                                            comparison.table().engine(),
+                                            comparison.other().engine()),
+                            Figures.ratios(comparison.ratios()),
+                            "%s, %s".formatted(seconds(comparison.table()), seconds(comparison.other())));
+                }
+            }
+        }
+        return new Block(json.path("workload").asText() + ".\n\n" + ratios + points, plots);
+    }
+
+    private static String seconds(HnswCurves.Curve curve) {
+        return Figures.decimals(1, curve.build().toMillis() / 1e3);
+    }
+
+    private static List<HnswCurves> curves(JsonNode json) {
+        Map<Integer, List<HnswCurves.Curve>> byK = new TreeMap<>();
+        for (JsonNode curve : json.path("curves")) {
+            List<HnswCurves.Point> points = new ArrayList<>();
+            curve.path("points")
+                    .forEach(point -> points.add(new HnswCurves.Point(
+                            point.path("ef").asInt(),
+                            point.path("recall").asDouble(),
+                            Figures.numbers(point.path("searchesPerSecond")))));
+            byK.computeIfAbsent(curve.path("k").asInt(), k -> new ArrayList<>())
+                    .add(new HnswCurves.Curve(
+                            curve.path("engine").asText(),
+                            Duration.ofMillis(
+                                    Math.round(curve.path("buildSeconds").asDouble() * 1e3)),
+                            points));
+        }
+        int tables = Math.max(1, json.path("tables").size());
+        return byK.entrySet().stream()
+                .map(entry -> new HnswCurves(json.path("workload").asText(), entry.getKey(), tables, entry.getValue()))
+                .toList();
+    }
+
+    private static MarkdownTable points(HnswCurves curves) {
+        List<String> head = new ArrayList<>(List.of("k=%d, ef".formatted(curves.k())));
+        for (HnswCurves.Curve curve : curves.curves()) {
+            head.add(curve.engine() + ": recall");
+            head.add("searches/s (least to most)");
+        }
+        MarkdownTable table = new MarkdownTable(head);
+        for (int i = 0; i < curves.curves().getFirst().points().size(); i++) {
+            List<String> row = new ArrayList<>(List.of(
+                    String.valueOf(curves.curves().getFirst().points().get(i).ef())));
+            for (HnswCurves.Curve curve : curves.curves()) {
+                HnswCurves.Point point = curve.points().get(i);
+                row.add(Figures.decimals(4, point.recall()));
+                row.add(Figures.spread(Samples.of(point.rates())));
+            }
+            table.row(row);
+        }
+        return table;
+    }
+
+    /** One line of {@code bench ivf}. */
+    private record IvfPoint(
+            int k, int nprobe, String engine, double recall, Samples perSecond, double loneP50, double loneP999) {
+        static IvfPoint of(JsonNode json) {
+            JsonNode point = json.path("point");
+            String engine = point.path("engine").asText();
+            boolean peer = engine.equals("faiss");
+            JsonNode rate = point.path("perSecond");
+            return new IvfPoint(
+                    json.path("k").asInt(),
+                    json.path("nprobe").asInt(),
+                    peer
+                            ? engine
+                            : "%s, %d in flight"
+                                    .formatted(engine, point.path("inFlight").asInt()),
+                    point.path("recall").asDouble(),
+                    new Samples(
+                            rate.path("least").asDouble(),
+                            rate.path("median").asDouble(),
+                            rate.path("most").asDouble()),
+                    point.path("loneP50").path("median").asDouble(),
+                    point.path("loneP999").path("median").asDouble());
+        }
+    }
+
+    /** Points of {@code bench ivf}, and a curve an engine for each k. */
+    static Block ivf(JsonNode json) {
+        List<IvfPoint> points = new ArrayList<>();
+        json.path("points").forEach(point -> points.add(IvfPoint.of(point)));
+        MarkdownTable table = new MarkdownTable(
+                "k, nprobe",
+                "engine",
+                "recall",
+                "searches/s (least to most)",
+                "times FAISS",
+                "lone: P50 us",
+                "P999 us");
+        for (IvfPoint point : points) {
+            String times = points.stream()
+                    .filter(other -> other.engine.equals("faiss")
+                            && other != point
+                            && other.k == point.k
+                            && other.nprobe == point.nprobe)
+                    .findFirst()
+                    .map(faiss -> Figures.ratio(point.perSecond.median() / faiss.perSecond.median()))
+                    .orElse("");
+            table.row(
+                    "%d, %d".formatted(point.k, point.nprobe),
+                    point.engine,
+                    Figures.decimals(3, point.recall),
+                    Figures.spread(point.perSecond),
+                    times,
+                    Figures.whole(point.loneP50),
+                    Figures.whole(point.loneP999));
+        }
+        String workload = "%s, %d lists."
+                .formatted(json.path("workload").asText(), json.path("nlist").asInt());
+        return new Block(workload + "\n\n" + table, plots(json.path("workload").asText(), points));
+    }
+
+    private static List<Plot> plots(String workload, List<IvfPoint> points) {
+        List<Plot> plots = new ArrayList<>();
+        for (int k : points.stream().map(IvfPoint::k).distinct().toList()) {
+            Map<String, List<Point>> engines = new LinkedHashMap<>();
+            points.stream()
+                    .filter(point -> point.k == k)
+                    .forEach(point -> engines.computeIfAbsent(point.engine, engine -> new ArrayList<>())
+                            .add(new Point(
+                                    point.recall,
+                                    point.perSecond.median(),
+                                    (point.perSecond.most() - point.perSecond.least()) / 2)));
+            List<Series> series = new ArrayList<>();
+            engines.forEach((engine, curve) -> series.add(Series.marked(engine, series.size(), curve)));
+            plots.add(new Plot(
+                    "IVF, %s, k=%d".formatted(workload, k),
+                    Axis.missing("recall"),
+                    Axis.logarithmic("searches/s"),
+                    series));
+        }
+        return plots;
+    }
+}

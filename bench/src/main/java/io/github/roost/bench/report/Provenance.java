@@ -1,0 +1,124 @@
+package io.github.roost.bench.report;
+
+import java.io.IOException;
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.CodeSource;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * Where figures are from.
+ *
+ * @param commit of the checkout, with a plus behind it where files differ from it; {@code unknown} without git
+ * @param cpu its name
+ * @param cpus how many this process may use
+ * @param caches what topology reads of domains, in words
+ * @param memoryMib of the machine
+ * @param system operating system and kernel
+ * @param java the JVM
+ * @param versions of libraries and of what stands beside Roost
+ */
+public record Provenance(
+        String commit,
+        String cpu,
+        int cpus,
+        String caches,
+        long memoryMib,
+        String system,
+        String java,
+        Map<String, String> versions) {
+    private static final Pattern VERSION = Pattern.compile("-(\\d[^/]*)\\.jar$");
+    private static final String UNKNOWN = "unknown";
+
+    public Provenance {
+        versions = new TreeMap<>(versions);
+    }
+
+    /**
+     * Of this machine.
+     *
+     * @param checkout the folder of the sources
+     * @param caches what topology reads of domains, in words
+     * @param versions of what takes part
+     */
+    public static Provenance here(Path checkout, String caches, Map<String, String> versions) {
+        return new Provenance(
+                commit(checkout),
+                field(Path.of("/proc/cpuinfo"), "model name"),
+                Runtime.getRuntime().availableProcessors(),
+                caches,
+                mibOfMemory(),
+                "%s, %s %s (%s)"
+                        .formatted(
+                                field(Path.of("/etc/os-release"), "PRETTY_NAME").replace("\"", ""),
+                                System.getProperty("os.name"),
+                                System.getProperty("os.version"),
+                                System.getProperty("os.arch")),
+                "%s %s".formatted(System.getProperty("java.vm.name"), System.getProperty("java.vm.version")),
+                versions);
+    }
+
+    /** The version of the jar that a class is from; {@code unknown} where it is from no jar with a version. */
+    public static String versionOf(Class<?> type) {
+        CodeSource source = type.getProtectionDomain().getCodeSource();
+        URL place = source == null ? null : source.getLocation();
+        Matcher version = VERSION.matcher(place == null ? "" : place.getPath());
+        return version.find() ? version.group(1) : UNKNOWN;
+    }
+
+    /** The first line that a program prints, {@code unknown} where it cannot be run. */
+    public static String firstLineOf(Path folder, String... command) {
+        try {
+            Process process = new ProcessBuilder(command)
+                    .directory(folder.toAbsolutePath().toFile())
+                    .redirectErrorStream(true)
+                    .start();
+            String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            boolean succeeded = process.waitFor(10, TimeUnit.SECONDS) && process.exitValue() == 0;
+            return succeeded ? printed.lines().findFirst().orElse("") : UNKNOWN;
+        } catch (IOException notThere) {
+            return UNKNOWN;
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            return UNKNOWN;
+        }
+    }
+
+    private static String commit(Path checkout) {
+        String hash = firstLineOf(checkout, "git", "rev-parse", "--short=12", "HEAD");
+        boolean changed = !firstLineOf(checkout, "git", "status", "--porcelain", "--untracked-files=no")
+                .isEmpty();
+        return hash.equals(UNKNOWN) || !changed ? hash : hash + "+";
+    }
+
+    private static long mibOfMemory() {
+        String kib = field(Path.of("/proc/meminfo"), "MemTotal").replaceAll("\\D", "");
+        return kib.isEmpty() ? 0 : Long.parseLong(kib) >> 10;
+    }
+
+    /** The value of a line such as {@code name: value} or {@code name=value}. */
+    private static String field(Path file, String name) {
+        try (Stream<String> lines = Files.lines(file)) {
+            return lines.filter(line -> line.startsWith(name))
+                    .map(line -> line.replaceFirst("^[^:=]*[:=]\\s*", "").strip())
+                    .findFirst()
+                    .orElse(UNKNOWN);
+        } catch (IOException notThere) {
+            return UNKNOWN;
+        }
+    }
+
+    /** In one sentence. */
+    String inWords() {
+        return String.format(
+                Locale.ROOT, "%s, %d CPUs, %s, %,d MiB of memory; %s; %s", cpu, cpus, caches, memoryMib, system, java);
+    }
+}

@@ -1,0 +1,65 @@
+package io.github.roost.bench.report;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.json.JsonReadFeature;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.github.roost.bench.sim.SimResult;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A run: where it was and what its parts found. As JSON it holds every figure with its spread.
+ *
+ * @param written when, as an ISO 8601 instant
+ * @param quick whether it was the small one, of whose figures none is to be relied on
+ * @param provenance where it was
+ * @param parts in order
+ */
+public record Results(String written, boolean quick, Provenance provenance, List<PartResult> parts) {
+    static final JsonMapper JSON = JsonMapper.builder()
+            .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
+            .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+            .addMixIn(SimResult.Window.class, Condensed.ShortWindow.class)
+            .build();
+
+    public Results {
+        parts = List.copyOf(parts);
+    }
+
+    /**
+     * Reads a run that was written.
+     *
+     * @throws IOException if the file cannot be read or is no run; the message names it
+     */
+    public static Results read(Path file) throws IOException {
+        try {
+            return JSON.readValue(Files.readString(file), Results.class);
+        } catch (JsonProcessingException | NullPointerException broken) {
+            throw new IOException(file + " must be the results.json of a run of roost bench all", broken);
+        }
+    }
+
+    /** Writes it as JSON; the file is whole or as it was. */
+    public void write(Path file) throws IOException {
+        StringBuilder text = new StringBuilder();
+        text.append("{\"written\": %s,%n\"quick\": %s,%n\"provenance\": %s,%n\"parts\": ["
+                .formatted(json(written), quick, json(provenance)));
+        for (int i = 0; i < parts.size(); i++) {
+            // A line a part: short, and a change of one part is a change of one line.
+            text.append(i == 0 ? "\n" : ",\n").append(json(parts.get(i)));
+        }
+        WholeFile.write(file, text.append("\n]}\n").toString());
+    }
+
+    private static String json(Object value) throws JsonProcessingException {
+        return JSON.writeValueAsString(value);
+    }
+
+    Optional<PartResult> part(String name) {
+        return parts.stream().filter(part -> part.name().equals(name)).findFirst();
+    }
+}

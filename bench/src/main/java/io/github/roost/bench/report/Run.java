@@ -1,0 +1,136 @@
+package io.github.roost.bench.report;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Consumer;
+
+/**
+ * Runs parts one after the other and keeps each as soon as it is done, in a file of its own, so that an interrupted run
+ * goes on where it was: a part that the same command found on the same commit is not run again. A part that fails is
+ * reported and tried again by the next run. Not thread-safe.
+ */
+public final class Run {
+    private final Path folder;
+    private final Provenance provenance;
+    private final boolean quick;
+    private final Command runner;
+    private final Consumer<String> progress;
+
+    /** Runs a part's command. */
+    @FunctionalInterface
+    public interface Command {
+        /**
+         * Runs it to its end.
+         *
+         * @param part the command
+         * @param json where its JSON is to be
+         * @return an empty text, or what went wrong
+         */
+        String run(Part part, Path json) throws IOException, InterruptedException;
+    }
+
+    /**
+     * @param folder where files go; is made if it is not there
+     * @param progress told what begins and what is done
+     */
+    public Run(Path folder, Provenance provenance, boolean quick, Command runner, Consumer<String> progress) {
+        this.folder = folder;
+        this.provenance = provenance;
+        this.quick = quick;
+        this.runner = runner;
+        this.progress = progress;
+    }
+
+    /**
+     * Runs all that is missing.
+     *
+     * @param each told of what there is after every part
+     */
+    public Results all(List<Part> parts, Kept each) throws IOException, InterruptedException {
+        Files.createDirectories(folder.resolve("parts"));
+        List<PartResult> done = new ArrayList<>();
+        Results results = results(done);
+        for (int number = 0; number < parts.size(); number++) {
+            Part part = parts.get(number);
+            double left = parts.subList(number, parts.size()).stream()
+                    .mapToDouble(Part::minutes)
+                    .sum();
+            progress.accept(String.format(
+                    Locale.ROOT,
+                    "[%d/%d, about %.0f min left] %s",
+                    number + 1,
+                    parts.size(),
+                    Math.ceil(left),
+                    part.line()));
+            done.add(kept(part));
+            results = results(done);
+            results.write(folder.resolve("results.json"));
+            each.keep(results);
+        }
+        return results;
+    }
+
+    /** Writes what is made of the results so far. */
+    @FunctionalInterface
+    public interface Kept {
+        /** Writes it. */
+        void keep(Results results) throws IOException;
+    }
+
+    private Results results(List<PartResult> done) {
+        return new Results(Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(), quick, provenance, done);
+    }
+
+    private PartResult kept(Part part) throws IOException, InterruptedException {
+        Path file = folder.resolve("parts").resolve(part.name() + ".json");
+        if (Files.exists(file)) {
+            PartResult before = read(file);
+            if (before.answers(part, provenance.commit())) {
+                progress.accept("  is there already, from this commit");
+                return before;
+            }
+        }
+        PartResult result = run(part);
+        progress.accept(
+                result.failure() == null
+                        ? String.format(Locale.ROOT, "  done in %.0f s", result.seconds())
+                        : "  failed: " + result.failure());
+        WholeFile.write(file, Results.JSON.writeValueAsString(result));
+        return result;
+    }
+
+    private static PartResult read(Path file) throws IOException {
+        try {
+            return Results.JSON.readValue(Files.readString(file), PartResult.class);
+        } catch (JsonProcessingException broken) {
+            return new PartResult("", "", "", 0, "not readable", null);
+        }
+    }
+
+    private PartResult run(Part part) throws IOException, InterruptedException {
+        Path json = folder.resolve("parts").resolve(part.name() + ".raw.json");
+        Files.deleteIfExists(json);
+        Instant began = Instant.now();
+        String failure = runner.run(part, json);
+        double seconds = Duration.between(began, Instant.now()).toMillis() / 1e3;
+        JsonNode result = null;
+        if (failure.isEmpty()) {
+            try {
+                result = Condensed.of(Results.JSON.readTree(Files.readString(json)));
+            } catch (IOException noJson) {
+                failure = "it left no JSON: " + noJson.getMessage();
+            }
+        }
+        return new PartResult(
+                part.name(), part.line(), provenance.commit(), seconds, failure.isEmpty() ? null : failure, result);
+    }
+}

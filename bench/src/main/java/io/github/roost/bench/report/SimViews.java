@@ -1,0 +1,336 @@
+package io.github.roost.bench.report;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.github.roost.bench.Samples;
+import io.github.roost.bench.plot.Axis;
+import io.github.roost.bench.plot.Plot;
+import io.github.roost.bench.plot.Series;
+import io.github.roost.bench.plot.Series.Drawing;
+import io.github.roost.bench.plot.Series.Point;
+import io.github.roost.bench.sim.PaperFigures;
+import io.github.roost.bench.sim.SimReport;
+import io.github.roost.bench.sim.SimResult;
+import io.github.roost.bench.sim.SimResult.Window;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
+
+/** What simulations show. Stateless. */
+final class SimViews {
+    private static final String DOMAINS = "cache domains";
+    private static final int DRAWN_WINDOWS = 250;
+    private static final int MOST_MARKS = 60;
+
+    private SimViews() {}
+
+    private static SimReport report(JsonNode result) {
+        return Results.JSON.convertValue(result, SimReport.class);
+    }
+
+    private static List<Integer> domains(SimReport report) {
+        return report.results().stream()
+                .map(SimResult::domains)
+                .distinct()
+                .sorted()
+                .toList();
+    }
+
+    private static List<String> policies(SimReport report) {
+        return report.results().stream().map(SimResult::policy).distinct().toList();
+    }
+
+    private static Optional<SimResult> find(SimReport report, String policy, int domains) {
+        return report.results().stream()
+                .filter(result -> result.policy().equals(policy) && result.domains() == domains)
+                .findFirst();
+    }
+
+    private static List<SimResult> atMost(SimReport report) {
+        int most = domains(report).getLast();
+        return report.results().stream()
+                .filter(result -> result.domains() == most)
+                .toList();
+    }
+
+    /** Searches a second by domains and policies. */
+    static Block sweep(JsonNode json) {
+        SimReport report = report(json);
+        List<String> policies = policies(report);
+        List<String> head = new ArrayList<>(List.of(DOMAINS));
+        policies.forEach(policy -> head.add(policy + ", searches/s"));
+        MarkdownTable table = new MarkdownTable(head);
+        for (int domains : domains(report)) {
+            List<String> row = new ArrayList<>(List.of(String.valueOf(domains)));
+            policies.forEach(policy -> row.add(find(report, policy, domains)
+                    .map(result -> Figures.whole(result.perSecond()))
+                    .orElse("")));
+            table.row(row);
+        }
+        return new Block(
+                table.toString(),
+                List.of(
+                        byDomains(report, "Throughput", "searches/s", SimResult::perSecond),
+                        byDomains(
+                                report,
+                                "P50",
+                                "us",
+                                result -> result.latencies().p50us()),
+                        byDomains(
+                                report,
+                                "P999",
+                                "us",
+                                result -> result.latencies().p999us()),
+                        byDomains(report, "L3 miss ratio", "%", result -> 100 * result.l3MissRatio()),
+                        byDomains(report, "Stalled share of busy time", "%", result -> 100 * result.stallShare()),
+                        byDomains(
+                                report,
+                                "Steals that cross domains",
+                                "% of steals",
+                                result -> 100 * result.crossShare())));
+    }
+
+    private static Plot byDomains(SimReport report, String title, String unit, ToDoubleFunction<SimResult> figure) {
+        List<Series> series = new ArrayList<>();
+        for (String policy : policies(report)) {
+            List<Point> points = domains(report).stream()
+                    .flatMap(domains -> find(report, policy, domains).stream())
+                    .map(result -> Point.of(result.domains(), figure.applyAsDouble(result)))
+                    .toList();
+            series.add(Series.marked(policy, Looks.of(policy, series.size()), points));
+        }
+        return new Plot(
+                "%s, %s".formatted(title, report.spec().name()), Axis.linear(DOMAINS), Axis.fromZero(unit), series);
+    }
+
+    /** Everything of each policy at the most domains. */
+    static Block detail(JsonNode json) {
+        SimReport report = report(json);
+        List<SimResult> results = atMost(report);
+        SimResult first = results.getFirst();
+        Optional<SimResult> v2 = find(report, "v2", first.domains());
+        MarkdownTable table = new MarkdownTable(
+                "at %d domains".formatted(first.domains()),
+                "searches/s",
+                "times " + first.policy(),
+                "times v2",
+                "P50 us",
+                "P999 us",
+                "busy",
+                "L3 miss",
+                "stalled",
+                "memory GB/s",
+                "steals across",
+                "remaps",
+                "moved MiB");
+        for (SimResult result : results) {
+            table.row(
+                    result.policy(),
+                    Figures.whole(result.perSecond()),
+                    Figures.ratio(result.perSecond() / first.perSecond()),
+                    v2.map(paper -> Figures.ratio(result.perSecond() / paper.perSecond()))
+                            .orElse(""),
+                    Figures.whole(result.latencies().p50us()),
+                    Figures.whole(result.latencies().p999us()),
+                    Figures.percent(result.utilisation()),
+                    Figures.percent(result.l3MissRatio()),
+                    Figures.percent(result.stallShare()),
+                    Figures.decimals(1, result.dramGBs()),
+                    "%s of %s"
+                            .formatted(
+                                    Figures.percent(result.crossShare()),
+                                    Figures.whole(result.intraSteals() + result.crossSteals())),
+                    Figures.whole(result.remaps()),
+                    Figures.whole(result.movedMib()));
+        }
+        return Block.of(table.toString());
+    }
+
+    /** The paper's figures beside ours. */
+    static Block paper(JsonNode json) {
+        SimReport report = report(json);
+        MarkdownTable table = new MarkdownTable("figure of the paper", "here", "the paper", "difference");
+        PaperFigures.of(report.spec().index(), report.results())
+                .forEach(
+                        figure -> table.row(figure.name(), figure.hereText(), figure.paperText(), figure.difference()));
+        return Block.of(table.toString());
+    }
+
+    /** P50 and P999 of each table: how many are lower than under the first policy, and by how much. */
+    static Block tables(JsonNode json) {
+        SimReport report = report(json);
+        List<SimResult> results = atMost(report).stream()
+                .filter(result -> !result.tables().isEmpty())
+                .toList();
+        if (results.isEmpty()) {
+            return Block.of("");
+        }
+        SimResult first = results.getFirst();
+        MarkdownTable table = new MarkdownTable(
+                "of %d tables".formatted(first.tables().size()),
+                "P50 lower than %s's".formatted(first.policy()),
+                "by, in the median table",
+                "P999 lower",
+                "by, in the median table",
+                "hottest table's P50, P999 us");
+        for (SimResult result : results.subList(1, results.size())) {
+            List<Double> p50 = lower(result, first, of -> of.latencies().p50us());
+            List<Double> p999 = lower(result, first, of -> of.latencies().p999us());
+            SimResult.Table hottest = hottest(result);
+            table.row(
+                    result.policy(),
+                    String.valueOf(p50.stream().filter(share -> share > 0).count()),
+                    Figures.percent(Samples.of(p50).median()),
+                    String.valueOf(p999.stream().filter(share -> share > 0).count()),
+                    Figures.percent(Samples.of(p999).median()),
+                    "%s, %s"
+                            .formatted(
+                                    Figures.whole(hottest.latencies().p50us()),
+                                    Figures.whole(hottest.latencies().p999us())));
+        }
+        long all =
+                first.tables().stream().mapToLong(of -> of.latencies().count()).sum();
+        String share = "The hottest table has %s of all searches, and %d domains %s each."
+                .formatted(
+                        Figures.percent((double) hottest(first).latencies().count() / all),
+                        first.domains(),
+                        Figures.percent(1.0 / first.domains()));
+        return new Block(
+                table + "\n\n" + share,
+                List.of(
+                        byTable(report, results, "P50", of -> of.latencies().p50us()),
+                        byTable(report, results, "P999", of -> of.latencies().p999us())));
+    }
+
+    private static SimResult.Table hottest(SimResult result) {
+        return result.tables().stream()
+                .max(Comparator.comparingLong(table -> table.latencies().count()))
+                .orElseThrow();
+    }
+
+    private static List<Double> lower(SimResult these, SimResult than, ToDoubleFunction<SimResult.Table> figure) {
+        return IntStream.range(0, than.tables().size())
+                .filter(table -> than.tables().get(table).latencies().count() > 0
+                        && these.tables().get(table).latencies().count() > 0)
+                .mapToObj(table -> 1
+                        - figure.applyAsDouble(these.tables().get(table))
+                                / figure.applyAsDouble(than.tables().get(table)))
+                .toList();
+    }
+
+    private static Plot byTable(
+            SimReport report, List<SimResult> results, String title, ToDoubleFunction<SimResult.Table> figure) {
+        List<Series> series = new ArrayList<>();
+        for (SimResult result : results) {
+            List<SimResult.Table> hottestFirst = result.tables().stream()
+                    .filter(table -> table.latencies().count() > 0)
+                    .sorted(Comparator.comparingLong(
+                                    (SimResult.Table table) -> table.latencies().count())
+                            .reversed())
+                    .toList();
+            List<Point> points = IntStream.range(0, hottestFirst.size())
+                    .mapToObj(rank -> Point.of(rank + 1.0, figure.applyAsDouble(hottestFirst.get(rank))))
+                    .toList();
+            series.add(new Series(result.policy(), Looks.of(result.policy(), series.size()), points, Drawing.MARKS));
+        }
+        return new Plot(
+                "%s of each table, %s".formatted(title, report.spec().name()),
+                Axis.linear("tables, hottest first"),
+                Axis.logarithmic("us"),
+                series);
+    }
+
+    /** How the policies follow a workload that drifts. */
+    static Block drift(JsonNode json) {
+        SimReport report = report(json);
+        MarkdownTable table = new MarkdownTable(
+                "windows",
+                "searches/s",
+                "in a window: median (5 % to 95 %)",
+                "largest load of a domain over the mean, median",
+                "remaps",
+                "moved MiB");
+        List<Series> rates = new ArrayList<>();
+        List<Series> imbalances = new ArrayList<>();
+        for (SimResult result : report.results()) {
+            List<Double> sorted =
+                    result.windows().stream().map(Window::perSecond).sorted().toList();
+            int last = sorted.size() - 1;
+            table.row(
+                    "%s, %s".formatted(result.policy(), Figures.whole(sorted.size())),
+                    Figures.whole(result.perSecond()),
+                    last < 0
+                            ? ""
+                            : "%s (%s to %s)"
+                                    .formatted(
+                                            Figures.whole(sorted.get(last / 2)),
+                                            Figures.whole(sorted.get(last / 20)),
+                                            Figures.whole(sorted.get(last - last / 20))),
+                    Figures.ratio(result.medianImbalance()),
+                    Figures.whole(result.remaps()),
+                    Figures.whole(result.movedMib()));
+            timeline(rates, result, Window::perSecond);
+            timeline(imbalances, result, Window::imbalance);
+        }
+        if (rates.isEmpty()) {
+            return Block.of(table.toString());
+        }
+        return new Block(
+                table.toString(),
+                List.of(
+                        new Plot("Timeline: throughput", Axis.fromZero("window"), Axis.fromZero("searches/s"), rates),
+                        new Plot(
+                                "Timeline: largest load of a domain",
+                                Axis.fromZero("window"),
+                                Axis.fromZero("times the mean"),
+                                imbalances)));
+    }
+
+    /** A curve of the mean of every few windows, and its remaps as marks upon it. */
+    private static void timeline(List<Series> series, SimResult result, ToDoubleFunction<Window> figure) {
+        List<Window> windows = result.windows();
+        int group = Math.max(1, windows.size() / DRAWN_WINDOWS);
+        List<Point> points = new ArrayList<>();
+        List<Point> remaps = new ArrayList<>();
+        for (int first = 0; first + group <= windows.size(); first += group) {
+            List<Window> several = windows.subList(first, first + group);
+            Point point = Point.of(
+                    first + group / 2.0,
+                    several.stream().mapToDouble(figure).average().orElseThrow());
+            points.add(point);
+            if (first > 0 && several.getLast().remaps() > windows.get(first - 1).remaps()) {
+                remaps.add(point);
+            }
+        }
+        if (points.size() < 2) {
+            return;
+        }
+        int look = Looks.of(result.policy(), series.size());
+        series.add(new Series(result.policy(), look, points, Drawing.LINE));
+        if (!remaps.isEmpty() && remaps.size() <= MOST_MARKS) {
+            series.add(new Series("remap of " + result.policy(), look, remaps, Drawing.MARKS));
+        }
+    }
+
+    /** What the results owe to each assumption. */
+    static Block sensitivity(JsonNode json) {
+        SimReport report = report(json);
+        List<String> policies = policies(report);
+        List<String> head = new ArrayList<>(List.of("assumption"));
+        policies.forEach(policy -> head.add(policy + ", searches/s"));
+        head.add("%s over %s".formatted(policies.getLast(), policies.getFirst()));
+        MarkdownTable table = new MarkdownTable(head);
+        table.row(assumed("as assumed", atMost(report)));
+        report.sensitivity().forEach(variant -> table.row(assumed(variant.assumption(), variant.results())));
+        return Block.of(table.toString());
+    }
+
+    private static List<String> assumed(String name, List<SimResult> results) {
+        List<String> row = new ArrayList<>(List.of(name));
+        results.forEach(result -> row.add(Figures.whole(result.perSecond())));
+        row.add(Figures.ratio(results.getLast().perSecond() / results.getFirst().perSecond()));
+        return row;
+    }
+}

@@ -1,0 +1,116 @@
+package io.github.roost.bench.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+class EvidenceTest {
+    /** A quick run, recorded. */
+    private static Results small() throws IOException {
+        return Results.read(Path.of("src/test/resources/io/github/roost/bench/report/small-run.json"));
+    }
+
+    private static JsonNode found(String part) throws IOException {
+        return Objects.requireNonNull(small().part(part).orElseThrow().result());
+    }
+
+    private static Results with(Results results, PartResult part) {
+        List<PartResult> parts = results.parts().stream()
+                .map(other -> other.name().equals(part.name()) ? part : other)
+                .toList();
+        return new Results(results.written(), results.quick(), results.provenance(), parts);
+    }
+
+    @Test
+    void theEvidenceInTheRepositoryIsWhatItsResultsMake() throws IOException {
+        String markdown = Files.readString(Path.of("../docs/evidence.md"));
+        Path file = Path.of("../docs/evidence.json");
+
+        assertThat(Files.exists(file)).isEqualTo(markdown.startsWith("<!-- Made by roost bench all"));
+        if (Files.exists(file)) {
+            Results results = Results.read(file);
+            assertThat(markdown).isEqualTo(Evidence.markdown(results, "evidence.json"));
+            assertThat(results.quick()).isFalse();
+        }
+    }
+
+    @Test
+    void everyPartOfAFullRunHasItsPlaceInTheTemplate() throws IOException {
+        String template = Files.readString(Path.of("src/main/resources/io/github/roost/bench/report/evidence.md"));
+
+        assertThat(Parts.of(false, true))
+                .allSatisfy(part -> assertThat(template)
+                        .contains("{{command " + part.name() + "}}")
+                        .containsPattern("\\{\\{(?!command)\\w+ " + part.name() + "}}"));
+        assertThat(Pattern.compile("\\{\\{\\w+ ([\\w-]+)}}")
+                        .matcher(template)
+                        .results()
+                        .map(match -> match.group(1)))
+                .isSubsetOf(Parts.of(false, true).stream().map(Part::name).toList());
+    }
+
+    @Test
+    void markdownHasTheMachineTheCommandsAndThePapersFigures() throws IOException {
+        String markdown = Evidence.markdown(small(), "evidence.json");
+
+        assertThat(markdown)
+                .startsWith("<!-- Made by roost bench all --evidence of evidence.json")
+                .contains("- Machine: ", "- Commit: ", "no figure here is to be relied on")
+                .contains("`./roost sim --workload hnsw --budget-mib 8 --ccds 1..4")
+                .contains("| figure of the paper | here | the paper | difference |", "| 30-50 % |")
+                .contains("The simulator predicts ", "*Not a part of this run.*")
+                .doesNotContain("{{", "NaN", "plots-of", "null");
+    }
+
+    @Test
+    void everyRowOfATableHasAsManyCellsAsItsHead() throws IOException {
+        int cells = 0;
+        for (String line : Evidence.markdown(small(), "evidence.json").split("\n", -1)) {
+            int here = line.startsWith("|") ? line.split("\\|", -1).length : 0;
+            assertThat(here).as(line).isIn(0, cells == 0 ? here : cells);
+            cells = here;
+        }
+    }
+
+    @Test
+    void aPageBringsAllThatItShows() throws IOException {
+        String page = Evidence.page(small());
+
+        assertThat(page.split("<figure>", -1)).hasSizeGreaterThan(20);
+        assertThat(page.split("<svg ", -1)).hasSameSizeAs(page.split("<figure>", -1));
+        assertThat(page)
+                .contains("prefers-color-scheme: dark", "aria-label=\"Throughput, hnsw: v0, v1, v2")
+                .doesNotContain("plots-of", "src=", "href=", "@import", "url(http");
+    }
+
+    @Test
+    void aPartThatFailedSaysWhy() throws IOException {
+        PartResult failed = new PartResult("hnsw", "./roost bench hnsw", "c", 1, "status 1: <no> python", null);
+        Results results = with(small(), failed);
+
+        assertThat(Evidence.markdown(results, "e.json"))
+                .contains("`./roost bench hnsw` failed: `status 1: <no> python`");
+        assertThat(Evidence.page(results))
+                .contains("status 1: &lt;no&gt; python")
+                .doesNotContain("<no>");
+    }
+
+    @Test
+    void aSweepKeepsTablesAtTheMostDomainsAloneAndNoWindows() throws IOException {
+        JsonNode results = found("sim-hnsw").path("results");
+
+        for (JsonNode result : results) {
+            assertThat(result.path("windows")).isEmpty();
+            assertThat(result.path("tables").isEmpty())
+                    .isEqualTo(result.path("domains").asInt() < 4);
+        }
+        assertThat(found("sim-drift").at("/results/0/windows")).hasSizeGreaterThan(50);
+    }
+}
