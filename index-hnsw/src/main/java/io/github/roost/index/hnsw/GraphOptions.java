@@ -12,11 +12,14 @@ import io.github.roost.core.Vectors;
  * @param efConstruction width of the searches that find a new node's neighbours, from 1 to 10,000
  */
 record GraphOptions(Metric metric, ElementType elementType, int m, int efConstruction) {
+    static final int MOST_M = 256;
+    static final int MOST_EF_CONSTRUCTION = 10_000;
+
     static final GraphOptions DEFAULT = new GraphOptions(Metric.SQUARED_L2, ElementType.FLOAT32, 16, 200);
 
     GraphOptions {
-        Vectors.requireRange("m", m, 2, 256);
-        Vectors.requireRange("efConstruction", efConstruction, 1, 10_000);
+        Vectors.requireRange("m", m, 2, MOST_M);
+        Vectors.requireRange("efConstruction", efConstruction, 1, MOST_EF_CONSTRUCTION);
     }
 
     GraphOptions withMetric(Metric value) {

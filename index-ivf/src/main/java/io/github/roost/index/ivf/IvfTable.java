@@ -36,6 +36,12 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. Searches return at once, and may be waited for also inside another search.
  */
 public final class IvfTable implements AutoCloseable {
+    /**
+     * System property that names the kernel of tables built or opened from then on, one of those that {@link #kernel} gives;
+     * the fastest where it is not set. A name that this machine has no kernel for is refused by build and open.
+     */
+    public static final String KERNEL_PROPERTY = ScanKernels.PROPERTY;
+
     /** Most candidates that are compared again, as a multiple of k. */
     static final double MOST_RERANK = 100;
 
@@ -118,6 +124,37 @@ public final class IvfTable implements AutoCloseable {
             throw new NullPointerException("filter must not be null");
         }
         return submit(query, "k", k, Float.POSITIVE_INFINITY, nprobe, filter);
+    }
+
+    /**
+     * The same search in one piece: whoever runs it scans all of the query's lists, one after the other. For threads that
+     * are not an orchestrator's, with a {@link SearchContext#outside} context, or to compare with; {@link #search(float[],
+     * int, int)} has the lists scanned where they are at home, together with other queries.
+     *
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param nprobe how many lists, from 1 to {@link #nlist()}
+     * @return what to run; it finds what {@link #search(float[], int, int)} finds, and throws {@link
+     *     IllegalArgumentException} where the query is not as that takes it, or the table is closed
+     */
+    public SearchFunction<float[], Neighbors> searchFunction(int k, int nprobe) {
+        Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
+        Vectors.requireRange("nprobe", nprobe, 1, nlist());
+        return (query, context) -> {
+            requireOpen();
+            float[] prepared = preparation.prepareQuery(query);
+            Lists lists = rows.lists();
+            int[] probed = probes(lists, prepared, nprobe);
+            if (probed.length == 0) {
+                return Neighbors.EMPTY;
+            }
+            SearchRequest request =
+                    new SearchRequest(prepared, Math.clamp(rows.size(), 1, k), Float.POSITIVE_INFINITY, null);
+            IvfQuery<?> pending = scanner.query(request, lists, probed.length, rows::moves, new CompletableFuture<>());
+            for (int list : probed) {
+                scanner.scan(lists.rows()[list], List.of(pending), context);
+            }
+            return pending.answer().join();
+        };
     }
 
     /**
