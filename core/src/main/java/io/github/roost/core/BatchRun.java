@@ -57,6 +57,11 @@ final class BatchRun {
                             done.completeExceptionally(failure);
                         }
                     });
+        } catch (IllegalArgumentException unregistered) {
+            // The last piece was done meanwhile by another worker, and nobody waits any more.
+            if (!done.isDone()) {
+                throw unregistered;
+            }
         } catch (RejectedSearchException e) {
             // No room to queue behind others: the pieces are done here and now.
             if (e.domain() < 0) {

@@ -294,7 +294,7 @@ public final class Orchestrator implements AutoCloseable {
 
     /**
      * Does numbered pieces of work on all workers, as batch tasks beside what they serve, and returns when all are done:
-     * how indexes build themselves. A piece should take milliseconds at most, since searches wait for it.
+     * how indexes build themselves. A piece should take a few microseconds, or call {@link #giveWay()} as often, since searches wait for it.
      *
      * @param name what the work shows as in reports while it lasts
      * @param pieces how many, at least 0
@@ -303,6 +303,15 @@ public final class Orchestrator implements AutoCloseable {
      */
     public void runBatch(String name, int pieces, IntConsumer piece) {
         new BatchRun(this, pieces, piece).run(name);
+    }
+
+    /**
+     * Lets searches that wait go first: for batch work that takes longer than they should wait, to be called in its midst
+     * every microsecond or so; a call that finds none waiting costs some nanoseconds. Up to 32 run before this returns, and
+     * no other batch work. They must not wait for what the caller does. In a thread that is no worker nothing happens.
+     */
+    public void giveWay() {
+        pool.giveWay();
     }
 
     /**

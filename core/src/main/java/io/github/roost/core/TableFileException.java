@@ -7,6 +7,15 @@ import java.nio.file.Path;
 public final class TableFileException extends IOException {
     private static final long serialVersionUID = 1;
 
+    /** Its name. */
+    private final String file;
+
+    /** Byte offset of what is wrong. */
+    private final long at;
+
+    /** What is wrong. */
+    private final String what;
+
     /**
      * Says what is wrong with a file, and where.
      *
@@ -15,6 +24,25 @@ public final class TableFileException extends IOException {
      * @param what continues a sentence that begins with the file's name
      */
     public TableFileException(Path file, long at, String what) {
+        this(file.toString(), at, what);
+    }
+
+    private TableFileException(String file, long at, String what) {
         super(file + " " + what + " (at byte " + at + ")");
+        this.file = file;
+        this.at = at;
+        this.what = what;
+    }
+
+    /**
+     * The same fault, found in a table that is only a part of the file.
+     *
+     * @param begin byte offset at which the part begins
+     * @return says where in the file the fault is
+     */
+    public TableFileException inPartAt(long begin) {
+        TableFileException shifted = new TableFileException(file, begin + at, what);
+        shifted.initCause(this);
+        return shifted;
     }
 }

@@ -10,8 +10,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -277,6 +279,90 @@ class OrchestratorTest {
             all.forEach(CompletableFuture::join);
             assertThat(order.indexOf("batch")).isBetween(10, 100);
         }
+    }
+
+    @Test
+    void batchWorkGivesWayToSearches() {
+        AtomicBoolean searched = new AtomicBoolean();
+        AtomicInteger gaveWay = new AtomicInteger();
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
+            MappingId id = orchestrator.register("table").id();
+            orchestrator.giveWay();
+            orchestrator.runBatch("work", 3, piece -> {
+                searched.set(false);
+                CompletableFuture<?> search = orchestrator.submit(
+                        (query, context) -> {
+                            // A search gives way to nobody.
+                            orchestrator.giveWay();
+                            searched.set(true);
+                            return 0;
+                        },
+                        0,
+                        id);
+                assertThat(searched).isFalse();
+                orchestrator.giveWay();
+                assertThat(searched).isTrue();
+                assertThat(search).isDone();
+                gaveWay.incrementAndGet();
+            });
+            assertThat(gaveWay).hasValue(3);
+        }
+    }
+
+    /** Fails if what waits inside a search that goes first may take batch work. */
+    @Test
+    void batchWorkIsNeverInterruptedByBatchWork() {
+        AtomicInteger running = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
+            MappingId id = orchestrator.register("table").id();
+            IntConsumer piece = number -> {
+                most.accumulateAndGet(running.incrementAndGet(), Math::max);
+                CompletableFuture<Integer> answer = orchestrator.newFuture();
+                orchestrator.submit((query, context) -> answer.join(), 0, id);
+                CompletableFuture.delayedExecutor(1, TimeUnit.MILLISECONDS).execute(() -> answer.complete(0));
+                orchestrator.giveWay();
+                running.decrementAndGet();
+            };
+            List<CompletableFuture<Void>> work = IntStream.range(0, 4)
+                    .mapToObj(i -> CompletableFuture.runAsync(() -> orchestrator.runBatch("work", 20, piece)))
+                    .toList();
+            work.forEach(CompletableFuture::join);
+            assertThat(most).hasValue(1);
+        }
+    }
+
+    @Test
+    void batchWorkThatGivesWayIsNotStarved() {
+        AtomicBoolean done = new AtomicBoolean();
+        AtomicInteger inARow = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
+            MappingId id = orchestrator.register("table").id();
+            List<CompletableFuture<Void>> chains = IntStream.range(0, 3)
+                    .mapToObj(i -> searchUntil(done, orchestrator, id, inARow))
+                    .toList();
+            orchestrator.runBatch("work", 1, piece -> {
+                for (int step = 0; step < 2_000; step++) {
+                    inARow.set(0);
+                    orchestrator.giveWay();
+                    most.accumulateAndGet(inARow.get(), Math::max);
+                }
+            });
+            done.set(true);
+            chains.forEach(CompletableFuture::join);
+            assertThat(most).hasValue(32);
+        }
+    }
+
+    /** Searches one after the other: there is always one that waits. */
+    private static CompletableFuture<Void> searchUntil(
+            AtomicBoolean done, Orchestrator orchestrator, MappingId id, AtomicInteger searches) {
+        return orchestrator
+                .submit((query, context) -> searches.incrementAndGet(), 0, id)
+                .thenCompose(searched -> done.get()
+                        ? CompletableFuture.completedFuture(null)
+                        : searchUntil(done, orchestrator, id, searches));
     }
 
     @Test

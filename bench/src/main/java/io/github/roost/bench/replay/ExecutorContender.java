@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 
-/** The same HNSW searches as tasks of one of the JDK's pools. */
+/** The same searches as tasks of one of the JDK's pools: each whole in one thread, so of IVF all its lists. */
 final class ExecutorContender implements Contender {
     private static final SearchContext UNCOUNTED = SearchContext.outside((nodes, bytes) -> {});
 
@@ -15,10 +15,6 @@ final class ExecutorContender implements Contender {
     private final ReplayTables tables;
 
     ExecutorContender(String name, ExecutorService executor, ReplayTables tables) {
-        if (tables.isIvf()) {
-            throw new IllegalArgumentException("a baseline must have an HNSW workload, got an IVF one: its lists are"
-                    + " scanned by an orchestrator's workers");
-        }
         this.name = name;
         this.executor = executor;
         this.tables = tables;

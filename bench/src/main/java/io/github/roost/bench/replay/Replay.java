@@ -7,6 +7,7 @@ import io.github.roost.bench.sim.Parameters;
 import io.github.roost.bench.sim.Policy;
 import io.github.roost.bench.sim.SimResult;
 import io.github.roost.bench.sim.Study;
+import io.github.roost.bench.sim.WindowLength;
 import io.github.roost.bench.workload.QueryStream;
 import io.github.roost.bench.workload.TableSpec;
 import io.github.roost.bench.workload.WorkloadSpec;
@@ -35,7 +36,7 @@ public final class Replay implements AutoCloseable {
 
     private static final int STREAM = 1 << 18;
     private static final int RECALL_SAMPLES = 3;
-    private static final Duration WARM_UP = Duration.ofSeconds(1);
+    private static final Duration WARM_UP = Duration.ofSeconds(2);
 
     private final WorkloadSpec spec;
     private final Topology topology;
@@ -78,11 +79,17 @@ public final class Replay implements AutoCloseable {
         return switch (name) {
             case "forkjoin" -> executor(name, new ForkJoinPool(threads));
             case "fixed" -> executor(name, Executors.newFixedThreadPool(threads));
-            default -> new OrchestratorContender(Scheduling.valueOf(name.toUpperCase(Locale.ROOT)), topology, tables);
+            default -> scheduled(Scheduling.valueOf(name.toUpperCase(Locale.ROOT)));
         };
     }
 
-    private Contender executor(String name, ExecutorService pool) {
+    private Contender scheduled(Scheduling scheduling) throws IOException {
+        Contender contender = new OrchestratorContender(scheduling, topology, tables);
+        return scheduling == Scheduling.V0 && tables.isIvf() ? new OneAtATime(contender) : contender;
+    }
+
+    private Contender executor(String name, ExecutorService pool) throws IOException {
+        tables.openForSearchFunctions();
         return new ExecutorContender(name, pool, tables);
     }
 
@@ -101,6 +108,13 @@ public final class Replay implements AutoCloseable {
         /** Where the ratio lies with 95 % confidence. */
         public Interval ratio() {
             return Interval.of(ratios);
+        }
+
+        /** The ratio for people: where it may as well be 1, that is said instead of a winner. */
+        public String verdict() {
+            Interval ratio = ratio();
+            String spread = String.format(Locale.ROOT, "%.3f +- %.3f", ratio.mean(), ratio.halfWidth());
+            return ratio.contains(1) ? spread + ": the noise exceeds the difference" : spread;
         }
     }
 
@@ -193,7 +207,8 @@ public final class Replay implements AutoCloseable {
     public List<SimResult> predict(
             Parameters parameters, String machine, DomainLevel level, List<String> names, long searches)
             throws IOException, InterruptedException {
-        Study study = new Study(tables.traces(), parameters.tasks(), searches, Math.max(1, searches / 50), 1);
+        Study study = new Study(
+                tables.traces(), parameters.tasks(), searches, WindowLength.ofSearches(Math.max(1, searches / 50)), 1);
         List<Callable<SimResult>> simulations = new ArrayList<>();
         for (Policy policy : Policy.parse(String.join(",", names))) {
             simulations.add(study.on(parameters.machine(machine), level, predicted(policy)));
@@ -201,9 +216,9 @@ public final class Replay implements AutoCloseable {
         return Study.runAll(simulations, result -> {});
     }
 
-    /** What is replayed is Roost as it is: IVF queries go through mailboxes under every scheduling. */
+    /** What is replayed is Roost as it is: IVF queries go through mailboxes, but for V0, which has one at a time. */
     private static Policy predicted(Policy policy) {
-        return new Policy(policy.name(), policy.scheduling(), Policy.ROOST_RULE, false, true);
+        return new Policy(policy.name(), policy.scheduling(), Policy.ROOST_RULE, policy.forkJoin(), true);
     }
 
     @Override

@@ -81,8 +81,17 @@ final class ReplayTables implements AutoCloseable {
         return vectors.get(table).targets()[target];
     }
 
+    /** A whole search, for whoever runs it. */
     SearchFunction<float[], Neighbors> searchFunction(int table) {
         return searches.get(table);
+    }
+
+    /** Makes IVF tables ready for {@link #searchFunction}. */
+    void openForSearchFunctions() throws IOException {
+        for (int table = searches.size(); table < count(); table++) {
+            IvfTable opened = open(table, builder);
+            searches.add(opened.searchFunction(spec(table).k(), opened.nprobe()));
+        }
     }
 
     IvfTable open(int table, Orchestrator orchestrator) throws IOException {

@@ -24,22 +24,22 @@ final class PeerViews {
     /** Curves of {@code bench hnsw}, and ratios at equal recall. */
     static Block hnsw(JsonNode json) {
         MarkdownTable ratios =
-                new MarkdownTable("at equal recall", "roost over", "median (least to most)", "builds, s: roost, other");
+                new MarkdownTable("at equal recall", "which over which", "median (least to most)", "builds, s");
         StringBuilder points = new StringBuilder();
         List<Plot> plots = new ArrayList<>();
         for (HnswCurves curves : curves(json)) {
             plots.add(curves.plot());
             points.append("\n\n").append(points(curves));
-            HnswCurves.Curve roost = curves.curves().getFirst();
-            for (HnswCurves.Curve other :
-                    curves.curves().subList(1, curves.curves().size())) {
-                for (double recall : RECALLS) {
-                    ratios.row(
-                            "k=%d, recall %s".formatted(curves.k(), Figures.decimals(2, recall)),
-                            other.engine(),
-                            Figures.ratios(curves.ratios(roost, other, recall)),
-                            "%s, %s".formatted(seconds(roost), seconds(other)));
-                }
+            for (double recall : RECALLS) {
+                curves.comparisons(recall)
+                        .forEach(comparison -> ratios.row(
+                                "k=%d, recall %s".formatted(curves.k(), Figures.decimals(2, recall)),
+                                "%s over %s"
+                                        .formatted(
+                                                comparison.table().engine(),
+                                                comparison.other().engine()),
+                                Figures.ratios(comparison.ratios()),
+                                "%s, %s".formatted(seconds(comparison.table()), seconds(comparison.other()))));
             }
         }
         return new Block(json.path("workload").asText() + ".\n\n" + ratios + points, plots);
@@ -66,7 +66,11 @@ final class PeerViews {
                             points));
         }
         return byK.entrySet().stream()
-                .map(entry -> new HnswCurves(json.path("workload").asText(), entry.getKey(), entry.getValue()))
+                .map(entry -> new HnswCurves(
+                        json.path("workload").asText(),
+                        entry.getKey(),
+                        Math.max(1, json.path("tables").size()),
+                        entry.getValue()))
                 .toList();
     }
 

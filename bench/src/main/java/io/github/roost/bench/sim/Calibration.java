@@ -1,15 +1,10 @@
 package io.github.roost.bench.sim;
 
-import io.github.roost.bench.ClosedLoop;
-import io.github.roost.bench.peer.Workload;
 import io.github.roost.core.MappingId;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.SearchContext;
+import io.github.roost.core.Scheduling;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.core.dispatch.CrossDomainGate;
-import io.github.roost.index.hnsw.HnswTable;
-import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.DomainMemory;
@@ -18,13 +13,11 @@ import io.github.roost.topology.TopologyReader;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import java.util.function.DoubleSupplier;
 import java.util.stream.IntStream;
 
@@ -36,24 +29,29 @@ import java.util.stream.IntStream;
 public final class Calibration {
     private static final int ROUNDS = 9;
     private static final int LINE = Memory.LINE_BYTES;
-    private static final int LINKS_BYTES = 64;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
-    private static final int CHASES = 2_000_000;
-    private static final int EF = 50;
-    private static final int SCANNED_DIMENSION = 128;
-    private static final int GROUP = 16;
-    /** Neighbours wanted of a search that wants many. */
-    private static final int WIDE = 300;
+    private static final double MIB = 1 << 20;
+    /** Sizes are tried in steps of one eighth of the whole cache. */
+    private static final int SHARE_STEPS = 8;
 
+    private static final int SHARE_ROUNDS = 3;
+    private static final int CHASES = 2_000_000;
     private static final int TASKS = 200_000;
+    private static final int REGIONS = 2_000;
     /** So that no other worker helps the one that is measured. */
     private static final CrossDomainGate SHUT = new CrossDomainGate(Integer.MAX_VALUE, 0);
 
     private final Parameters before;
 
-    /** @param before what is not measured is taken from here */
-    public Calibration(Parameters before) {
+    private final Consumer<String> progress;
+
+    /**
+     * @param before what is not measured is taken from here
+     * @param progress told each measurement, and how well the costs explain it
+     */
+    public Calibration(Parameters before, Consumer<String> progress) {
         this.before = before;
+        this.progress = progress;
     }
 
     /** The parameters with a machine {@code here} and what searches cost on it. */
@@ -63,22 +61,24 @@ public final class Calibration {
         double l2Bytes = l2.domains().getFirst().cacheBytes();
         double l3Nanos = least(() -> chase((long) (l2Bytes * 6)));
         double dramNanos = least(() -> chase(l3.cacheBytes() * 12));
+        double l3Bytes = l3Share(l3.cacheBytes(), (l3Nanos + dramNanos) / 2);
+        progress.accept(
+                "of a last-level cache of %.0f MiB, %.1f MiB are here".formatted(l3.cacheBytes() / MIB, l3Bytes / MIB));
+        double taskNanos = least(Calibration::taskNanos);
+        // The costs first: they leave the compiler nothing to do where it is measured how long searches wait.
+        Parameters.LinesInFlight any = new Parameters.LinesInFlight(1, 1);
+        Parameters.Visits walks = VisitCalibration.walks(any, progress);
+        Parameters.Visits exact = VisitCalibration.exact(any, progress);
+        Parameters.Scans scans = new ScanCalibration(taskNanos, progress).run(any);
+        StallCalibration stalls = new StallCalibration(l3Bytes, l3Nanos, dramNanos, progress);
+        List<Parameters.LinesInFlight> ofGraphs = stalls.graphs();
         Parameters.Tasks tasks = new Parameters.Tasks(
-                least(Calibration::taskNanos),
+                taskNanos,
                 before.tasks().wakeNanos(),
-                before.tasks().forkJoinNanos(),
-                hnsw(l3.cacheBytes(), l3Nanos, dramNanos),
-                ivf(dramNanos),
-                Math.max(0, (probeNanos(WIDE) - probeNanos(10)) / (WIDE - 10)),
-                before.tasks().groupedLine());
-        tasks = new Parameters.Tasks(
-                tasks.taskNanos(),
-                tasks.wakeNanos(),
-                tasks.forkJoinNanos(),
-                tasks.hnsw(),
-                tasks.ivf(),
-                tasks.groupedResultNanos(),
-                groupedLine(tasks.ivf().lineNanos()));
+                least(Calibration::forkJoinNanos),
+                walks.with(ofGraphs.getFirst()),
+                exact.with(ofGraphs.getLast()),
+                scans.with(stalls.scans()));
         Parameters.Machine genoa = before.machine("genoa");
         Parameters.Machine here = new Parameters.Machine(
                 "the machine that was measured",
@@ -86,7 +86,7 @@ public final class Calibration {
                 1,
                 l2.domains().size(),
                 l2Bytes / 1024,
-                l3.cacheBytes() / (1024.0 * 1024),
+                l3Bytes / MIB,
                 l3Nanos,
                 dramNanos,
                 genoa.linkGBs(),
@@ -101,6 +101,31 @@ public final class Calibration {
                 .mapToDouble(round -> measurement.getAsDouble())
                 .min()
                 .orElseThrow();
+    }
+
+    /**
+     * How much of a last-level cache is there for this machine: a virtual one shares it with others. That is the size of
+     * memory of which half the lines are found in the cache.
+     *
+     * @param halfway the latency then
+     */
+    private static double l3Share(double whole, double halfway) {
+        double below = whole / SHARE_STEPS;
+        double nanosBelow = 0;
+        for (int step = 2; step <= 2 * SHARE_STEPS; step++) {
+            double bytes = whole * step / SHARE_STEPS;
+            double nanos = IntStream.range(0, SHARE_ROUNDS)
+                    .mapToDouble(round -> chase(Math.round(bytes / LINE) * LINE))
+                    .min()
+                    .orElseThrow();
+            if (nanos >= halfway) {
+                double share = nanosBelow == 0 ? 1 : (halfway - nanosBelow) / (nanos - nanosBelow);
+                return Math.min(whole, below + share * (bytes - below));
+            }
+            below = bytes;
+            nanosBelow = nanos;
+        }
+        return whole;
     }
 
     /** Nanoseconds from one line to the next, each of which names the next, in a random circle. */
@@ -136,149 +161,6 @@ public final class Calibration {
         return at;
     }
 
-    /**
-     * What a line costs from rows of two widths in the private cache; the rest from a table in L3 and one that is larger,
-     * since walks of tiny tables keep more of what they visit and so take longer for each.
-     */
-    private static Parameters.Kind hnsw(long l3Bytes, double l3Nanos, double dramNanos) throws Exception {
-        double lineNanos = (walkNanosPerVisit(250, 512) - walkNanosPerVisit(1_200, 64)) / (lines(512) - lines(64));
-        double bytesPerRow = lines(128) * LINE;
-        int within = (int) (l3Bytes * .4 / bytesPerRow);
-        int beyond = (int) (l3Bytes * 2 / bytesPerRow);
-        double near = walkNanosPerVisit(within, 128);
-        double far = walkNanosPerVisit(beyond, 128);
-        // Of the large table, half is in L3.
-        double latency = (l3Nanos + dramNanos) / 2;
-        double linesInFlight = lines(128) * (latency - l3Nanos) / Math.max(.1, far - near);
-        double itemNanos = near - lines(128) * (lineNanos + l3Nanos / linesInFlight);
-        return new Parameters.Kind(
-                Math.max(0, itemNanos), Math.max(0, lineNanos), linesInFlight, walkNanosPerResult(within, near));
-    }
-
-    private static int lines(int dimension) {
-        return (dimension * Float.BYTES + LINKS_BYTES + LINE - 1) / LINE;
-    }
-
-    private static double walkNanosPerVisit(int rows, int dimension) throws Exception {
-        return walk(rows, dimension, 10, EF).nanosPerVisit();
-    }
-
-    /** What wide searches take beyond their visits. */
-    private static double walkNanosPerResult(int rows, double nanosPerVisit) throws Exception {
-        Walk wide = walk(rows, SCANNED_DIMENSION, WIDE, WIDE);
-        return Math.max(0, (wide.nanosPerVisit - nanosPerVisit) * wide.visits / WIDE);
-    }
-
-    /** Searches: what each visit takes with all that belongs to it, and how many visits there are. */
-    private record Walk(double nanosPerVisit, double visits) {}
-
-    private static Walk walk(int rows, int dimension, int k, int ef) throws Exception {
-        // Many centres: each search goes somewhere else.
-        Workload workload = Workload.mixture(rows, 2_000, dimension, 1 + rows / 100, 7);
-        try (Orchestrator orchestrator = Orchestrator.builder().build();
-                HnswTable table = HnswTable.builder().efConstruction(EF).build(orchestrator, workload.rows())) {
-            SearchFunction<float[], Neighbors> search = table.searchFunction(k, ef);
-            // On a worker: it stays on its core, and so with its cache.
-            SearchFunction<float[][], Walk> rounds = (queries, context) -> {
-                double least = Double.MAX_VALUE;
-                double visited = 0;
-                for (int round = 0; round < ROUNDS; round++) {
-                    LongAdder nodes = new LongAdder();
-                    SearchContext counting = SearchContext.outside((touched, bytes) -> nodes.add(touched));
-                    long began = System.nanoTime();
-                    for (float[] query : queries) {
-                        search.search(query, counting);
-                    }
-                    least = Math.min(least, (double) (System.nanoTime() - began) / nodes.sum());
-                    visited = (double) nodes.sum() / queries.length;
-                }
-                return new Walk(least, visited);
-            };
-            return orchestrator
-                    .submit(rounds, workload.queries(), table.mappingId())
-                    .join();
-        }
-    }
-
-    private static Parameters.Kind ivf(double dramNanos) throws Exception {
-        double near = nearLineNanos(1);
-        double far = scanNanos(300_000, 1, 10) / scanLines(300_000);
-        int rows = 16_000;
-        double result = (scanNanos(rows, 1, WIDE) - scanNanos(rows, 1, 10)) / (WIDE - 10);
-        return new Parameters.Kind(0, near, dramNanos / Math.max(.01, far - near), Math.max(0, result));
-    }
-
-    /** What a search of many lists takes of all workers together, while they have much to do. */
-    private static double probeNanos(int k) throws Exception {
-        Workload workload = Workload.mixture(16_000, 400, SCANNED_DIMENSION, 32, 7);
-        try (Orchestrator orchestrator = Orchestrator.builder()
-                        .topology(TopologyReader.live().level(DomainLevel.L2).read())
-                        .ringCapacity(1 << 16)
-                        .build();
-                IvfTable table = IvfTable.builder().nlist(32).build(orchestrator, workload.rows())) {
-            List<float[]> queries = Arrays.asList(workload.queries());
-            int workers = orchestrator.stats(0).workers().size();
-            double least = Double.MAX_VALUE;
-            for (int round = 0; round < ROUNDS; round++) {
-                ClosedLoop.Run run = new ClosedLoop(GROUP)
-                        .run(
-                                4L * queries.size(),
-                                Duration.ofSeconds(5),
-                                number -> table.search(queries.get((int) (number % queries.size())), k, 32),
-                                (number, found) -> {});
-                least = Math.min(least, 1e9 * workers / run.perSecond());
-            }
-            return least;
-        }
-    }
-
-    /** What a line costs each query of a group but the first, as part of what it costs the first. */
-    private static double groupedLine(double lineNanos) throws Exception {
-        return Math.max(0, (nearLineNanos(GROUP) * GROUP / lineNanos - 1) / (GROUP - 1));
-    }
-
-    private static long scanLines(int rows) {
-        return (long) rows * SCANNED_DIMENSION * Float.BYTES / LINE;
-    }
-
-    /** What a line in the private cache costs each query of a group: from two lists, so that what a search costs besides drops out. */
-    private static double nearLineNanos(int group) throws Exception {
-        double nanos = scanNanos(1_400, group, 10) - scanNanos(350, group, 10);
-        return Math.max(0, nanos / (scanLines(1_400) - scanLines(350)) / group);
-    }
-
-    /** How long a worker takes to scan one list for a group of queries. */
-    private static double scanNanos(int rows, int group, int k) throws Exception {
-        Workload workload = Workload.mixture(rows, 64, SCANNED_DIMENSION, 1, 7);
-        Topology pinned = TopologyReader.live().level(DomainLevel.L2).read();
-        try (Orchestrator orchestrator = Orchestrator.builder()
-                        .topology(pinned)
-                        .crossDomainGate(SHUT)
-                        .build();
-                IvfTable table = IvfTable.builder().nlist(1).build(orchestrator, workload.rows())) {
-            int repeats = Math.toIntExact(Math.max(1, 10_000_000 / (scanLines(rows) * group)));
-            // On the worker of the list: its searches wait in the mailbox until it waits for them.
-            SearchFunction<float[][], Double> rounds = (queries, context) -> {
-                double least = Double.MAX_VALUE;
-                for (int round = 0; round < ROUNDS; round++) {
-                    long began = System.nanoTime();
-                    for (int repeat = 0; repeat < repeats; repeat++) {
-                        List<CompletableFuture<Neighbors>> answers = new ArrayList<>();
-                        for (int i = 0; i < group; i++) {
-                            answers.add(table.search(queries[i], k, 1));
-                        }
-                        answers.forEach(CompletableFuture::join);
-                    }
-                    least = Math.min(least, (double) (System.nanoTime() - began) / repeats);
-                }
-                return least;
-            };
-            return orchestrator
-                    .submit(rounds, workload.queries(), table.registration().id(0))
-                    .join();
-        }
-    }
-
     /** From task to task where each submits the next, as searches of a closed loop do. */
     private static double taskNanos() {
         Topology pinned = TopologyReader.live().level(DomainLevel.L2).read();
@@ -302,5 +184,36 @@ public final class Calibration {
             return true;
         };
         var unused = orchestrator.submit(next, 0, id);
+    }
+
+    /** What it takes to give each worker a task that does nothing and to wait for all, again and again. */
+    private static double forkJoinNanos() {
+        Topology pinned = TopologyReader.live().level(DomainLevel.L2).read();
+        try (Orchestrator orchestrator = Orchestrator.builder()
+                .topology(pinned)
+                .scheduling(Scheduling.V0)
+                .build()) {
+            MappingId id = orchestrator.register("regions").id();
+            int workers = Math.toIntExact(pinned.cores().count());
+            CompletableFuture<Boolean> done = new CompletableFuture<>();
+            long began = System.nanoTime();
+            forkNext(orchestrator, id, workers, REGIONS, done);
+            done.join();
+            return (double) (System.nanoTime() - began) / REGIONS;
+        }
+    }
+
+    private static void forkNext(
+            Orchestrator orchestrator, MappingId id, int workers, int left, CompletableFuture<Boolean> done) {
+        SearchFunction<Integer, Boolean> nothing = (query, context) -> true;
+        CompletableFuture<?>[] parts = new CompletableFuture<?>[workers];
+        Arrays.setAll(parts, worker -> orchestrator.submit(nothing, 0, id));
+        var unused = CompletableFuture.allOf(parts).thenRun(() -> {
+            if (left == 0) {
+                done.complete(true);
+            } else {
+                forkNext(orchestrator, id, workers, left - 1, done);
+            }
+        });
     }
 }

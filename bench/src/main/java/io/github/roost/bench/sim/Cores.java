@@ -3,28 +3,23 @@ package io.github.roost.bench.sim;
 /** What running costs: cores that compute, and wait for caches and memory. Not thread-safe. */
 final class Cores {
     private final Memory memory;
-    private final Parameters.Kind kind;
     private final double scale;
-    private final double groupedLine;
     private double computing;
     private double stalled;
 
-    Cores(Memory memory, Parameters.Machine machine, Parameters.Tasks tasks, Parameters.Kind kind) {
+    Cores(Memory memory, Parameters.Machine machine) {
         this.memory = memory;
-        this.kind = kind;
         this.scale = machine.computeScale();
-        this.groupedLine = tasks.groupedLine();
     }
 
     /** Runs up to so many further items of a task on a core from a time on; when they are done. */
     double run(int core, VirtualTask task, int most, double from) {
         double now = from;
-        int lines = (task.itemBytes + Memory.LINE_BYTES - 1) / Memory.LINE_BYTES;
-        double lineCost = kind.lineNanos() * (1 + groupedLine * (task.queries.size() - 1));
+        double compute = task.weight * task.itemNanos * scale;
         int end = Math.min(task.items, task.next + most);
         for (; task.next < end; task.next++) {
-            double stall = task.weight * memory.read(core, task.key(task.next), task.itemBytes, task.weight, now, kind);
-            double compute = task.weight * (kind.itemNanos() + lines * lineCost) * scale;
+            double stall = task.weight
+                    * memory.read(core, task.key(task.next), task.itemBytes, task.weight, now, task.inFlight);
             stalled += stall;
             computing += compute;
             now += stall + compute;
@@ -32,10 +27,10 @@ final class Cores {
         return now;
     }
 
-    /** Work that reads nothing of a table. */
-    double overhead(double nanos) {
-        computing += nanos;
-        return nanos;
+    /** Computes what needs nothing of a table; how long it takes. */
+    double compute(double nanos) {
+        computing += nanos * scale;
+        return nanos * scale;
     }
 
     void resetCounts() {

@@ -61,9 +61,10 @@ final class Memory {
      * @param size its bytes
      * @param weight how many like it it stands for
      * @param now when, in nanoseconds
+     * @param inFlight cache lines that are fetched at the same time
      * @return nanoseconds that the core waits for each of these
      */
-    double read(int core, int key, int size, double weight, double now, Parameters.Kind kind) {
+    double read(int core, int key, int size, double weight, double now, Parameters.LinesInFlight inFlight) {
         int lines = (size + LINE_BYTES - 1) / LINE_BYTES;
         LruCache own = l2[core];
         if (own.touch(key)) {
@@ -75,13 +76,13 @@ final class Memory {
         double stall;
         if (shared.touch(key)) {
             l3Lines += lines * weight;
-            stall = lines * machine.l3Nanos() / kind.linesInFlight();
+            stall = lines * machine.l3Nanos() / inFlight.l3();
         } else {
             dramLines += lines * weight;
             double bytes = lines * LINE_BYTES * weight;
             double queue =
                     Math.max(links[linkOf[cache]].delay(now, bytes), packages[packageOf[cache]].delay(now, bytes));
-            stall = lines * machine.dramNanos() / kind.linesInFlight() + queue / weight;
+            stall = lines * machine.dramNanos() / inFlight.dram() + queue / weight;
         }
         own.insert(key, size);
         while (own.isOverfull()) {
@@ -97,6 +98,22 @@ final class Memory {
         return stall;
     }
 
+    /** Lines that came from L3 and from memory so far. */
+    record Lines(double l3, double dram) {
+        static final Lines NONE = new Lines(0, 0);
+    }
+
+    Lines lines() {
+        return new Lines(l3Lines, dramLines);
+    }
+
+    /** As {@link #l3MissRatio}, of what was looked for since. */
+    double l3MissRatioSince(Lines before) {
+        double missed = dramLines - before.dram();
+        double asked = l3Lines - before.l3() + missed;
+        return asked == 0 ? 0 : missed / asked;
+    }
+
     /** Starts counting anew; the caches keep what they hold. */
     void resetCounts() {
         l2Lines = 0;
@@ -106,8 +123,7 @@ final class Memory {
 
     /** Lines that were not in L3, as a share of those that were looked for there. */
     double l3MissRatio() {
-        double asked = l3Lines + dramLines;
-        return asked == 0 ? 0 : dramLines / asked;
+        return l3MissRatioSince(Lines.NONE);
     }
 
     /** Bytes that came from memory. */

@@ -95,32 +95,106 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
      * @param taskNanos of every task, for submitting, running and completing it
      * @param wakeNanos from a submission to the start on a worker that sleeps
      * @param forkJoinNanos of every parallel region of V0's fork/join, for starting and joining all threads
-     * @param hnsw a walk, a node of the graph at a time
-     * @param ivf a scan, a block of rows at a time
-     * @param groupedResultNanos computing for each neighbour that a query of a group wants, in place of {@link
-     *     Kind#resultNanos}
-     * @param groupedLine what a cache line costs each further query of a group, as part of what it costs the first
+     * @param hnsw a walk through a graph
+     * @param hnswExact a search of a table so small that all its rows are compared
+     * @param ivf a search of lists
      */
     public record Tasks(
-            double taskNanos,
-            double wakeNanos,
-            double forkJoinNanos,
-            Kind hnsw,
-            Kind ivf,
-            double groupedResultNanos,
-            double groupedLine) {}
+            double taskNanos, double wakeNanos, double forkJoinNanos, Visits hnsw, Visits hnswExact, Scans ivf) {
+        Tasks times(double task, double wake, double forkJoin, double inFlight) {
+            return new Tasks(
+                    taskNanos * task,
+                    wakeNanos * wake,
+                    forkJoinNanos * forkJoin,
+                    hnsw.with(hnsw.linesInFlight.times(inFlight)),
+                    hnswExact.with(hnswExact.linesInFlight.times(inFlight)),
+                    ivf.with(ivf.linesInFlight.times(inFlight)));
+        }
+    }
 
     /**
-     * What reading costs one kind of search.
+     * What a search computes that visits nodes.
      *
-     * @param itemNanos computing for each node or block, whatever its size
-     * @param lineNanos computing for each cache line of it
-     * @param linesInFlight cache lines that are fetched at the same time: memory-level parallelism
-     * @param resultNanos computing for each neighbour wanted: keeping the nearest so far, sorting and handing them over
+     * @param searchNanos for the search as such
+     * @param itemNanos for each node
+     * @param lineNanos for each cache line of it
+     * @param resultNanos for each node that the search finds (its width): to go on from it, to sort it, to hand it over
+     * @param replacedNanos for each node that comes among the nearest so far and is displaced by a nearer one
+     * @param linesInFlight how many cache lines are fetched at the same time
      */
-    public record Kind(double itemNanos, double lineNanos, double linesInFlight, double resultNanos) {
-        Kind withLinesInFlight(double factor) {
-            return new Kind(itemNanos, lineNanos, linesInFlight * factor, resultNanos);
+    public record Visits(
+            double searchNanos,
+            double itemNanos,
+            double lineNanos,
+            double resultNanos,
+            double replacedNanos,
+            LinesInFlight linesInFlight) {
+        Visits with(LinesInFlight other) {
+            return new Visits(searchNanos, itemNanos, lineNanos, resultNanos, replacedNanos, other);
+        }
+    }
+
+    /**
+     * What a search of lists computes.
+     *
+     * @param searchNanos for the search as such
+     * @param resultNanos for each row that the scans hand over: to keep it, to sort it
+     * @param pairNanos for each list, whatever its length
+     * @param heldNanos for each row found so far, whenever a scan takes it over or gives it back
+     * @param replacedNanos for each row that comes among the nearest so far and is displaced by a nearer one
+     * @param linesInFlight how many cache lines are fetched at the same time
+     * @param groups what rows cost that are compared with so many queries at once, by ascending size, the first 1
+     */
+    public record Scans(
+            double searchNanos,
+            double resultNanos,
+            double pairNanos,
+            double heldNanos,
+            double replacedNanos,
+            LinesInFlight linesInFlight,
+            List<Group> groups) {
+        Scans with(LinesInFlight other) {
+            return new Scans(searchNanos, resultNanos, pairNanos, heldNanos, replacedNanos, other, groups);
+        }
+
+        /** What comparing a row of so many lines costs each query of a group; between measured sizes in proportion. */
+        double rowNanos(double lines, int queries) {
+            int above = 0;
+            while (above < groups.size() - 1 && groups.get(above).size() < queries) {
+                above++;
+            }
+            Group high = groups.get(above);
+            if (queries >= high.size() || above == 0) {
+                return high.of(lines);
+            }
+            Group low = groups.get(above - 1);
+            double share = (double) (queries - low.size()) / (high.size() - low.size());
+            return low.of(lines) + share * (high.of(lines) - low.of(lines));
+        }
+    }
+
+    /**
+     * Memory-level parallelism: what of its latency a line costs is one part in so many.
+     *
+     * @param l3 from the last-level cache
+     * @param dram from memory
+     */
+    public record LinesInFlight(double l3, double dram) {
+        private LinesInFlight times(double factor) {
+            return new LinesInFlight(l3 * factor, dram * factor);
+        }
+    }
+
+    /**
+     * What comparing costs each query of a group.
+     *
+     * @param size queries
+     * @param rowNanos for each row
+     * @param lineNanos for each cache line of it
+     */
+    public record Group(int size, double rowNanos, double lineNanos) {
+        private double of(double lines) {
+            return rowNanos + lines * lineNanos;
         }
     }
 
@@ -176,46 +250,10 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
                 machineKnob("bandwidth of a link", f -> m -> m.with(1, 1, 1, 1, f, 1, 1)),
                 machineKnob("bandwidth of memory", f -> m -> m.with(1, 1, 1, 1, 1, f, 1)),
                 machineKnob("computing", f -> m -> m.with(1, 1, 1, 1, 1, 1, f)),
-                taskKnob(
-                        "lines in flight",
-                        f -> t -> new Tasks(
-                                t.taskNanos,
-                                t.wakeNanos,
-                                t.forkJoinNanos,
-                                t.hnsw.withLinesInFlight(f),
-                                t.ivf.withLinesInFlight(f),
-                                t.groupedResultNanos,
-                                t.groupedLine)),
-                taskKnob(
-                        "cost of a task",
-                        f -> t -> new Tasks(
-                                t.taskNanos * f,
-                                t.wakeNanos,
-                                t.forkJoinNanos,
-                                t.hnsw,
-                                t.ivf,
-                                t.groupedResultNanos,
-                                t.groupedLine)),
-                taskKnob(
-                        "wake-up",
-                        f -> t -> new Tasks(
-                                t.taskNanos,
-                                t.wakeNanos * f,
-                                t.forkJoinNanos,
-                                t.hnsw,
-                                t.ivf,
-                                t.groupedResultNanos,
-                                t.groupedLine)),
-                taskKnob(
-                        "fork and join",
-                        f -> t -> new Tasks(
-                                t.taskNanos,
-                                t.wakeNanos,
-                                t.forkJoinNanos * f,
-                                t.hnsw,
-                                t.ivf,
-                                t.groupedResultNanos,
-                                t.groupedLine)));
+                taskKnob("lines in flight", f -> t -> t.times(1, 1, 1, f)),
+                taskKnob("cost of a task", f -> t -> t.times(f, 1, 1, 1)),
+                taskKnob("wake-up", f -> t -> t.times(1, f, 1, 1)),
+                taskKnob("fork and join", f -> t -> t.times(1, 1, f, 1)));
     }
 
     private interface ByFactor<T> {

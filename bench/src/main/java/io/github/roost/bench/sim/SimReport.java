@@ -2,6 +2,7 @@ package io.github.roost.bench.sim;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.github.roost.bench.Samples;
 import io.github.roost.bench.sim.PaperFigures.Figure;
 import io.github.roost.bench.workload.WorkloadSpec;
 import java.util.List;
@@ -93,6 +94,53 @@ public record SimReport(WorkloadSpec spec, List<SimResult> results, List<Variant
                 line.append("%12.0f %9.0f".formatted(latencies.p50us(), latencies.p999us()));
             }
             out.accept(line.toString());
+        }
+    }
+
+    /**
+     * Prints what happened over time, at the most domains, a line for every so many windows.
+     *
+     * @param windows how many, at least 1
+     */
+    public void printTimeline(Consumer<String> out, int windows) {
+        int most = results.stream().mapToInt(SimResult::domains).max().orElse(0);
+        results.stream()
+                .filter(result -> result.domains() == most)
+                .forEach(result -> printTimeline(out, result, windows));
+        out.accept("");
+        out.accept(
+                "The paper's figure 20 shows 1,000 windows of 10 s, remaps among them; imbalance is the largest load of a"
+                        + " domain over the mean.");
+    }
+
+    private static void printTimeline(Consumer<String> out, SimResult result, int every) {
+        out.accept("");
+        out.accept("%-20s %10s %10s %8s %7s"
+                .formatted(result.policy() + ", windows", "searches/s", "imbalance", "L3 miss", "remaps"));
+        List<SimResult.Window> all = result.windows();
+        long before = 0;
+        for (int from = 0; from < all.size(); from += every) {
+            List<SimResult.Window> row = all.subList(from, Math.min(all.size(), from + every));
+            long remaps = row.getLast().remaps();
+            out.accept("%5d-%-14d %10.0f %10.2f %7.1f%% %7d"
+                    .formatted(
+                            from + 1,
+                            from + row.size(),
+                            Samples.of(row.stream()
+                                            .map(SimResult.Window::perSecond)
+                                            .toList())
+                                    .median(),
+                            Samples.of(row.stream()
+                                            .map(SimResult.Window::imbalance)
+                                            .toList())
+                                    .median(),
+                            100
+                                    * Samples.of(row.stream()
+                                                    .map(SimResult.Window::l3MissRatio)
+                                                    .toList())
+                                            .median(),
+                            remaps - before));
+            before = remaps;
         }
     }
 

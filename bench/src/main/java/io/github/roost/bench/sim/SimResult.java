@@ -23,7 +23,7 @@ import java.util.List;
  * @param movedMib warm traffic that they moved
  * @param latencies of all searches
  * @param tables by table
- * @param windows by window
+ * @param windows those after the warm-up
  */
 public record SimResult(
         String policy,
@@ -51,9 +51,10 @@ public record SimResult(
      *
      * @param perSecond searches a second
      * @param imbalance largest load of a domain over the mean
+     * @param l3MissRatio lines not found in L3, as a share of those looked for there
      * @param remaps mappings published so far
      */
-    public record Window(double perSecond, double imbalance, long remaps) {}
+    public record Window(double perSecond, double imbalance, double l3MissRatio, long remaps) {}
 
     /** Searches a second. */
     public double perSecond() {

@@ -5,9 +5,11 @@ import io.github.roost.bench.workload.QueryStream;
 import io.github.roost.bench.workload.WorkloadSpec;
 import io.github.roost.bench.workload.WorkloadSpec.Index;
 import io.github.roost.core.Scheduling;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Queue;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +26,9 @@ public final class Simulation {
     private static final int LOOK = 1 << 20;
 
     private static final double WARM_UP = .2;
+    /** Two long windows. */
+    private static final int WINDOWS_TO_SETTLE = 2 * VirtualMapper.SHORT_PER_LONG;
+
     private static final int SIGNIFICANT_DIGITS = 2;
 
     private final Traces traces;
@@ -31,13 +36,14 @@ public final class Simulation {
     private final Parameters.Tasks tasks;
     private final Policy policy;
     private final long searches;
-    private final long searchesPerWindow;
+    private final WindowLength windowLength;
     private final Sampling sampling;
 
     /**
      * @param machine the machine and its speeds
-     * @param searches how many to measure, after a fifth as many of warm-up
-     * @param searchesPerWindow completed searches that make a window
+     * @param searches how many to measure, after a warm-up of a fifth as many, or of as many windows of searches as the
+     *     mapper needs to settle, whichever is more
+     * @param windowLength when the mapper's windows end
      * @param sampling how much of what is read is simulated
      */
     Simulation(
@@ -46,7 +52,7 @@ public final class Simulation {
             Parameters.Tasks tasks,
             Policy policy,
             long searches,
-            long searchesPerWindow,
+            WindowLength windowLength,
             Sampling sampling) {
         this.sampling = sampling;
         this.traces = traces;
@@ -54,7 +60,7 @@ public final class Simulation {
         this.tasks = tasks;
         this.policy = policy;
         this.searches = searches;
-        this.searchesPerWindow = searchesPerWindow;
+        this.windowLength = windowLength;
     }
 
     /** Runs it. */
@@ -67,9 +73,10 @@ public final class Simulation {
     private abstract class Run {
         final WorkloadSpec spec = traces.spec();
         final QueryStream stream = new QueryStream(spec, traces.tables().size());
-        final Parameters.Kind kind = spec.index() == Index.HNSW ? tasks.hnsw() : tasks.ivf();
+        final SearchCosts costs = new SearchCosts(traces, tasks);
         final Cores cores;
-        private final long warmUp = Math.round(searches * WARM_UP);
+        private final long warmUp =
+                Math.max(Math.round(searches * WARM_UP), WINDOWS_TO_SETTLE * windowLength.searches());
         private final int[] firstKey = new int[traces.tables().size()];
         /** Nodes of each table's targets that are simulated; filled in as they are asked for. */
         private final int[][][] sampled = new int[traces.tables().size()][spec.targets()][];
@@ -84,9 +91,10 @@ public final class Simulation {
         private double measuredFrom;
         private long windowBegan;
         private double windowBeganAt;
+        private Memory.Lines windowLines = Memory.Lines.NONE;
 
         Run() {
-            this.cores = new Cores(machine.memory(sampling), machine.machine(), tasks, kind);
+            this.cores = new Cores(machine.memory(sampling), machine.machine());
             int keys = 0;
             int slot = 0;
             for (int table = 0; table < firstKey.length; table++) {
@@ -114,7 +122,10 @@ public final class Simulation {
                 nodes = sampling.of(visits);
                 sampled[table][target] = nodes;
             }
-            return VirtualTask.walk(firstSlot[table], firstKey[table], nodes, visits.length, traced.rowBytes(), query);
+            VirtualTask walk =
+                    VirtualTask.walk(firstSlot[table], firstKey[table], nodes, visits.length, traced.rowBytes(), query);
+            costs.ofVisits(walk, traced, visits);
+            return walk;
         }
 
         VirtualTask scan(int table, int list, List<VirtualQuery> queries) {
@@ -123,39 +134,47 @@ public final class Simulation {
             return VirtualTask.scan(firstSlot[table] + list, firstKeyOfList[table][list], bytes, sampling, queries);
         }
 
-        /** What a task computes for the results of its queries, of each its share. */
-        final double resultNanos(VirtualTask task) {
-            double wanted = 0;
-            for (VirtualQuery query : task.queries) {
-                wanted += (double) traces.tables().get(query.table).k() / query.parts;
-            }
-            double each = task.queries.size() > 1 ? tasks.groupedResultNanos() : kind.resultNanos();
-            return wanted * each * machine.machine().computeScale();
-        }
-
         /** Counts a completed search; whether it was the last. */
         final boolean completed(int table, double begun, double now) {
             completed++;
             if (completed == warmUp) {
                 measuredFrom = now;
                 cores.resetCounts();
+                windowLines = Memory.Lines.NONE;
                 resetCounts();
             } else if (completed > warmUp) {
                 long nanos = Math.round(now - begun);
                 all.recordValue(nanos);
                 ofTable.get(table).recordValue(nanos);
             }
-            if (completed - windowBegan == searchesPerWindow) {
-                windows.add(endWindow((completed - windowBegan) * 1e9 / Math.max(1, now - windowBeganAt)));
-                windowBegan = completed;
-                windowBeganAt = now;
+            if (windowLength.ended(completed - windowBegan, now - windowBeganAt)) {
+                endWindow(now);
             }
             return completed == warmUp + searches;
         }
 
+        private void endWindow(double now) {
+            Memory memory = cores.memory();
+            double imbalance = endWindow();
+            if (completed > warmUp) {
+                windows.add(new SimResult.Window(
+                        (completed - windowBegan) * 1e9 / Math.max(1, now - windowBeganAt),
+                        imbalance,
+                        memory.l3MissRatioSince(windowLines),
+                        remaps()));
+            }
+            windowLines = memory.lines();
+            windowBegan = completed;
+            windowBeganAt = now;
+        }
+
         abstract void resetCounts();
 
-        abstract SimResult.Window endWindow(double perSecond);
+        /** Ends a window of the mapper; the largest load of a domain over the mean in it. */
+        abstract double endWindow();
+
+        /** Mappings published since the warm-up. */
+        abstract long remaps();
 
         final SimResult result(double now, long intra, long cross, long remaps, long movedBytes) {
             double nanos = now - measuredFrom;
@@ -192,6 +211,9 @@ public final class Simulation {
         private final VirtualMapper mapper;
         private final @Nullable VirtualTask[] current;
         private final boolean mailboxes;
+        private final boolean lists = spec.index() == Index.IVF;
+        /** When the searches were due that each worker is to submit, as it has completed others. */
+        private final List<Queue<Double>> due = new ArrayList<>();
         /** Queries that wait for a list, by slot. */
         private final List<List<VirtualQuery>> mail = new ArrayList<>();
 
@@ -205,6 +227,9 @@ public final class Simulation {
             this.mapper = new VirtualMapper(
                     slots, machine.layout().domains(), policy.rule(), policy.scheduling() == Scheduling.V2);
             this.current = new VirtualTask[machine.layout().workers()];
+            for (int worker = 0; worker < current.length; worker++) {
+                due.add(new ArrayDeque<>());
+            }
             for (int slot = 0; mailboxes && slot < slots; slot++) {
                 mail.add(new ArrayList<>());
             }
@@ -215,14 +240,14 @@ public final class Simulation {
                 events.add(stream.nanosToNext(), ARRIVAL);
             } else {
                 for (int i = 0; i < spec.inFlight(); i++) {
-                    submit();
+                    submit(0);
                 }
             }
             while (!done) {
                 now = events.time();
                 int event = events.take();
                 if (event == ARRIVAL) {
-                    submit();
+                    submit(now);
                     events.add(now + stream.nanosToNext(), ARRIVAL);
                 } else if (event < LOOK) {
                     turn(event);
@@ -233,13 +258,14 @@ public final class Simulation {
             return result(now, pool.intraSteals(), pool.crossSteals(), mapper.remaps(), mapper.movedBytes());
         }
 
-        private void submit() {
+        /** Submits the next search, which was due at a time. */
+        private void submit(double begun) {
             stream.next();
             int table = stream.table();
             int target = stream.target();
             int[] visits = traces.tables().get(table).visits()[target];
-            boolean lists = spec.index() == Index.IVF;
-            VirtualQuery query = new VirtualQuery(table, now, lists ? visits.length : 1);
+            int k = traces.tables().get(table).k();
+            VirtualQuery query = new VirtualQuery(table, k, begun, lists ? visits.length : 1);
             if (!lists) {
                 pool.submit(walk(table, target, query), mapper.mapping());
                 return;
@@ -260,15 +286,22 @@ public final class Simulation {
         private void turn(int worker) {
             VirtualTask task = current[worker];
             if (task != null && task.next == task.items) {
-                ended(worker, task);
+                double nanos = ended(worker, task);
+                if (nanos > 0) {
+                    events.add(now + cores.compute(nanos), worker);
+                    return;
+                }
                 task = null;
+            }
+            while (!due.get(worker).isEmpty()) {
+                submit(due.get(worker).remove());
             }
             if (task == null && !done) {
                 task = pool.next(worker);
                 current[worker] = task;
                 if (task != null) {
                     begin(task);
-                    now += cores.overhead(tasks.taskNanos() + resultNanos(task));
+                    now += cores.compute(tasks.taskNanos() + task.firstNanos);
                 }
             }
             if (task != null) {
@@ -277,25 +310,41 @@ public final class Simulation {
         }
 
         private void begin(VirtualTask task) {
+            if (!lists) {
+                return;
+            }
             if (mailboxes) {
                 List<VirtualQuery> waiting = mail.get(task.slot);
                 task.queries = List.copyOf(waiting);
                 waiting.clear();
             }
+            List<NearestSoFar> borrowed = new ArrayList<>(task.queries.size());
+            task.queries.forEach(query -> borrowed.add(query.borrow()));
+            int table = task.queries.getFirst().table;
+            Traces.Table traced = traces.tables().get(table);
+            costs.ofScan(task, traced, traced.listRows()[task.slot - firstSlot[table]], borrowed);
         }
 
-        private void ended(int worker, VirtualTask task) {
+        /** What the worker computes now for searches that the task has completed; they are followed by others then. */
+        private double ended(int worker, VirtualTask task) {
             current[worker] = null;
             mapper.touched(machine.layout().domainOf(worker), task.slot, task.totalBytes);
-            for (VirtualQuery query : task.queries) {
+            double nanos = 0;
+            for (int i = 0; i < task.queries.size(); i++) {
+                VirtualQuery query = task.queries.get(i);
+                if (lists) {
+                    query.giveBack(task.collectors.get(i), task.heldBefore[i]);
+                }
                 query.remaining--;
                 if (query.remaining == 0) {
                     done |= completed(query.table, query.begun, now);
+                    nanos += lists ? costs.ofQuery(traces.tables().get(query.table), query.held()) : 0;
                     if (spec.perSecond() == 0 && !done) {
-                        submit();
+                        due.get(worker).add(now);
                     }
                 }
             }
+            return nanos;
         }
 
         @Override
@@ -305,8 +354,13 @@ public final class Simulation {
         }
 
         @Override
-        SimResult.Window endWindow(double perSecond) {
-            return new SimResult.Window(perSecond, mapper.endWindow(), mapper.remaps());
+        double endWindow() {
+            return mapper.endWindow();
+        }
+
+        @Override
+        long remaps() {
+            return mapper.remaps();
         }
 
         @Override
@@ -342,16 +396,26 @@ public final class Simulation {
                 now = Math.max(now, began);
                 double end = now + tasks.forkJoinNanos();
                 Arrays.fill(free, end);
-                int[] lists = traces.tables().get(stream.table()).visits()[stream.target()];
-                VirtualQuery query = new VirtualQuery(stream.table(), began, lists.length);
+                Traces.Table traced = traces.tables().get(stream.table());
+                int[] lists = traced.visits()[stream.target()];
+                VirtualQuery query = new VirtualQuery(stream.table(), traced.k(), began, lists.length);
+                NearestSoFar[] collectors = new NearestSoFar[free.length];
                 for (int list : lists) {
                     int core = earliest(free);
+                    if (collectors[core] == null) {
+                        collectors[core] = new NearestSoFar(traced.k());
+                    }
                     VirtualTask task = scan(stream.table(), list, List.of(query));
-                    double from = free[core] + cores.overhead(resultNanos(task));
+                    costs.ofScan(task, traced, traced.listRows()[list], List.of(collectors[core]));
+                    double from = free[core] + cores.compute(task.firstNanos);
                     free[core] = cores.run(core, task, task.items, from);
                     end = Math.max(end, free[core]);
                 }
-                now = end;
+                double held = Arrays.stream(collectors)
+                        .mapToDouble(collector -> collector == null ? 0 : collector.held())
+                        .sum();
+                // One thread finds the lists and sorts what they had, while the others wait.
+                now = end + cores.compute(costs.ofQuery(traced, held));
                 if (spec.perSecond() == 0) {
                     begun[(int) (number % begun.length)] = now;
                 }
@@ -374,8 +438,13 @@ public final class Simulation {
         }
 
         @Override
-        SimResult.Window endWindow(double perSecond) {
-            return new SimResult.Window(perSecond, 1, 0);
+        double endWindow() {
+            return 1;
+        }
+
+        @Override
+        long remaps() {
+            return 0;
         }
     }
 }

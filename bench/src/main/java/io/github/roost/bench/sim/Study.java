@@ -17,10 +17,10 @@ import java.util.function.Consumer;
  * @param traces what searches read
  * @param tasks what they cost
  * @param searches how many each simulation measures
- * @param searchesPerWindow completed searches that make a window
+ * @param windowLength when the mapper's windows end
  * @param sample one of how many nodes and blocks is simulated, from 1 to 64; as many searches take so much less time
  */
-public record Study(Traces traces, Parameters.Tasks tasks, long searches, long searchesPerWindow, int sample) {
+public record Study(Traces traces, Parameters.Tasks tasks, long searches, WindowLength windowLength, int sample) {
     /** Simulates a machine of given parameters. */
     public Callable<SimResult> on(Parameters.Machine machine, DomainLevel level, Policy policy) {
         return () -> new Simulation(
@@ -29,7 +29,7 @@ public record Study(Traces traces, Parameters.Tasks tasks, long searches, long s
                         tasks,
                         policy,
                         searches,
-                        searchesPerWindow,
+                        windowLength,
                         new Sampling(sample))
                 .run();
     }
@@ -42,14 +42,14 @@ public record Study(Traces traces, Parameters.Tasks tasks, long searches, long s
                         tasks,
                         policy,
                         searches,
-                        searchesPerWindow,
+                        windowLength,
                         new Sampling(sample))
                 .run();
     }
 
     /** The same workload where something else is assumed about searches. */
     public Study with(Parameters.Tasks other) {
-        return new Study(traces, other, searches, searchesPerWindow, sample);
+        return new Study(traces, other, searches, windowLength, sample);
     }
 
     /**

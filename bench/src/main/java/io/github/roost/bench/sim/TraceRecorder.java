@@ -26,6 +26,8 @@ public final class TraceRecorder {
     /** What the paper's estimate of traffic counts for a visited node: a vector and M links. */
     private static final int LINKS = 16;
 
+    static final int LINK_BYTES = LINKS * Integer.BYTES;
+
     private final WorkloadSpec spec;
     private final List<TableSpec> tables;
     private final IntConsumer recorded;
@@ -89,7 +91,9 @@ public final class TraceRecorder {
         int[][] visits = Arrays.stream(targets)
                 .map(target -> built.visits(target, table.k(), WorkloadTables.ef(spec, table)))
                 .toArray(int[][]::new);
-        int rowBytes = table.dimension() * Float.BYTES + LINKS * Integer.BYTES;
+        // Who compares all rows reads no links.
+        boolean whole = Traces.Table.isWhole(visits[0]);
+        int rowBytes = table.dimension() * Float.BYTES + (whole ? 0 : LINK_BYTES);
         return new Traces.Table(table.name(), rowBytes, table.rowCount(), table.k(), new int[0], visits);
     }
 

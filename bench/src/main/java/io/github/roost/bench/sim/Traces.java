@@ -24,6 +24,12 @@ public record Traces(WorkloadSpec spec, List<Table> tables) {
      * @param visits for each target the nodes visited, or the lists scanned, in order
      */
     public record Table(String name, int rowBytes, int rowCount, int k, int[] listRows, int[][] visits) {
+        /** Whether these visits are a search that looked at all rows in their order, and not a walk through the graph. */
+        static boolean isWhole(int[] visited) {
+            int last = visited.length - 1;
+            return last >= 2 && visited[0] == 0 && visited[last / 2] == last / 2 && visited[last] == last;
+        }
+
         /** Mapping ids: one, or one a list. */
         int slots() {
             return Math.max(1, listRows.length);

@@ -11,7 +11,7 @@ import java.util.Optional;
 /** Monitor, windows and remapping of {@code core} on virtual time. Not thread-safe. */
 final class VirtualMapper {
     /** As many as the orchestrator's defaults make: 60 s of 10 s each. */
-    private static final int SHORT_PER_LONG = 6;
+    static final int SHORT_PER_LONG = 6;
 
     private final int slots;
     private final TrafficMonitor monitor;

@@ -1,16 +1,47 @@
 package io.github.roost.bench.sim;
 
-/** A query on its way: complete when its last part is. */
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A query on its way: complete when its last part is. As in an IVF table, each scan borrows one of the query's collectors
+ * and gives it back, so there are as many as scans of it ever ran at once.
+ */
 final class VirtualQuery {
     final int table;
     final double begun;
-    final int parts;
     int remaining;
 
-    VirtualQuery(int table, double begun, int parts) {
+    private final int k;
+    private final List<NearestSoFar> idle = new ArrayList<>(2);
+    private double bestSeen;
+    private double held;
+
+    VirtualQuery(int table, int k, double begun, int parts) {
         this.table = table;
+        this.k = k;
         this.begun = begun;
-        this.parts = parts;
         this.remaining = parts;
+    }
+
+    NearestSoFar borrow() {
+        return idle.isEmpty() ? new NearestSoFar(k) : idle.removeLast();
+    }
+
+    /** The most rows that one of the collectors that were given back has seen. */
+    double bestSeen() {
+        return bestSeen;
+    }
+
+    /** @param heldBefore what the collector held when it was borrowed */
+    void giveBack(NearestSoFar collector, double heldBefore) {
+        idle.add(collector);
+        bestSeen = Math.max(bestSeen, collector.seen());
+        held += collector.held() - heldBefore;
+    }
+
+    /** Rows in all collectors. */
+    double held() {
+        return held;
     }
 }

@@ -8,6 +8,8 @@ import java.util.List;
  * goes on.
  */
 final class VirtualTask {
+    private static final Parameters.LinesInFlight ONE = new Parameters.LinesInFlight(1, 1);
+
     final int slot;
     final int items;
     /** How many items of the search each of these stands for. */
@@ -20,7 +22,16 @@ final class VirtualTask {
     private final int[] order;
     /** Queries that it is done for; of a mailbox's task known only once it starts. */
     List<VirtualQuery> queries;
+    /** What keeps the rows that it finds for each of them, while it runs. */
+    List<NearestSoFar> collectors = List.of();
+    /** What each of them held before. */
+    double[] heldBefore = {};
+    /** Computing for each item, for all queries. */
+    double itemNanos;
+    /** Computing before the first item. */
+    double firstNanos;
 
+    Parameters.LinesInFlight inFlight = ONE;
     int next;
 
     private VirtualTask(

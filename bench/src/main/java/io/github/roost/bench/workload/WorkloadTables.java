@@ -46,6 +46,11 @@ public final class WorkloadTables {
 
     /** Width of the searches of an HNSW table. */
     public static int ef(WorkloadSpec spec, TableSpec table) {
-        return (int) Math.clamp(Math.round(table.k() * spec.efPerK()), table.k(), 100_000L);
+        return ef(spec, table.k());
+    }
+
+    /** Width of searches that want k neighbours of an HNSW table. */
+    public static int ef(WorkloadSpec spec, int k) {
+        return (int) Math.clamp(Math.round(k * spec.efPerK()), k, 100_000L);
     }
 }

@@ -3,17 +3,21 @@ package io.github.roost.bench.replay;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.bench.Latencies;
 import io.github.roost.bench.replay.Replay.Outcome;
 import io.github.roost.bench.sim.Parameters;
 import io.github.roost.bench.sim.SimResult;
 import io.github.roost.bench.workload.TableSpec;
 import io.github.roost.bench.workload.WorkloadSpec;
+import io.github.roost.core.Neighbors;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -70,9 +74,10 @@ class ReplayTest {
         }
     }
 
-    @Test
-    void anOpenLoopAndThePoolsOfTheJdkTakePart() throws Exception {
-        try (Replay replay = replay(small("hnsw").withLoad(4, 500), List.of("v2", "forkjoin", "fixed"))) {
+    @ParameterizedTest
+    @ValueSource(strings = {"hnsw", "ivf"})
+    void anOpenLoopAndThePoolsOfTheJdkTakePart(String index) throws Exception {
+        try (Replay replay = replay(small(index).withLoad(4, 500), List.of("v2", "forkjoin", "fixed"))) {
             assertThat(replay.run(1, Duration.ofMillis(200), line -> {}))
                     .allSatisfy(outcome -> assertThat(outcome.recall()).isGreaterThan(.9));
         }
@@ -81,7 +86,57 @@ class ReplayTest {
     @Test
     void whatCannotTakePartIsNamed() {
         assertThatThrownBy(() -> replay(small("hnsw"), List.of("v9"))).hasMessageContaining("got v9");
-        assertThatThrownBy(() -> replay(small("ivf"), List.of("v0", "forkjoin")))
-                .hasMessageContaining("got an IVF one");
+    }
+
+    @Test
+    void aDifferenceWithinTheNoiseNamesNoWinner() {
+        assertThat(outcome(List.of(.9, 1.3, 1.0, 1.2)).verdict()).contains("the noise exceeds the difference");
+        assertThat(outcome(List.of(1.19, 1.21, 1.2, 1.2)).verdict())
+                .startsWith("1.200 +- 0.0")
+                .doesNotContain("noise");
+        assertThat(outcome(List.of(3.0)).verdict()).contains("the noise exceeds the difference");
+    }
+
+    private static Outcome outcome(List<Double> ratios) {
+        return new Outcome("v2", ratios, new Latencies(1, 0, 0, 0, 0), ratios, new Replay.Steps(0, 0, 0, 0), 1);
+    }
+
+    @Test
+    void oneAtATimeBeginsTheNextSearchWhenTheLastIsDone() {
+        List<CompletableFuture<Neighbors>> begun = new ArrayList<>();
+        try (Contender one = new OneAtATime(new Recorded(begun))) {
+            CompletableFuture<Neighbors> first = one.search(0, 0);
+            CompletableFuture<Neighbors> second = one.search(1, 0);
+            assertThat(begun).hasSize(1);
+            begun.getFirst().complete(Neighbors.EMPTY);
+            assertThat(first).isDone();
+            assertThat(second).isNotDone();
+            assertThat(begun).hasSize(2);
+            begun.getLast().completeExceptionally(new IllegalStateException("lost"));
+            assertThat(second).isCompletedExceptionally();
+            var unused = one.search(2, 0);
+            assertThat(begun).hasSize(3);
+        }
+    }
+
+    private record Recorded(List<CompletableFuture<Neighbors>> begun) implements Contender {
+        @Override
+        public String name() {
+            return "recorded";
+        }
+
+        @Override
+        public CompletableFuture<Neighbors> search(int table, int target) {
+            begun.add(new CompletableFuture<>());
+            return begun.getLast();
+        }
+
+        @Override
+        public Scheduled scheduled() {
+            return Scheduled.NOTHING;
+        }
+
+        @Override
+        public void close() {}
     }
 }

@@ -72,7 +72,7 @@ class SimulationTest {
                         PARAMETERS.tasks(),
                         Policy.parse(policy).getFirst(),
                         400,
-                        40,
+                        WindowLength.ofSearches(40),
                         new Sampling(sample))
                 .run();
     }
@@ -166,6 +166,50 @@ class SimulationTest {
         Files.write(file, bytes);
         assertThatThrownBy(() -> TraceFile.read(file, traces.spec()))
                 .hasMessageContaining("must be between 0 and 49, got 50");
+    }
+
+    @Test
+    void windowsEndByTimeOrBySearchesAndTellWhatHappenedInThem() throws IOException {
+        Traces traces = sweeps(4, 24 << 10);
+        SimResult bySearches = run(traces, PARAMETERS.machine("genoa").withDomains(4), "v0");
+        assertThat(bySearches.windows()).hasSize(10).allSatisfy(window -> {
+            assertThat(window.perSecond()).isPositive();
+            assertThat(window.l3MissRatio()).isGreaterThan(.8);
+        });
+        double seconds = bySearches.seconds() / 5;
+        SimResult byTime = new Simulation(
+                        traces,
+                        SimulatedMachine.of(PARAMETERS.machine("genoa").withDomains(4), DomainLevel.L3),
+                        PARAMETERS.tasks(),
+                        Policy.parse("v0").getFirst(),
+                        400,
+                        WindowLength.ofSeconds(seconds),
+                        new Sampling(1))
+                .run();
+        assertThat(byTime.windows()).hasSizeBetween(4, 6);
+        assertThatThrownBy(() -> new WindowLength(0, 0)).hasMessageContaining("got 0 and 0");
+    }
+
+    @Test
+    void theTimelineHasARowForEveryStretchOfWindows() throws IOException {
+        SimResult result = run(sweeps(4, 500), PARAMETERS.machine("genoa").withDomains(2), "v2");
+        List<String> lines = new ArrayList<>();
+        new SimReport(spec("hnsw", 4), List.of(result), List.of()).printTimeline(lines::add, 4);
+        assertThat(lines).anyMatch(line -> line.startsWith("    1-4 ")).anyMatch(line -> line.startsWith("    9-10 "));
+        assertThat(String.join("\n", lines)).contains("figure 20").contains("v2");
+    }
+
+    @Test
+    void eachTablesLatenciesStandBesideThePapers() throws IOException {
+        Traces traces = sweeps(3, 500);
+        Parameters.Machine machine = PARAMETERS.machine("genoa").withDomains(2);
+        List<String> lines = new ArrayList<>();
+        new SimReport(traces.spec(), List.of(run(traces, machine, "v0"), run(traces, machine, "v2")), List.of())
+                .print(lines::add, true);
+        assertThat(lines).anyMatch(line -> line.startsWith("t0 ")).anyMatch(line -> line.startsWith("t2 "));
+        assertThat(lines)
+                .anyMatch(line -> line.contains("figure 16") && line.contains("30-50 %"))
+                .anyMatch(line -> line.contains("figure 17") && line.contains("60-90 %"));
     }
 
     @Test

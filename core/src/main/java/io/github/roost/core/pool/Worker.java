@@ -123,7 +123,7 @@ final class Worker implements Runnable {
     }
 
     private @Nullable Task pollOwn() {
-        if (progress.interactiveSinceBatch >= INTERACTIVE_PER_BATCH) {
+        if (progress.interactiveSinceBatch >= INTERACTIVE_PER_BATCH && !progress.givesWay) {
             progress.interactiveSinceBatch = 0;
             Task task = batch.poll();
             if (task != null) {
@@ -134,7 +134,7 @@ final class Worker implements Runnable {
         Task task = interactive.poll();
         if (task != null) {
             progress.interactiveSinceBatch++;
-        } else {
+        } else if (!progress.givesWay) {
             task = batch.poll();
         }
         if (task != null) {
@@ -143,9 +143,9 @@ final class Worker implements Runnable {
         return task;
     }
 
-    private @Nullable Task pollAsThief() {
+    private @Nullable Task pollAsThief(boolean alsoBatch) {
         Task task = interactive.poll();
-        if (task == null) {
+        if (task == null && alsoBatch) {
             task = batch.poll();
         }
         if (task != null) {
@@ -156,7 +156,7 @@ final class Worker implements Runnable {
 
     private @Nullable Task stealFrom(int victim) {
         Worker from = pool.worker(victim);
-        Task task = from.pollAsThief();
+        Task task = from.pollAsThief(!progress.givesWay);
         if (task != null) {
             boolean intra = from.domain == domain;
             counters.add(intra ? Counter.INTRA_STEALS : Counter.CROSS_STEALS, 1);
@@ -324,7 +324,7 @@ final class Worker implements Runnable {
 
     /** Fails what waits in the rings. Any thread. */
     void failWaiting(Throwable cause) {
-        for (Task task = pollAsThief(); task != null; task = pollAsThief()) {
+        for (Task task = pollAsThief(true); task != null; task = pollAsThief(true)) {
             if (task.claim()) {
                 pool.failedWaiting();
                 task.fail(cause);
@@ -338,7 +338,7 @@ final class Worker implements Runnable {
         while (!future.isDone() && !Thread.currentThread().isInterrupted()) {
             Task task = next();
             for (int victim = 0; task == null && victim < pool.workers(); victim++) {
-                task = pool.worker(victim).pollAsThief();
+                task = pool.worker(victim).pollAsThief(!progress.givesWay);
             }
             if (task != null) {
                 execute(task);
@@ -348,6 +348,43 @@ final class Worker implements Runnable {
                 LockSupport.parkNanos(future, HELP_PAUSE_NANOS);
             }
         }
+    }
+
+    /**
+     * In the middle of a batch task, runs interactive tasks that wait, here or where this worker may steal at any time. If
+     * as many have run as may go before a batch task, it goes on for as long as one of them took before any goes first
+     * again. Nothing else of batch work runs in between: it may be of the kind that is being interrupted.
+     */
+    void giveWay() {
+        if (progress.givesWay || !interactiveTaskWaits()) {
+            return;
+        }
+        long began = System.nanoTime();
+        if (began - progress.undisturbedUntil < 0) {
+            return;
+        }
+        progress.givesWay = true;
+        try {
+            int ran = 0;
+            for (Task task = next(); task != null; task = ran < INTERACTIVE_PER_BATCH ? next() : null) {
+                execute(task);
+                ran++;
+            }
+            if (ran == INTERACTIVE_PER_BATCH) {
+                long end = System.nanoTime();
+                progress.undisturbedUntil = end + (end - began) / INTERACTIVE_PER_BATCH;
+            }
+        } finally {
+            progress.givesWay = false;
+        }
+    }
+
+    private boolean interactiveTaskWaits() {
+        boolean waits = interactive.waiting() > 0;
+        for (int i = 0; !waits && i < stealOrder.ungated(); i++) {
+            waits = pool.worker(stealOrder.ungated(i)).interactive.waiting() > 0;
+        }
+        return waits;
     }
 
     /** The other workers, as this one sees them when it is a thief. */
@@ -375,6 +412,10 @@ final class Worker implements Runnable {
         private volatile @Nullable Task current;
         /** Interactive tasks since the last batch task; the worker's own. */
         private int interactiveSinceBatch;
+        /** Whether a batch task has been interrupted for interactive ones; the worker's own. */
+        private boolean givesWay;
+        /** Until when the batch task that runs gives way to nobody; the worker's own. */
+        private long undisturbedUntil = System.nanoTime();
         /** When the last task ended, 0 when the worker has looked around since; the worker's own. */
         private long endOfLast;
 

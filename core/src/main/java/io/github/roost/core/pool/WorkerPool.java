@@ -282,6 +282,14 @@ public final class WorkerPool {
                 : -1;
     }
 
+    /** In a worker's thread, runs interactive tasks that wait. */
+    public void giveWay() {
+        if (Thread.currentThread() instanceof WorkerThread thread
+                && thread.worker().isOf(this)) {
+            thread.worker().giveWay();
+        }
+    }
+
     /** Where a worker is pinned, or null while its thread has not come so far. */
     public @Nullable PinResult pinOf(int worker) {
         return workers[worker].pin();

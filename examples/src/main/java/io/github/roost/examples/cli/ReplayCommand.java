@@ -156,17 +156,8 @@ final class ReplayCommand implements Callable<Integer> {
                                     outcome.scheduled().crossSteals(),
                                     outcome.scheduled().remaps(),
                                     outcome.scheduled().movedMib(),
-                                    verdict(outcome, outcomes.getFirst())));
+                                    outcome == outcomes.getFirst() ? "" : outcome.verdict()));
         }
-    }
-
-    private static String verdict(Outcome outcome, Outcome first) {
-        if (outcome == first) {
-            return "";
-        }
-        Interval ratio = outcome.ratio();
-        String spread = "%.3f +- %.3f".formatted(ratio.mean(), ratio.halfWidth());
-        return ratio.contains(1) ? spread + ": the noise exceeds the difference" : spread;
     }
 
     private void printPredicted(List<Outcome> outcomes, List<SimResult> predicted) {

@@ -82,6 +82,8 @@ public final class RoostCommand implements Callable<Integer> {
                         .addSubcommand(new FreshnessCommand(streams))
                         .addSubcommand(new LocalityCommand(streams))
                         .addSubcommand(new HnswBenchCommand(streams))
+                        .addSubcommand(new LiveBenchCommand(streams))
+                        .addSubcommand(new BuildBenchCommand(streams))
                         .addSubcommand(new LuceneBenchCommand(streams))
                         .addSubcommand(new SchedulingCommand(streams))
                         .addSubcommand(new GateCommand(streams))

@@ -9,6 +9,7 @@ import io.github.roost.bench.sim.Study;
 import io.github.roost.bench.sim.TraceFile;
 import io.github.roost.bench.sim.TraceRecorder;
 import io.github.roost.bench.sim.Traces;
+import io.github.roost.bench.sim.WindowLength;
 import io.github.roost.bench.workload.TableSpec;
 import io.github.roost.bench.workload.WorkloadSpec;
 import io.github.roost.bench.workload.WorkloadTables;
@@ -71,8 +72,14 @@ final class SimCommand implements Callable<Integer> {
     @Option(names = "--searches", paramLabel = "N", description = "Searches to measure; default 50,000.")
     private int searches = 50_000;
 
-    @Option(names = "--window", paramLabel = "N", description = "Searches of a window of the mapper; default 1,000.")
+    @Option(
+            names = {"--window", "--window-searches"},
+            paramLabel = "N",
+            description = "Searches of a window of the mapper; default 1,000. The paper's windows are of 10 s.")
     private int window = 1_000;
+
+    @Option(names = "--window-seconds", paramLabel = "S", description = "Or its length in seconds of virtual time.")
+    private double windowSeconds;
 
     @Option(
             names = "--sample",
@@ -95,8 +102,17 @@ final class SimCommand implements Callable<Integer> {
             description = "Open loop: searches arrive at random, so many a second; default closed loop.")
     private double rate;
 
-    @Option(names = "--sensitivity", description = "Also halve and double each assumption, one at a time.")
+    @Option(
+            names = "--sensitivity",
+            description = "Also halve and double each assumption, one at a time, for the first and the last policy.")
     private boolean sensitivity;
+
+    @Option(
+            names = "--timeline",
+            paramLabel = "N",
+            description =
+                    "Also what happened over time, a line for every N windows (figure 20); --json has each window.")
+    private int timeline;
 
     @Option(names = "--tables", description = "Also P50 and P999 of each table.")
     private boolean tables;
@@ -127,11 +143,15 @@ final class SimCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         BenchCommand.require("--searches", searches, 100, 100_000_000);
         BenchCommand.require("--window", window, 1, 100_000_000);
+        BenchCommand.require("--timeline", timeline, 0, 1_000_000);
+        if (!(windowSeconds >= 0 && windowSeconds < 1e6)) {
+            throw new CommandFailure("--window-seconds must be between 0 and 1,000,000, got " + windowSeconds);
+        }
         BenchCommand.require("--sample", sample, 1, 64);
         BenchCommand.require("--drift", drift, 0, Integer.MAX_VALUE);
         Parameters parameters = parameterFile == null ? Parameters.builtIn() : Parameters.read(parameterFile);
         if (calibrate) {
-            streams.out().println(new Calibration(parameters).run().json());
+            streams.out().println(new Calibration(parameters, this::say).run().json());
             return 0;
         }
         List<Policy> chosen = Policy.parse(policies);
@@ -142,16 +162,30 @@ final class SimCommand implements Callable<Integer> {
         WorkloadSpec spec = workload();
         List<Integer> counts = ccds == null ? List.of() : range(ccds);
         try (OutputFile file = json == null ? null : OutputFile.prepare("--json", json)) {
-            Study study = new Study(traces(spec), parameters.tasks(), searches, window, sample);
+            Study study = new Study(traces(spec), parameters.tasks(), searches, windowLength(), sample);
             List<SimResult> results = Study.runAll(simulations(study, parameters, chosen, counts), this::progress);
             List<SimReport.Variant> variants = sensitivity ? variants(study, parameters, chosen) : List.of();
             SimReport report = new SimReport(spec, results, variants);
+            streams.out().println(aboutWindows());
             report.print(streams.out()::println, tables);
+            if (timeline > 0) {
+                report.printTimeline(streams.out()::println, timeline);
+            }
             if (file != null) {
                 file.write(path -> Files.writeString(path, report.json(), StandardCharsets.UTF_8));
             }
         }
         return 0;
+    }
+
+    private WindowLength windowLength() {
+        return windowSeconds > 0 ? WindowLength.ofSeconds(windowSeconds) : WindowLength.ofSearches(window);
+    }
+
+    private String aboutWindows() {
+        String length =
+                windowSeconds > 0 ? "%s s of virtual time".formatted(windowSeconds) : "%,d searches".formatted(window);
+        return "windows of " + length + ", six to a long one; the paper's are of 10 s and 60 s";
     }
 
     private WorkloadSpec workload() throws IOException {
@@ -206,21 +240,24 @@ final class SimCommand implements Callable<Integer> {
         if (machine.endsWith(".xml")) {
             throw new CommandFailure("--sensitivity needs a machine by name, got " + machine);
         }
+        List<Policy> compared = chosen.size() < 2 ? chosen : List.of(chosen.getFirst(), chosen.getLast());
         List<Callable<SimResult>> simulations = new ArrayList<>();
         List<String> names = new ArrayList<>();
+        names.add("all as assumed");
+        compared.forEach(policy -> simulations.add(study.on(parameters.machine(machine), level, policy)));
         for (Parameters.Knob knob : Parameters.knobs()) {
             for (double factor : new double[] {.5, 2}) {
                 Parameters.Variant variant =
                         knob.change().times(parameters.machine(machine), parameters.tasks(), factor);
                 names.add("%s x %s".formatted(knob.name(), factor));
-                chosen.forEach(
+                compared.forEach(
                         policy -> simulations.add(study.with(variant.tasks()).on(variant.machine(), level, policy)));
             }
         }
         List<SimResult> results = Study.runAll(simulations, this::progress);
         return IntStream.range(0, names.size())
                 .mapToObj(number -> new SimReport.Variant(
-                        names.get(number), results.subList(number * chosen.size(), (number + 1) * chosen.size())))
+                        names.get(number), results.subList(number * compared.size(), (number + 1) * compared.size())))
                 .toList();
     }
 

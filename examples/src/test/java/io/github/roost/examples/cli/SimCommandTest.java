@@ -37,12 +37,15 @@ class SimCommandTest {
             "--window",
             20,
             "--tables",
+            "--timeline",
+            5,
             "--json",
             json
         };
         CommandRun first = CommandRun.of(arguments);
         assertThat(first.err()).contains("recorded table 6 of 6");
         assertThat(first.out()).contains("the paper", "figures 14, 15", "figure 19b", "table-5");
+        assertThat(first.out()).contains("windows of 20 searches", "the paper's are of 10 s", "figure 20");
         assertThat(first.status()).isZero();
         assertThat(Files.readString(json)).contains("\"policy\" : \"v2\"");
         CommandRun again = CommandRun.of(arguments);
@@ -56,7 +59,8 @@ class SimCommandTest {
         "--policy, v7, got v7",
         "--ccds, 3..1, got 3..1",
         "--workload, none.json, got none.json",
-        "--sample, 0, got 0"
+        "--sample, 0, got 0",
+        "--window-seconds, -1, got -1"
     })
     void badOptionsAreNamed(String option, String value, String complaint) {
         CommandRun run = CommandRun.of("sim", "--budget-mib", 1, option, value);

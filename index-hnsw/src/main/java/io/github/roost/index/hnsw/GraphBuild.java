@@ -3,6 +3,7 @@ package io.github.roost.index.hnsw;
 import io.github.jbellis.jvector.graph.GraphIndexBuilder;
 import io.github.jbellis.jvector.graph.ListRandomAccessVectorValues;
 import io.github.jbellis.jvector.graph.OnHeapGraphIndex;
+import io.github.jbellis.jvector.graph.RandomAccessVectorValues;
 import io.github.jbellis.jvector.graph.similarity.BuildScoreProvider;
 import io.github.jbellis.jvector.vector.VectorSimilarityFunction;
 import io.github.jbellis.jvector.vector.VectorizationProvider;
@@ -14,13 +15,15 @@ import java.util.List;
 import java.util.concurrent.ForkJoinPool;
 import java.util.stream.Stream;
 
-/** Builds one graph on an orchestrator's workers, in short runs of rows, so that searches come in between. Used once. */
+/** Builds one graph on an orchestrator's workers, giving way to searches. Used once. */
 final class GraphBuild {
     private static final float NEIGHBOR_OVERFLOW = 1.2f;
     private static final float ALPHA = 1.2f;
-    /** Rows inserted before a worker may turn to something else. */
+    /** Of so many vectors that the build looks at, at one it gives way to searches: every microsecond or so. */
+    private static final int LOOKS_PER_WAY = 32;
+    /** Rows inserted before a worker turns to other batch work. */
     private static final int RUN = 4;
-    /** Rows whose surplus neighbours are dropped before a worker may turn to something else: a thousandth of the work. */
+    /** Rows whose surplus neighbours are dropped before a worker turns to other batch work: a thousandth of the work. */
     private static final int TRIM_RUN = 64;
 
     private final Orchestrator orchestrator;
@@ -38,7 +41,8 @@ final class GraphBuild {
         this.vectors = metric == Metric.INNER_PRODUCT ? ofOneNorm(rows) : values(Arrays.stream(rows), rows[0].length);
         // Two degrees, the second for all upper layers: one alone would make a graph without layers.
         this.builder = GraphIndexBuilder.builder(
-                        BuildScoreProvider.randomAccessScoreProvider(vectors, VectorSimilarityFunction.EUCLIDEAN),
+                        BuildScoreProvider.randomAccessScoreProvider(
+                                new GivingWay(), VectorSimilarityFunction.EUCLIDEAN),
                         vectors.dimension(),
                         List.of(2 * m, m))
                 .withBeamWidth(efConstruction)
@@ -96,6 +100,40 @@ final class GraphBuild {
     private void trim(OnHeapGraphIndex graph, int first) {
         for (int row = first; row < Math.min(first + TRIM_RUN, vectors.size()); row++) {
             graph.enforceDegree(row);
+        }
+    }
+
+    /**
+     * The rows as the build sees them. It looks at one for every distance, holds no lock then, and keeps what it is about
+     * in objects of its own: a search may run in between, which is no part of a build.
+     */
+    private final class GivingWay implements RandomAccessVectorValues {
+        @Override
+        public int size() {
+            return vectors.size();
+        }
+
+        @Override
+        public int dimension() {
+            return vectors.dimension();
+        }
+
+        @Override
+        public VectorFloat<?> getVector(int row) {
+            if (row % LOOKS_PER_WAY == 0) {
+                orchestrator.giveWay();
+            }
+            return vectors.getVector(row);
+        }
+
+        @Override
+        public boolean isValueShared() {
+            return false;
+        }
+
+        @Override
+        public RandomAccessVectorValues copy() {
+            return this;
         }
     }
 }

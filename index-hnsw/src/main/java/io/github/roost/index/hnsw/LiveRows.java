@@ -41,23 +41,84 @@ final class LiveRows {
     /** Room for rows to be added, in the scale of the first. */
     static LiveRows empty(Metric metric, float[] first, int capacity) {
         GraphSpace space = GraphSpace.of(new float[][] {first}, metric);
-        return new LiveRows(
-                new FrozenGraph(GraphImage.allocate(new GraphImage.Shape(
-                        metric,
-                        first.length,
-                        0,
-                        0,
-                        capacity,
-                        capacity,
-                        space.exponent(),
-                        space.largest(),
-                        new int[0]))),
-                false,
-                0);
+        return new LiveRows(new FrozenGraph(roomFor(capacity, first.length, space)), false, 0);
+    }
+
+    private static GraphImage roomFor(int rows, int dimension, GraphSpace space) {
+        return GraphImage.allocate(new GraphImage.Shape(
+                space.metric(), false, dimension, 0, 0, rows, rows, space.exponent(), space.largest(), new int[0]));
+    }
+
+    /**
+     * The rows that were there at a moment. The image belongs to the part: what is added to it later lies behind.
+     *
+     * @param image what holds the rows, perhaps with room for more
+     * @param rows how many were there, at least one
+     * @param alive a bit a row, in words of 64
+     */
+    @SuppressWarnings("ArrayRecordComponent") // nobody compares moments
+    record Moment(GraphImage image, int rows, long[] alive) {
+        /** An image of the rows without the room for more. */
+        GraphImage rowsAlone() {
+            return rows == image.shape().rows() ? image : copy(image, rows, rows);
+        }
+
+        boolean isAlive(int row) {
+            return (alive[row / Long.SIZE] >>> row & 1) != 0;
+        }
+    }
+
+    /** A copy of the first rows of an image without a graph, with room for more. */
+    private static GraphImage copy(GraphImage from, int rows, int capacity) {
+        GraphImage.Shape shape = from.shape();
+        GraphImage image =
+                roomFor(capacity, shape.dimension(), new GraphSpace(shape.metric(), shape.exponent(), shape.largest()));
+        float[] vector = new float[shape.dimension()];
+        for (int row = 0; row < rows; row++) {
+            from.vector(row, vector);
+            image.setVector(row, vector);
+            image.setId(row, from.id(row));
+        }
+        return image;
+    }
+
+    /** The rows as they are; called by the thread that adds and removes. */
+    Moment now() {
+        long[] bits = new long[(count + Long.SIZE - 1) / Long.SIZE];
+        for (int row = 0; row < count; row++) {
+            bits[row / Long.SIZE] |= alive.rows().contains(row) ? 1L << row : 0;
+        }
+        return new Moment(rows.image(), count, bits);
+    }
+
+    /**
+     * A part as it was at a moment.
+     *
+     * @param capacity room for rows in all, where they have no graph
+     */
+    static LiveRows of(Moment moment, int capacity) {
+        boolean hasGraph = hasGraph(moment.image());
+        GraphImage image = hasGraph ? moment.image() : copy(moment.image(), moment.rows(), capacity);
+        LiveRows part = new LiveRows(new FrozenGraph(image), hasGraph, moment.rows());
+        for (int row = 0; row < moment.rows(); row++) {
+            if (!moment.isAlive(row)) {
+                part.remove(row);
+            }
+        }
+        return part;
+    }
+
+    /** Whether an image is of rows with a graph. */
+    static boolean hasGraph(GraphImage image) {
+        return image.shape().degree() > 0;
     }
 
     boolean hasGraph() {
         return hasGraph;
+    }
+
+    boolean isAlive(int row) {
+        return alive.rows().contains(row);
     }
 
     /** Whether one more row can be added, and be told apart from the others. */

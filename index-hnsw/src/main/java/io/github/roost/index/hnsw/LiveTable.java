@@ -7,7 +7,11 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Registration;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
+import io.github.roost.core.TableFileException;
 import io.github.roost.core.Vectors;
+import io.github.roost.index.hnsw.LiveRows.Moment;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -32,6 +36,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. Changes are made one at a time, by whichever threads ask; searches never wait for them.
  */
 public final class LiveTable implements AutoCloseable {
+    static final int LEAST_FREEZE_AFTER = 64;
+    static final int MOST_FREEZE_AFTER = 1_000_000;
+
     private final Orchestrator orchestrator;
     private final Registration registration;
     private final GraphOptions options;
@@ -61,13 +68,19 @@ public final class LiveTable implements AutoCloseable {
         this.freeze = new BackgroundFreeze(name, this::mergeOnce);
     }
 
-    private void begin(LiveRows first) {
+    /** Takes over the first parts; returns whether no id is alive twice in them. */
+    private boolean begin(List<LiveRows> first) {
         synchronized (places) {
-            for (int row = 0; row < first.count(); row++) {
-                places.put(first.id(row), new Place(first, row));
+            for (LiveRows part : first) {
+                for (int row = 0; row < part.count(); row++) {
+                    if (part.isAlive(row) && places.put(part.id(row), new Place(part, row)) != null) {
+                        return false;
+                    }
+                }
             }
-            parts = List.of(first);
+            parts = List.copyOf(first);
             size = places.size();
+            return true;
         }
     }
 
@@ -339,6 +352,67 @@ public final class LiveTable implements AutoCloseable {
         return options.metric();
     }
 
+    /**
+     * Saves the table as it is at one moment as a file, replacing one of that name: every change that has returned is in
+     * it, and of those made meanwhile all up to the moment. Changes wait while the moment is noted, which takes a few
+     * nanoseconds a row; while the file is written they go on, as searches and freezing do. Written beside the file under
+     * a temporary name, synced and moved into place: a process that dies at any point leaves the old file or the new one,
+     * whole.
+     *
+     * <p>The whole table is written each time, with the rows of frozen parts that have died and are not yet merged away:
+     * {@link #freeze()} before leaves at most half of those. The memory of the parts is kept until the file is written.
+     *
+     * @param file to write or replace
+     * @throws IOException if it cannot be written; the old file is as it was
+     */
+    public void save(Path file) throws IOException {
+        moment().save(file);
+    }
+
+    /** What the table is at one moment: noted while no change is made, and not changed by those that follow. */
+    LiveTableFile moment() {
+        synchronized (places) {
+            return new LiveTableFile(
+                    options,
+                    dimension,
+                    freezeAfter,
+                    parts.stream()
+                            .filter(part -> part.count() > 0)
+                            .map(LiveRows::now)
+                            .toList());
+        }
+    }
+
+    /**
+     * Opens a saved table, which is live again: with the options it was built with, its graphs mapped from the file,
+     * and the rows that were not yet frozen in memory. The file is read once to check it; it must not be changed while
+     * the table is open, but may be replaced by {@link #save} or deleted.
+     *
+     * @param orchestrator places the table, and freezes its rows
+     * @param name under which the table shows in reports
+     * @param file that {@link #save} has written
+     * @return the table, to be closed
+     * @throws IOException if the file cannot be read or holds no whole live table; the message says what is wrong where
+     */
+    public static LiveTable open(Orchestrator orchestrator, String name, Path file) throws IOException {
+        LiveTableFile saved = LiveTableFile.open(file);
+        List<LiveRows> parts = new ArrayList<>();
+        for (Moment part : saved.parts()) {
+            if (!parts.isEmpty()) {
+                parts.getLast().seal();
+            }
+            parts.add(LiveRows.of(part, saved.freezeAfter()));
+        }
+        LiveTable table = new LiveTable(orchestrator, name, saved.options(), saved.dimension(), saved.freezeAfter());
+        if (!table.begin(parts)) {
+            table.close();
+            throw new TableFileException(file, 0, "holds two rows of one id");
+        }
+        // What was being frozen when the table was saved.
+        table.freeze.request();
+        return table;
+    }
+
     /** Unregisters the table and stops freezing; searches already accepted still run. */
     @Override
     public void close() {
@@ -377,6 +451,17 @@ public final class LiveTable implements AutoCloseable {
         }
 
         /**
+         * Sets what walks read of each component.
+         *
+         * @param value default {@link ElementType#FLOAT32}; rows not yet frozen are always compared by components
+         * @return this builder
+         */
+        public Builder elementType(ElementType value) {
+            options = options.withElementType(value);
+            return this;
+        }
+
+        /**
          * Sets how many neighbours a node keeps in each upper layer; in layer 0 twice as many.
          *
          * @param value from 2 to 256, default 16
@@ -405,7 +490,7 @@ public final class LiveTable implements AutoCloseable {
          * @return this builder
          */
         public Builder freezeAfter(int value) {
-            Vectors.requireRange("freezeAfter", value, 64, 1_000_000);
+            Vectors.requireRange("freezeAfter", value, LEAST_FREEZE_AFTER, MOST_FREEZE_AFTER);
             this.freezeAfter = value;
             return this;
         }
@@ -433,9 +518,9 @@ public final class LiveTable implements AutoCloseable {
         public LiveTable build(Orchestrator orchestrator, long[] ids, float[][] rows) {
             int dimension = Vectors.requireTable(rows, options.metric());
             Vectors.requireIds(ids, rows.length);
-            LiveRows first = LiveRows.frozen(FrozenGraph.build(orchestrator, name, options, ids, rows));
+            FrozenGraph graph = FrozenGraph.build(orchestrator, name, options, ids, rows);
             LiveTable table = build(orchestrator, dimension);
-            table.begin(first);
+            table.begin(List.of(LiveRows.frozen(graph)));
             return table;
         }
     }

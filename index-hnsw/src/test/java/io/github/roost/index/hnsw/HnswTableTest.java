@@ -206,6 +206,39 @@ class HnswTableTest {
         }
     }
 
+    /** The target, with nothing left out of account: ids, upper layers and head are in the tenth. */
+    @ParameterizedTest
+    @CsvSource({"48, 8", "128, 16", "384, 16"})
+    void allMemoryIsVectorsAndNeighborsAndATenthMore(int dimension, int m) {
+        int rows = 4_000;
+        try (HnswTable table = HnswTable.builder()
+                .m(m)
+                .efConstruction(20)
+                .build(ORCHESTRATOR, gaussian(rows, dimension, new Random(32)))) {
+            assertThat(table.bytes()).isLessThanOrEqualTo((long) (1.1 * rows * (4L * dimension + 4L * m * 2)));
+        }
+    }
+
+    @Test
+    void nothingOfATableIsOnTheHeap() {
+        float[][] warmUp = gaussian(2_000, 256, new Random(33));
+        HnswTable.builder().m(8).efConstruction(10).build(ORCHESTRATOR, warmUp).close();
+        long before = usedHeap();
+        try (HnswTable table = HnswTable.builder()
+                .m(8)
+                .efConstruction(10)
+                .build(ORCHESTRATOR, gaussian(30_000, 256, new Random(34)))) {
+            assertThat(table.bytes()).isGreaterThan(30L << 20);
+            assertThat(usedHeap() - before).isLessThan(table.bytes() / 20);
+            assertThat(table.search(warmUp[0], 10, 20).join().size()).isEqualTo(10);
+        }
+    }
+
+    private static long usedHeap() {
+        System.gc();
+        return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
+    }
+
     @Test
     void aTieAtTheEndGoesToTheSmallestId() {
         float[][] rows = new float[40][];
@@ -231,6 +264,40 @@ class HnswTableTest {
                     .trafficBytes();
             assertThat(bytes).isPositive().isLessThanOrEqualTo(500L * (8 * 4 + 8 * 4));
             assertThat(bytes % (8 * 4 + 8 * 4)).isZero();
+        }
+    }
+
+    /** The paper's estimate, N (D s_v + M s_id), with the number of nodes that the search has computed distances to. */
+    @ParameterizedTest
+    @ValueSource(ints = {10, 40, 200})
+    void trafficIsOfExactlyTheNodesVisited(int ef) throws Exception {
+        int dimension = 16;
+        int m = 6;
+        float[][] rows = gaussian(3_000, dimension, new Random(35));
+        try (HnswTable table = HnswTable.builder()
+                .name("traffic " + ef)
+                .m(m)
+                .efConstruction(40)
+                .build(ORCHESTRATOR, rows)) {
+            long expected = 0;
+            for (float[] query : gaussian(50, dimension, new Random(36))) {
+                long[] touched = new long[2];
+                table.searchFunction(10, ef).search(query, SearchContext.outside((nodes, bytes) -> {
+                    touched[0] += nodes;
+                    touched[1] += bytes;
+                }));
+                int inLayer0 = table.visits(query, 10, ef).length;
+                // Those on the way down are few: the layers above have a sixth of the nodes each.
+                assertThat(touched[0]).isBetween((long) inLayer0, inLayer0 + 100L);
+                assertThat(touched[1]).isEqualTo(touched[0] * (dimension * 4L + m * 4L));
+                table.search(query, 10, ef).join();
+                expected += touched[1];
+            }
+            assertThat(ORCHESTRATOR.stats().tables().stream()
+                            .filter(stats -> stats.name().equals("traffic " + ef))
+                            .mapToLong(stats -> stats.trafficBytes())
+                            .sum())
+                    .isEqualTo(expected);
         }
     }
 

@@ -127,6 +127,37 @@ public final class IvfTable implements AutoCloseable {
     }
 
     /**
+     * The same search in one piece: whoever runs it scans all of the query's lists, one after the other. For threads that
+     * are not an orchestrator's, with a {@link SearchContext#outside} context, or to compare with; {@link #search(float[],
+     * int, int)} has the lists scanned where they are at home, together with other queries.
+     *
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param nprobe how many lists, from 1 to {@link #nlist()}
+     * @return what to run; it finds what {@link #search(float[], int, int)} finds, and throws {@link
+     *     IllegalArgumentException} where the query is not as that takes it, or the table is closed
+     */
+    public SearchFunction<float[], Neighbors> searchFunction(int k, int nprobe) {
+        Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
+        Vectors.requireRange("nprobe", nprobe, 1, nlist());
+        return (query, context) -> {
+            requireOpen();
+            float[] prepared = preparation.prepareQuery(query);
+            Lists lists = rows.lists();
+            int[] probed = probes(lists, prepared, nprobe);
+            if (probed.length == 0) {
+                return Neighbors.EMPTY;
+            }
+            SearchRequest request =
+                    new SearchRequest(prepared, Math.clamp(rows.size(), 1, k), Float.POSITIVE_INFINITY, null);
+            IvfQuery<?> pending = scanner.query(request, lists, probed.length, rows::moves, new CompletableFuture<>());
+            for (int list : probed) {
+                scanner.scan(lists.rows()[list], List.of(pending), context);
+            }
+            return pending.answer().join();
+        };
+    }
+
+    /**
      * {@link #rangeSearch(float[], float, int, int)} with the table's own nprobe.
      *
      * @param query {@link #dimension()} finite components

@@ -8,6 +8,8 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Registration;
 import io.github.roost.core.RejectedSearchException;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SearchFunction;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import io.github.roost.topology.Topology;
@@ -21,6 +23,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.AfterAll;
@@ -72,6 +75,27 @@ class IvfTableTest {
                 }
             }
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(ElementType.class)
+    void aSearchInOnePieceFindsWhatASearchFinds(ElementType element) throws Exception {
+        Random random = new Random(8);
+        float[][] rows = vectors(random, 2_000, 24);
+        IvfTable table = IvfTable.builder().elementType(element).nlist(20).build(orchestrator, rows);
+        SearchFunction<float[], Neighbors> search = table.searchFunction(30, 6);
+        LongAdder touched = new LongAdder();
+        SearchContext context = SearchContext.outside((nodes, bytes) -> touched.add(nodes));
+        for (float[] query : vectors(random, 20, 24)) {
+            assertThat(search.search(query, context))
+                    .isEqualTo(table.search(query, 30, 6).join());
+        }
+        assertThat(touched.sum()).isPositive();
+        assertThatThrownBy(() -> table.searchFunction(0, 6)).hasMessageContaining("got 0");
+        assertThatThrownBy(() -> table.searchFunction(30, 21)).hasMessageContaining("got 21");
+        assertThatThrownBy(() -> search.search(new float[] {1}, context)).hasMessageContaining("24");
+        table.close();
+        assertThatThrownBy(() -> search.search(rows[0], context)).hasMessageContaining("closed");
     }
 
     @Test

@@ -27,18 +27,22 @@ public final class ImageFile {
 
     /** Writes a file, replacing one of that name, as {@link WholeFile} does. */
     public static void save(GraphImage image, Path file) throws IOException {
+        WholeFile.replace(file, channel -> write(image, channel));
+    }
+
+    /** Writes an image and its checksum, from the channel's position on; returns how many bytes. */
+    public static long write(GraphImage image, FileChannel channel) throws IOException {
         MemorySegment memory = image.memory();
-        WholeFile.replace(file, channel -> {
-            CRC32C checksum = new CRC32C();
-            for (long at = 0; at < memory.byteSize(); at += PIECE) {
-                ByteBuffer piece = memory.asSlice(at, Math.min(PIECE, memory.byteSize() - at))
-                        .asByteBuffer();
-                checksum.update(piece.duplicate());
-                WholeFile.writeAll(channel, piece);
-            }
-            ByteBuffer end = ByteBuffer.allocate(CHECKSUM_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-            WholeFile.writeAll(channel, end.putLong(checksum.getValue()).flip());
-        });
+        CRC32C checksum = new CRC32C();
+        for (long at = 0; at < memory.byteSize(); at += PIECE) {
+            ByteBuffer piece =
+                    memory.asSlice(at, Math.min(PIECE, memory.byteSize() - at)).asByteBuffer();
+            checksum.update(piece.duplicate());
+            WholeFile.writeAll(channel, piece);
+        }
+        ByteBuffer end = ByteBuffer.allocate(CHECKSUM_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        WholeFile.writeAll(channel, end.putLong(checksum.getValue()).flip());
+        return memory.byteSize() + CHECKSUM_BYTES;
     }
 
     /**
@@ -48,19 +52,35 @@ public final class ImageFile {
      */
     public static GraphImage open(Path file) throws IOException {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-            long bytes = channel.size();
-            if (bytes < GraphImage.HEAD_BYTES + CHECKSUM_BYTES) {
-                throw new TableFileException(
-                        file, 0, "is " + bytes + " bytes long, less than a table's head of " + GraphImage.HEAD_BYTES);
-            }
-            MemorySegment mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, bytes, Arena.ofAuto());
-            MemorySegment memory = mapped.asSlice(0, bytes - CHECKSUM_BYTES);
-            checkHead(file, memory);
-            checkSum(file, memory, mapped.get(GraphImage.LONG_ANYWHERE, bytes - CHECKSUM_BYTES));
-            GraphImage image = new GraphImage(memory.asReadOnly(), checkedShape(file, memory));
-            checkNodes(file, image);
-            return image;
+            return open(file, channel, 0, channel.size());
         }
+    }
+
+    /**
+     * As {@link #open(Path)}, of an image that is a part of a file.
+     *
+     * @param at where it begins, a multiple of 4,096
+     * @param bytes its length with its checksum; at most what the file has from there
+     */
+    public static GraphImage open(Path file, FileChannel channel, long at, long bytes) throws IOException {
+        try {
+            return checked(file, bytes, channel.map(FileChannel.MapMode.READ_ONLY, at, bytes, Arena.ofAuto()));
+        } catch (TableFileException e) {
+            throw at == 0 ? e : e.inPartAt(at);
+        }
+    }
+
+    private static GraphImage checked(Path file, long bytes, MemorySegment mapped) throws TableFileException {
+        if (bytes < GraphImage.HEAD_BYTES + CHECKSUM_BYTES) {
+            throw new TableFileException(
+                    file, 0, "is " + bytes + " bytes long, less than a table's head of " + GraphImage.HEAD_BYTES);
+        }
+        MemorySegment memory = mapped.asSlice(0, bytes - CHECKSUM_BYTES);
+        checkHead(file, memory);
+        checkSum(file, memory, mapped.get(GraphImage.LONG_ANYWHERE, bytes - CHECKSUM_BYTES));
+        GraphImage image = new GraphImage(memory.asReadOnly(), checkedShape(file, memory));
+        checkNodes(file, image);
+        return image;
     }
 
     private static void checkHead(Path file, MemorySegment memory) throws TableFileException {
@@ -105,6 +125,7 @@ public final class ImageFile {
     /** The checksum keeps out accidents; these keep out files that were made by something else. */
     private static GraphImage.Shape checkedShape(Path file, MemorySegment memory) throws TableFileException {
         GraphImage.Shape shape = GraphImage.readShape(file, memory);
+        requireRange(file, GraphImage.AT_CODED, "mark of codes", memory.get(GraphImage.INT, GraphImage.AT_CODED), 0, 1);
         requireRange(file, GraphImage.AT_DIMENSION, "dimension", shape.dimension(), 1, Vectors.MOST_DIMENSIONS);
         requireRange(file, GraphImage.AT_DEGREE, "degree", shape.degree(), 0, GraphImage.MOST_NEIGHBORS);
         requireRange(file, GraphImage.AT_UPPER_DEGREE, "degree above", shape.upperDegree(), 0, shape.degree());

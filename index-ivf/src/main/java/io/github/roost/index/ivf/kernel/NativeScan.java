@@ -144,6 +144,11 @@ final class NativeScan implements ScanKernel {
         }
     }
 
+    @Override
+    public boolean scansCodesFaster() {
+        return isa != Isa.PORTABLE;
+    }
+
     /** Picks have checked every row that they took, and hold the runs whose memory they point into. */
     @Override
     public void compare(RowPicks picks) {

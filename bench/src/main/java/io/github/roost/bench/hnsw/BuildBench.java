@@ -1,0 +1,207 @@
+package io.github.roost.bench.hnsw;
+
+import io.github.roost.bench.ClosedLoop;
+import io.github.roost.bench.Latencies;
+import io.github.roost.bench.Mixture;
+import io.github.roost.bench.peer.Workload;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.index.hnsw.HnswTable;
+import io.github.roost.topology.Topology;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.HdrHistogram.ConcurrentHistogram;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Question: how much later are searches answered while another table is built, and is that build as fast as jvector's own
+ * on the same number of threads? Searches of some tables arrive at a steady rate, in turns without and beside a build, in
+ * an order that is reversed from round to round; builds with nothing beside them take turns with jvector's.
+ */
+public final class BuildBench implements AutoCloseable {
+    private static final int K = 10;
+    private static final int EF = 64;
+    private static final int M = 16;
+    private static final int EF_CONSTRUCTION = 200;
+    private static final int CENTRES = 100;
+    private static final int QUERIES = 1_000;
+    private static final int SIGNIFICANT_DIGITS = 3;
+    private static final Duration CALIBRATION = Duration.ofSeconds(2);
+    /** Searches under way at a time while the workers' capacity is measured: enough to keep them busy. */
+    private static final int CALIBRATION_IN_FLIGHT = 32;
+
+    private final Settings settings;
+    private final Orchestrator orchestrator;
+    private final List<HnswTable> served = new ArrayList<>();
+    private final Workload built;
+    private final float[][] queries;
+    private final double perSecond;
+
+    /**
+     * @param tables searched
+     * @param rows of each of them
+     * @param builtRows of the table that is built
+     * @param dimension of all rows, a {@link Mixture}
+     * @param load share of what the workers can answer at most, over 0 and under 1
+     * @param seed of rows and queries
+     */
+    public record Settings(int tables, int rows, int builtRows, int dimension, double load, long seed) {}
+
+    /**
+     * One round.
+     *
+     * @param alone latencies while nothing is built
+     * @param beside latencies while a table is built, again and again
+     * @param builds how many builds were finished beside the searches
+     * @param roost how long a build takes with nothing beside it
+     * @param jvector how long jvector's own takes
+     */
+    public record Round(Latencies alone, Latencies beside, long builds, Duration roost, Duration jvector) {
+        /** How many times as late the hundredth search is beside a build. */
+        public double p99Ratio() {
+            return beside.p99us() / alone.p99us();
+        }
+
+        /** How many times as long as jvector's the build takes. */
+        public double buildRatio() {
+            return (double) roost.toNanos() / jvector.toNanos();
+        }
+    }
+
+    /** Builds the tables and measures what the workers can answer. */
+    public BuildBench(Topology topology, Settings settings) throws InterruptedException {
+        this.settings = settings;
+        this.orchestrator = Orchestrator.builder().topology(topology).build();
+        SplittableRandom random = new SplittableRandom(settings.seed());
+        Mixture mixture = Mixture.of(CENTRES, settings.dimension(), random);
+        for (int table = 0; table < settings.tables(); table++) {
+            served.add(build("served " + table, mixture.draw(settings.rows(), random)));
+        }
+        this.queries = mixture.draw(QUERIES, random);
+        this.built = new Workload("built", mixture.draw(settings.builtRows(), random), queries);
+        capacity();
+        this.perSecond = settings.load() * capacity();
+    }
+
+    private HnswTable build(String name, float[][] rows) {
+        return HnswTable.builder()
+                .name(name)
+                .m(M)
+                .efConstruction(EF_CONSTRUCTION)
+                .build(orchestrator, rows);
+    }
+
+    /** Workers there are; jvector builds on {@value HnswEngine#THREADS} threads. */
+    public int workers() {
+        return orchestrator.workers();
+    }
+
+    /** Searches that arrive in a second. */
+    public double perSecond() {
+        return perSecond;
+    }
+
+    private CompletableFuture<?> search(long number) {
+        HnswTable table = served.get((int) (number % served.size()));
+        return table.search(queries[(int) (number % queries.length)], K, EF);
+    }
+
+    private double capacity() throws InterruptedException {
+        return new ClosedLoop(CALIBRATION_IN_FLIGHT)
+                .run(Long.MAX_VALUE, CALIBRATION, this::search, (number, found) -> {})
+                .perSecond();
+    }
+
+    /**
+     * Measures one round.
+     *
+     * @param number from 0; even ones begin without a build, odd ones beside one
+     * @param window how long latencies are measured in each of the two
+     */
+    public Round round(int number, Duration window) throws Exception {
+        Latencies[] measured = new Latencies[2];
+        long builds = 0;
+        for (int turn = 0; turn < 2; turn++) {
+            boolean beside = (turn + number) % 2 == 1;
+            if (beside) {
+                try (Builds running = new Builds()) {
+                    measured[1] = latencies(window);
+                    builds = running.done();
+                }
+            } else {
+                measured[0] = latencies(window);
+            }
+        }
+        Duration[] took = new Duration[2];
+        for (int turn = 0; turn < 2; turn++) {
+            int engine = (turn + number) % 2;
+            took[engine] = engine == 0 ? roostBuild() : jvectorBuild();
+        }
+        return new Round(measured[0], measured[1], builds, took[0], took[1]);
+    }
+
+    /** Of searches that arrive at equal distances, from submission to completion. */
+    private Latencies latencies(Duration window) throws InterruptedException, ExecutionException {
+        Histogram nanos = new ConcurrentHistogram(SIGNIFICANT_DIGITS);
+        long began = System.nanoTime();
+        List<CompletableFuture<?>> underWay = new ArrayList<>();
+        long searches = (long) (perSecond * window.toNanos() / 1e9);
+        for (long number = 0; number < searches; number++) {
+            long due = began + (long) (number * 1e9 / perSecond);
+            for (long left = due - System.nanoTime(); left > 0; left = due - System.nanoTime()) {
+                LockSupport.parkNanos(left);
+            }
+            long submitted = System.nanoTime();
+            underWay.add(search(number).thenRun(() -> nanos.recordValue(System.nanoTime() - submitted)));
+        }
+        for (CompletableFuture<?> search : underWay) {
+            search.get();
+        }
+        return Latencies.ofNanos(nanos);
+    }
+
+    private Duration roostBuild() {
+        long began = System.nanoTime();
+        build("built", built.rows()).close();
+        return Duration.ofNanos(System.nanoTime() - began);
+    }
+
+    private Duration jvectorBuild() throws Exception {
+        try (JvectorEngine jvector = new JvectorEngine(built, M, EF_CONSTRUCTION)) {
+            return jvector.buildTime();
+        }
+    }
+
+    /** Builds the table again and again, until closed. */
+    private final class Builds implements AutoCloseable {
+        private final AtomicBoolean stopped = new AtomicBoolean();
+        private final AtomicLong done = new AtomicLong();
+        private final CompletableFuture<Void> running = CompletableFuture.runAsync(() -> {
+            while (!stopped.get()) {
+                roostBuild();
+                done.incrementAndGet();
+            }
+        });
+
+        long done() {
+            return done.get();
+        }
+
+        @Override
+        public void close() {
+            stopped.set(true);
+            running.join();
+        }
+    }
+
+    @Override
+    public void close() {
+        orchestrator.close();
+    }
+}

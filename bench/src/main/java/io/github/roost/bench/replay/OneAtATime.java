@@ -1,0 +1,65 @@
+package io.github.roost.bench.replay;
+
+import io.github.roost.core.Neighbors;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * FAISS's way with IVF: a query's lists are spread over all cores, and the next query begins when the last of them is
+ * done. Thread-safe.
+ */
+final class OneAtATime implements Contender {
+    private record Waiting(int table, int target, CompletableFuture<Neighbors> answer) {}
+
+    private final Contender parallel;
+    private final Queue<Waiting> waiting = new ConcurrentLinkedQueue<>();
+    /** Searches that wait or run. Who makes it 1 begins; who ends a search and leaves more begins the next. */
+    private final AtomicInteger pending = new AtomicInteger();
+
+    /** @param parallel spreads a query's lists */
+    OneAtATime(Contender parallel) {
+        this.parallel = parallel;
+    }
+
+    @Override
+    public String name() {
+        return parallel.name();
+    }
+
+    @Override
+    public CompletableFuture<Neighbors> search(int table, int target) {
+        CompletableFuture<Neighbors> answer = new CompletableFuture<>();
+        waiting.add(new Waiting(table, target, answer));
+        if (pending.getAndIncrement() == 0) {
+            begin();
+        }
+        return answer;
+    }
+
+    /** Called by one thread at a time, while there is one that waits: it was added before it was counted. */
+    private void begin() {
+        Waiting next = waiting.remove();
+        parallel.search(next.table(), next.target()).whenComplete((found, failure) -> {
+            if (failure == null) {
+                next.answer().complete(found);
+            } else {
+                next.answer().completeExceptionally(failure);
+            }
+            if (pending.decrementAndGet() > 0) {
+                begin();
+            }
+        });
+    }
+
+    @Override
+    public Scheduled scheduled() {
+        return parallel.scheduled();
+    }
+
+    @Override
+    public void close() {
+        parallel.close();
+    }
+}

@@ -1,0 +1,79 @@
+package io.github.roost.bench.sim;
+
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.SearchFunction;
+import io.github.roost.topology.TopologyReader;
+
+/**
+ * An orchestrator of one worker, on which all that a search costs takes time of the same thread: submitting, running,
+ * completing.
+ */
+final class OneWorker implements AutoCloseable {
+    private static final int ROUNDS = 8;
+    private static final long ROUND_NANOS = 1_500_000;
+
+    /** How often everything is measured, so that nothing is while something else runs each time. */
+    static final int PASSES = 4;
+
+    /** For code that the compiler has not seen, and for code that it has. */
+    static final long COLD = 1_000_000_000;
+
+    static final long SEEN = 20_000_000;
+
+    private final Orchestrator orchestrator = Orchestrator.builder()
+            .topology(TopologyReader.synthetic("pack:1 l3:1 core:1 pu:1").read())
+            .ringCapacity(1 << 12)
+            .build();
+
+    /** What is measured. */
+    interface Work {
+        /** @param repeat from 0 */
+        void run(int repeat) throws Exception;
+    }
+
+    Orchestrator orchestrator() {
+        return orchestrator;
+    }
+
+    /** How long a repeat takes on the worker: the least of several short rounds, since what else runs can only add to it. */
+    double nanos(Work work) {
+        SearchFunction<Integer, Double> rounds = (first, context) -> {
+            double least = Double.MAX_VALUE;
+            int repeats = repeatsIn(work);
+            int next = repeats;
+            for (int round = 0; round < ROUNDS; round++) {
+                long began = System.nanoTime();
+                for (int end = next + repeats; next < end; next++) {
+                    work.run(next);
+                }
+                least = Math.min(least, (double) (System.nanoTime() - began) / repeats);
+            }
+            return least;
+        };
+        return orchestrator
+                .submit(rounds, 0, orchestrator.register("measured").id())
+                .join();
+    }
+
+    /** As {@link #nanos}, after so many nanoseconds for the compiler. */
+    double warmNanos(Work work, long warmUp) {
+        for (long began = System.nanoTime(); System.nanoTime() - began < warmUp; ) {
+            nanos(work);
+        }
+        return nanos(work);
+    }
+
+    /** How many make a round. */
+    private static int repeatsIn(Work work) throws Exception {
+        int repeats = 0;
+        for (long began = System.nanoTime(); System.nanoTime() - began < ROUND_NANOS; repeats++) {
+            work.run(repeats);
+        }
+        return repeats;
+    }
+
+    @Override
+    public void close() {
+        orchestrator.close();
+    }
+}

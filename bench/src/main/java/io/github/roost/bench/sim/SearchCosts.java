@@ -1,0 +1,67 @@
+package io.github.roost.bench.sim;
+
+import io.github.roost.bench.workload.WorkloadTables;
+import java.util.List;
+
+/** What the tasks of searches compute, besides waiting for memory. Stateless. */
+final class SearchCosts {
+    private final Traces traces;
+    private final Parameters.Tasks tasks;
+
+    SearchCosts(Traces traces, Parameters.Tasks tasks) {
+        this.traces = traces;
+        this.tasks = tasks;
+    }
+
+    /** Sets what a task costs that visits nodes of a graph. */
+    void ofVisits(VirtualTask task, Traces.Table table, int[] visited) {
+        boolean whole = Traces.Table.isWhole(visited);
+        Parameters.Visits cost = whole ? tasks.hnswExact() : tasks.hnsw();
+        int width = WorkloadTables.ef(traces.spec(), table.k());
+        NearestSoFar found = new NearestSoFar(width);
+        double replaced = found.look(visited.length, 0);
+        task.itemNanos = cost.itemNanos() + lines(table) * cost.lineNanos();
+        task.firstNanos = cost.searchNanos() + found.held() * cost.resultNanos() + replaced * cost.replacedNanos();
+        task.inFlight = cost.linesInFlight();
+    }
+
+    /**
+     * Sets what a task costs that scans a list, and lets its queries look at the rows.
+     *
+     * @param collectors of each query what keeps its rows
+     */
+    void ofScan(VirtualTask task, Traces.Table table, int rows, List<NearestSoFar> collectors) {
+        Parameters.Scans cost = tasks.ivf();
+        int group = task.queries.size();
+        double rowsPerBlock = (double) Traces.BLOCK_BYTES / table.rowBytes();
+        task.collectors = collectors;
+        task.heldBefore = new double[group];
+        task.firstNanos = 0;
+        for (int i = 0; i < group; i++) {
+            NearestSoFar collector = collectors.get(i);
+            task.heldBefore[i] = collector.held();
+            double replaced = collector.look(rows, task.queries.get(i).bestSeen());
+            task.firstNanos += cost.pairNanos()
+                    + replaced * cost.replacedNanos()
+                    + (task.heldBefore[i] + collector.held()) * cost.heldNanos();
+        }
+        task.itemNanos = group * rowsPerBlock * cost.rowNanos(lines(table), group);
+        task.inFlight = cost.linesInFlight();
+    }
+
+    private static double lines(Traces.Table table) {
+        return (double) table.rowBytes() / Memory.LINE_BYTES;
+    }
+
+    /**
+     * What a search of lists costs besides its tasks: to find the lists, and to sort what they had.
+     *
+     * @param held rows in all its collectors
+     */
+    double ofQuery(Traces.Table table, double held) {
+        Parameters.Scans cost = tasks.ivf();
+        return cost.searchNanos()
+                + held * cost.resultNanos()
+                + table.listRows().length * cost.rowNanos(lines(table), 1);
+    }
+}

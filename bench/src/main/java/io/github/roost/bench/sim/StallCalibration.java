@@ -1,0 +1,138 @@
+package io.github.roost.bench.sim;
+
+import io.github.roost.bench.peer.Workload;
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SearchFunction;
+import io.github.roost.index.hnsw.HnswTable;
+import io.github.roost.index.ivf.IvfTable;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+
+/**
+ * How long searches wait for a cache and for memory: the same searches of tables of the same rows, of one that the private
+ * cache holds, and in turn of as many as only the last-level cache holds, and of more than that does.
+ */
+final class StallCalibration {
+    private static final int DIMENSION = 128;
+    /** One table takes a little over half a mebibyte. */
+    private static final int ROWS = 1_000;
+
+    private static final int ROW_BYTES = DIMENSION * Float.BYTES + 2 * TraceRecorder.LINK_BYTES;
+    private static final int EF_CONSTRUCTION = 20;
+    /** So many that the processor cannot learn what each of them branches to. */
+    private static final int QUERIES = 1_024;
+    /** How often each is measured. */
+    private static final int TIMES = 8;
+
+    private static final int WALK_WIDTH = 50;
+    /** So wide that all rows are compared. */
+    private static final int EXACT_WIDTH = 300;
+
+    private static final int[] GROUPS = {1, 4};
+    private static final SearchContext UNCOUNTED = SearchContext.outside((nodes, bytes) -> {});
+
+    private final int[] counts;
+    private final double[] latencies;
+    private final Consumer<String> progress;
+    private final Workload workload = Workload.mixture(ROWS, QUERIES, DIMENSION, 1 + ROWS / 200, 7);
+
+    StallCalibration(double l3Bytes, double l3Nanos, double dramNanos, Consumer<String> progress) {
+        double tableBytes = (double) ROWS * ROW_BYTES;
+        this.counts = new int[] {1, (int) (l3Bytes * .3 / tableBytes), (int) (l3Bytes * 1.8 / tableBytes)};
+        this.latencies = new double[] {0, l3Nanos, dramNanos};
+        this.progress = progress;
+    }
+
+    /**
+     * Of walks through graphs, and of searches that compare all rows of a graph.
+     *
+     * @return the former, the latter
+     */
+    List<Parameters.LinesInFlight> graphs() throws Exception {
+        double[] walks = new double[counts.length];
+        double[] exact = new double[counts.length];
+        double visits = 0;
+        for (int i = 0; i < counts.length; i++) {
+            try (OneWorker worker = new OneWorker()) {
+                List<HnswTable> tables = new ArrayList<>();
+                for (int table = 0; table < counts[i]; table++) {
+                    tables.add(HnswTable.builder()
+                            .efConstruction(EF_CONSTRUCTION)
+                            .build(worker.orchestrator(), workload.rows()));
+                }
+                visits = visits(tables.getFirst());
+                walks[i] = Double.MAX_VALUE;
+                exact[i] = Double.MAX_VALUE;
+                for (int time = 0; time < TIMES; time++) {
+                    walks[i] = Math.min(walks[i], nanos(worker, tables, WALK_WIDTH));
+                    exact[i] = Math.min(exact[i], nanos(worker, tables, EXACT_WIDTH));
+                }
+            }
+        }
+        double bytes = DIMENSION * Float.BYTES;
+        return List.of(
+                inFlight("walks", walks, visits * (bytes + TraceRecorder.LINK_BYTES) / Memory.LINE_BYTES),
+                inFlight("searches of all rows", exact, ROWS * bytes / Memory.LINE_BYTES));
+    }
+
+    private double visits(HnswTable table) throws Exception {
+        LongAdder nodes = new LongAdder();
+        SearchContext counting = SearchContext.outside((touched, bytes) -> nodes.add(touched));
+        SearchFunction<float[], Neighbors> walk = table.searchFunction(WALK_WIDTH, WALK_WIDTH);
+        for (float[] query : workload.queries()) {
+            walk.search(query, counting);
+        }
+        return (double) nodes.sum() / QUERIES;
+    }
+
+    private double nanos(OneWorker worker, List<HnswTable> tables, int width) {
+        float[][] queries = workload.queries();
+        List<SearchFunction<float[], Neighbors>> searches =
+                tables.stream().map(table -> table.searchFunction(width, width)).toList();
+        int count = searches.size();
+        return worker.warmNanos(
+                repeat -> searches.get(repeat % count).search(queries[repeat % QUERIES], UNCOUNTED), OneWorker.SEEN);
+    }
+
+    /** Of scans of lists, of one query and of a group, half each. */
+    Parameters.LinesInFlight scans() {
+        double[] nanos = new double[counts.length];
+        for (int i = 0; i < counts.length; i++) {
+            int count = counts[i];
+            try (OneWorker worker = new OneWorker()) {
+                List<IvfTable> tables = new ArrayList<>();
+                for (int table = 0; table < count; table++) {
+                    tables.add(IvfTable.builder().nlist(1).build(worker.orchestrator(), workload.rows()));
+                }
+                for (int group : GROUPS) {
+                    nanos[i] += worker.warmNanos(
+                                    repeat -> searchTogether(tables.get(repeat % count), repeat, group), OneWorker.SEEN)
+                            / GROUPS.length;
+                }
+            }
+        }
+        return inFlight("scans", nanos, (double) ROWS * DIMENSION * Float.BYTES / Memory.LINE_BYTES);
+    }
+
+    private void searchTogether(IvfTable table, int repeat, int size) {
+        List<CompletableFuture<Neighbors>> answers = new ArrayList<>(size);
+        for (int i = 0; i < size; i++) {
+            answers.add(table.search(workload.queries()[(repeat * size + i) % QUERIES], 10, 1));
+        }
+        answers.forEach(CompletableFuture::join);
+    }
+
+    private Parameters.LinesInFlight inFlight(String what, double[] nanos, double lines) {
+        double[] inFlight = new double[counts.length];
+        for (int i = 0; i < counts.length; i++) {
+            progress.accept("%s of %d tables in turn: %.1f us".formatted(what, counts[i], nanos[i] / 1e3));
+            // Less than a fiftieth of a latency each is less than can be measured.
+            inFlight[i] = latencies[i] / Math.max(latencies[i] / 50, (nanos[i] - nanos[0]) / lines);
+        }
+        return new Parameters.LinesInFlight(inFlight[1], inFlight[2]);
+    }
+}

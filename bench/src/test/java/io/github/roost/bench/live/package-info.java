@@ -1,0 +1,4 @@
+@NullMarked
+package io.github.roost.bench.live;
+
+import org.jspecify.annotations.NullMarked;

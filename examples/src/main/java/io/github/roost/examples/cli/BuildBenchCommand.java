@@ -1,0 +1,117 @@
+package io.github.roost.examples.cli;
+
+import io.github.roost.bench.Samples;
+import io.github.roost.bench.hnsw.BuildBench;
+import io.github.roost.bench.hnsw.BuildBench.Round;
+import io.github.roost.bench.hnsw.BuildBench.Settings;
+import io.github.roost.topology.TopologyReader;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.function.ToDoubleFunction;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code roost bench build}: HNSW builds beside searches, and beside jvector's own. */
+@Command(
+        name = "build",
+        description = {
+            "Latencies of searches of HNSW tables while another is built, beside those while none is, in turns; and how",
+            "long a build takes, beside jvector's own parallel build on two threads."
+        })
+final class BuildBenchCommand implements Callable<Integer> {
+    private final Streams streams;
+
+    @Mixin
+    private final HelpOption help = new HelpOption();
+
+    @Option(names = "--tables", paramLabel = "N", description = "Tables searched; default 4.")
+    private int tables = 4;
+
+    @Option(names = "--rows", paramLabel = "N", description = "Rows of each; default 20000.")
+    private int rows = 20_000;
+
+    @Option(names = "--built-rows", paramLabel = "N", description = "Rows of the table that is built; default 20000.")
+    private int builtRows = 20_000;
+
+    @Option(names = "--dimension", paramLabel = "N", description = "Dimension of all rows; default 128.")
+    private int dimension = 128;
+
+    @Option(
+            names = "--load",
+            paramLabel = "PERCENT",
+            description = "Searches that arrive, of what the workers can answer; default 30.")
+    private int load = 30;
+
+    @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all; default 7.")
+    private int rounds = 7;
+
+    @Option(names = "--window-millis", paramLabel = "N", description = "Time of each half of a round; default 3000.")
+    private int windowMillis = 3_000;
+
+    @Option(names = "--seed", paramLabel = "N", description = "Seed of rows and queries; default 42.")
+    private long seed = 42;
+
+    BuildBenchCommand(Streams streams) {
+        this.streams = streams;
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        BenchCommand.require("--tables", tables, 1, 10_000);
+        BenchCommand.require("--rows", rows, 1, 10_000_000);
+        BenchCommand.require("--built-rows", builtRows, 1, 10_000_000);
+        BenchCommand.require("--dimension", dimension, 1, 4_096);
+        BenchCommand.require("--load", load, 1, 99);
+        BenchCommand.require("--rounds", rounds, 1, 10_000);
+        BenchCommand.require("--window-millis", windowMillis, 1, 600_000);
+        Settings settings = new Settings(tables, rows, builtRows, dimension, load / 100.0, seed);
+        List<Round> results = new ArrayList<>();
+        try (BuildBench bench = new BuildBench(TopologyReader.live().read(), settings)) {
+            streams.out()
+                    .printf(
+                            Locale.ROOT,
+                            "%d tables of %,d x %d on %d workers, %.0f searches/s; built: %,d rows%n",
+                            tables,
+                            rows,
+                            dimension,
+                            bench.workers(),
+                            bench.perSecond(),
+                            builtRows);
+            streams.out().println("          alone, us           beside a build, us              build alone, s");
+            streams.out().println("      p50      p99      p50      p99   p99 ratio  builds    roost  jvector  ratio");
+            for (int round = 0; round < rounds; round++) {
+                results.add(bench.round(round, Duration.ofMillis(windowMillis)));
+                print(results.getLast());
+            }
+        }
+        streams.out().println("p99 beside a build over p99 alone: " + spread(results, Round::p99Ratio));
+        streams.out().println("build time over jvector's: " + spread(results, Round::buildRatio));
+        return 0;
+    }
+
+    private void print(Round round) {
+        streams.out()
+                .printf(
+                        Locale.ROOT,
+                        "%9.0f %8.0f %8.0f %8.0f %11.2f %7d %8.2f %8.2f %6.2f%n",
+                        round.alone().p50us(),
+                        round.alone().p99us(),
+                        round.beside().p50us(),
+                        round.beside().p99us(),
+                        round.p99Ratio(),
+                        round.builds(),
+                        round.roost().toMillis() / 1e3,
+                        round.jvector().toMillis() / 1e3,
+                        round.buildRatio());
+    }
+
+    private static String spread(List<Round> rounds, ToDoubleFunction<Round> figure) {
+        Samples samples = Samples.of(rounds.stream().map(figure::applyAsDouble).toList());
+        return String.format(
+                Locale.ROOT, "median %.2f (%.2f to %.2f)", samples.median(), samples.least(), samples.most());
+    }
+}

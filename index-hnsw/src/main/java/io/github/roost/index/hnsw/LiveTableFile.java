@@ -1,0 +1,284 @@
+package io.github.roost.index.hnsw;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.TableFileException;
+import io.github.roost.core.Vectors;
+import io.github.roost.core.WholeFile;
+import io.github.roost.index.hnsw.LiveRows.Moment;
+import io.github.roost.index.hnsw.walk.GraphImage;
+import io.github.roost.index.hnsw.walk.ImageFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.CRC32C;
+
+/**
+ * A live table as a file, all numbers little-endian:
+ *
+ * <pre>
+ * head        magic, version, length of the front, metric, dimension, m, efConstruction, freezeAfter, parts,
+ *             element type                                                                                      48 bytes
+ * directory   of each part: where its image begins, the image's length, number of rows, which rows are alive
+ * checksum    of the front, which is all above
+ * images      each at the start of a page, zeroes between; as {@link ImageFile} writes them
+ * </pre>
+ *
+ * <p>Nothing that a file says is believed before it is checked.
+ *
+ * @param options how graphs are built
+ * @param dimension of the vectors
+ * @param freezeAfter rows of a part without a graph, at most
+ * @param parts older rows first, none empty
+ */
+record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<Moment> parts) {
+    /** "ROOSTLIV", little-endian. */
+    private static final long MAGIC = 0x56494c54534f4f52L;
+
+    private static final int VERSION = 1;
+    private static final int HEAD_BYTES = 48;
+    private static final int CHECKSUM_BYTES = Long.BYTES;
+    /** An entry of the directory, without the bits. */
+    private static final int ENTRY_BYTES = 2 * Long.BYTES + 2 * Integer.BYTES;
+
+    private static final int PAGE = 4_096;
+    private static final int AT_VERSION = 8;
+    private static final int AT_FRONT_BYTES = 12;
+    private static final int AT_METRIC = 16;
+    private static final int AT_DIMENSION = 20;
+    private static final int AT_M = 24;
+    private static final int AT_EF_CONSTRUCTION = 28;
+    private static final int AT_FREEZE_AFTER = 32;
+    private static final int AT_PARTS = 36;
+    private static final int AT_ELEMENT_TYPE = 40;
+
+    /** Writes a file, replacing one of that name, as {@link WholeFile} does. */
+    void save(Path file) throws IOException {
+        WholeFile.replace(file, channel -> {
+            ByteBuffer front = head();
+            long at = pageAfter(front.capacity());
+            for (Moment part : parts) {
+                channel.position(at);
+                long bytes = ImageFile.write(part.rowsAlone(), channel);
+                putEntry(front, at, bytes, part);
+                at = pageAfter(at + bytes);
+            }
+            front.putLong(checksum(front.duplicate().flip()));
+            channel.position(0);
+            WholeFile.writeAll(channel, front.flip());
+        });
+    }
+
+    private ByteBuffer head() throws IOException {
+        long bytes = HEAD_BYTES + CHECKSUM_BYTES;
+        for (Moment part : parts) {
+            bytes += ENTRY_BYTES + (long) part.alive().length * Long.BYTES;
+        }
+        if (bytes > Integer.MAX_VALUE) {
+            throw new IOException("a saved table must have fewer than 17 billion rows, dead ones included");
+        }
+        ByteBuffer front = little((int) bytes);
+        front.putLong(MAGIC).putInt(VERSION).putInt((int) bytes);
+        front.putInt(options.metric().ordinal()).putInt(dimension).putInt(options.m());
+        front.putInt(options.efConstruction()).putInt(freezeAfter).putInt(parts.size());
+        front.putInt(options.elementType().ordinal());
+        return front.position(HEAD_BYTES);
+    }
+
+    private static void putEntry(ByteBuffer front, long at, long bytes, Moment part) {
+        front.putLong(at).putLong(bytes).putInt(part.rows()).putInt(0);
+        for (long word : part.alive()) {
+            front.putLong(word);
+        }
+    }
+
+    private static long pageAfter(long at) {
+        return (at + PAGE - 1) / PAGE * PAGE;
+    }
+
+    private static ByteBuffer little(int bytes) {
+        return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    private static long checksum(ByteBuffer bytes) {
+        CRC32C checksum = new CRC32C();
+        checksum.update(bytes);
+        return checksum.getValue();
+    }
+
+    /**
+     * Reads a file and checks all of it; images stay mapped.
+     *
+     * @throws TableFileException if it is no such file, of another version, truncated or damaged
+     */
+    static LiveTableFile open(Path file) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            return new Reader(file, channel, channel.size()).read();
+        }
+    }
+
+    /** Reads one file. */
+    private record Reader(Path file, FileChannel channel, long bytes) {
+        LiveTableFile read() throws IOException {
+            ByteBuffer front = front();
+            Metric metric = Metric.values()[
+                    require(AT_METRIC, "metric", front.getInt(AT_METRIC), 0, Metric.values().length - 1)];
+            int dimension = require(AT_DIMENSION, "dimension", front.getInt(AT_DIMENSION), 1, Vectors.MOST_DIMENSIONS);
+            GraphOptions options = new GraphOptions(
+                    metric,
+                    ElementType.values()[
+                            require(
+                                    AT_ELEMENT_TYPE,
+                                    "element type",
+                                    front.getInt(AT_ELEMENT_TYPE),
+                                    0,
+                                    ElementType.values().length - 1)],
+                    require(AT_M, "m", front.getInt(AT_M), 2, GraphOptions.MOST_M),
+                    require(
+                            AT_EF_CONSTRUCTION,
+                            "efConstruction",
+                            front.getInt(AT_EF_CONSTRUCTION),
+                            1,
+                            GraphOptions.MOST_EF_CONSTRUCTION));
+            int freezeAfter = require(
+                    AT_FREEZE_AFTER,
+                    "freezeAfter",
+                    front.getInt(AT_FREEZE_AFTER),
+                    LiveTable.LEAST_FREEZE_AFTER,
+                    LiveTable.MOST_FREEZE_AFTER);
+            int count = require(AT_PARTS, "number of parts", front.getInt(AT_PARTS), 0, front.capacity() / ENTRY_BYTES);
+            front.position(HEAD_BYTES);
+            List<Moment> parts = new ArrayList<>();
+            long end = front.capacity();
+            for (int i = 0; i < count; i++) {
+                end = readPart(front, end, freezeAfter, parts);
+                requireShape(parts.getLast().image(), metric, dimension);
+            }
+            require(front.position(), "checksum", front.position(), front.capacity() - CHECKSUM_BYTES);
+            require(end, "length", bytes, end);
+            return new LiveTableFile(options, dimension, freezeAfter, parts);
+        }
+
+        private ByteBuffer front() throws IOException {
+            if (bytes < HEAD_BYTES + CHECKSUM_BYTES) {
+                throw new TableFileException(
+                        file, 0, "is " + bytes + " bytes long, less than a live table's head of " + HEAD_BYTES);
+            }
+            ByteBuffer head = read(0, HEAD_BYTES);
+            if (head.getLong(0) != MAGIC) {
+                throw new TableFileException(
+                        file, 0, "begins with %016x, a live table with %016x".formatted(head.getLong(0), MAGIC));
+            }
+            if (head.getInt(AT_VERSION) != VERSION) {
+                throw new TableFileException(
+                        file,
+                        AT_VERSION,
+                        "is of version " + head.getInt(AT_VERSION) + ", this library reads " + VERSION);
+            }
+            int length =
+                    require(AT_FRONT_BYTES, "front", head.getInt(AT_FRONT_BYTES), HEAD_BYTES + CHECKSUM_BYTES, (int)
+                            Math.min(bytes, Integer.MAX_VALUE));
+            ByteBuffer front = read(0, length);
+            long said = front.getLong(length - CHECKSUM_BYTES);
+            long found = checksum(front.duplicate().limit(length - CHECKSUM_BYTES));
+            if (said != found) {
+                throw new TableFileException(
+                        file,
+                        length - CHECKSUM_BYTES,
+                        "is damaged: the checksum of its front is %08x, that of its bytes %08x".formatted(said, found));
+            }
+            return front;
+        }
+
+        /** Reads a part that begins on the page after {@code before}; returns where it ends. */
+        private long readPart(ByteBuffer front, long before, int freezeAfter, List<Moment> parts) throws IOException {
+            int entry = front.position();
+            requireLeft(front, entry, ENTRY_BYTES);
+            long at = front.getLong();
+            long length = front.getLong();
+            int rows = require(entry, "number of rows", front.getInt(), 1, Integer.MAX_VALUE - Long.SIZE);
+            require(entry, "mark that is not known", front.getInt(), 0);
+            require(entry, "part", at, pageAfter(before));
+            if (length < 0 || length > bytes - at) {
+                throw new TableFileException(
+                        file, entry, "is " + bytes + " bytes long, too short for a part of " + length + " at " + at);
+            }
+            requireZeroes(before, at);
+            long[] alive = readAlive(front, entry, rows);
+            GraphImage image = ImageFile.open(file, channel, at, length);
+            require(entry, "number of rows", rows, image.shape().rows());
+            if (!LiveRows.hasGraph(image)) {
+                require(entry, "number of rows without a graph", rows, 1, freezeAfter);
+            }
+            parts.add(new Moment(image, rows, alive));
+            return at + length;
+        }
+
+        private long[] readAlive(ByteBuffer front, int entry, int rows) throws TableFileException {
+            int words = (rows + Long.SIZE - 1) / Long.SIZE;
+            requireLeft(front, entry, (long) words * Long.BYTES);
+            long[] alive = new long[words];
+            for (int word = 0; word < words; word++) {
+                alive[word] = front.getLong();
+            }
+            int inLast = rows - (words - 1) * Long.SIZE;
+            if (inLast < Long.SIZE && alive[words - 1] >>> inLast != 0) {
+                throw new TableFileException(file, entry, "has rows alive after the last of " + rows);
+            }
+            return alive;
+        }
+
+        private void requireLeft(ByteBuffer front, int at, long length) throws TableFileException {
+            if (length > front.capacity() - CHECKSUM_BYTES - front.position()) {
+                throw new TableFileException(file, at, "has a front too short for its parts");
+            }
+        }
+
+        private void requireShape(GraphImage image, Metric metric, int dimension) throws TableFileException {
+            if (image.shape().metric() != metric || image.shape().dimension() != dimension) {
+                throw new TableFileException(
+                        file,
+                        AT_METRIC,
+                        "is of " + dimension + " dimensions under " + metric + ", and has a part of "
+                                + image.shape().dimension() + " under "
+                                + image.shape().metric());
+            }
+        }
+
+        private void requireZeroes(long from, long to) throws IOException {
+            ByteBuffer between = read(from, (int) (to - from));
+            while (between.hasRemaining()) {
+                require(from + between.position(), "byte between its parts", between.get(), 0);
+            }
+        }
+
+        private ByteBuffer read(long at, int length) throws IOException {
+            ByteBuffer into = little(length);
+            while (into.hasRemaining()) {
+                if (channel.read(into, at + into.position()) < 0) {
+                    throw new TableFileException(file, at + into.position(), "ends while it is read");
+                }
+            }
+            return into.flip();
+        }
+
+        private int require(long at, String what, int value, int least, int most) throws TableFileException {
+            if (value < least || value > most) {
+                throw new TableFileException(
+                        file, at, "has a " + what + " of " + value + ", it must be between " + least + " and " + most);
+            }
+            return value;
+        }
+
+        private void require(long at, String what, long value, long expected) throws TableFileException {
+            if (value != expected) {
+                throw new TableFileException(
+                        file, at, "has a " + what + " of " + value + " where it must be " + expected);
+            }
+        }
+    }
+}

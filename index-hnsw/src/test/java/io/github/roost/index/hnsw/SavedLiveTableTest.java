@@ -1,0 +1,447 @@
+package io.github.roost.index.hnsw;
+
+import static io.github.roost.index.hnsw.Fixtures.exact;
+import static io.github.roost.index.hnsw.Fixtures.gaussian;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.Scheduling;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import java.util.zip.CRC32C;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class SavedLiveTableTest {
+    private static final Orchestrator ORCHESTRATOR =
+            Orchestrator.builder().topology(Fixtures.twoDomains()).build();
+    /** Ids that are alive at once in a table whose rows are put and removed in turn. */
+    private static final int WINDOW = 300;
+
+    @TempDir
+    private Path folder;
+
+    private Path file;
+
+    @BeforeEach
+    void name() {
+        file = folder.resolve("table");
+    }
+
+    @AfterAll
+    static void close() {
+        ORCHESTRATOR.close();
+    }
+
+    private static LiveTable.Builder small() {
+        return LiveTable.builder().m(6).efConstruction(30).freezeAfter(64);
+    }
+
+    /** A frozen part of 770 rows and 30 that are not frozen, of both a fifth removed. */
+    private static LiveTable mixed(Metric metric, float[][] rows) {
+        LiveTable table = small().metric(metric)
+                .build(ORCHESTRATOR, LongStream.range(0, 770).toArray(), Arrays.copyOf(rows, 770));
+        for (int row = 770; row < 800; row++) {
+            table.put(row, rows[row]);
+        }
+        for (int row = 0; row < 800; row += 5) {
+            table.remove(row);
+        }
+        return table;
+    }
+
+    private static float[][] rowsWithEqualOnes(int dimension) {
+        float[][] rows = gaussian(800, dimension, new Random(71));
+        for (int row = 0; row < 40; row++) {
+            rows[700 + row] = rows[row];
+        }
+        return rows;
+    }
+
+    private void saveSmall() throws Exception {
+        try (LiveTable table = mixed(Metric.SQUARED_L2, rowsWithEqualOnes(5))) {
+            table.save(file);
+        }
+    }
+
+    private LiveTable open() throws IOException {
+        return LiveTable.open(ORCHESTRATOR, "opened", file);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Metric.class)
+    void anOpenedTableAnswersAsTheSavedOne(Metric metric) throws Exception {
+        try (LiveTable saved = mixed(metric, rowsWithEqualOnes(7))) {
+            saved.save(file);
+            try (LiveTable opened = open()) {
+                assertThat(opened.size()).isEqualTo(640);
+                assertThat(opened.metric()).isEqualTo(metric);
+                assertThat(opened.dimension()).isEqualTo(7);
+                assertThat(opened.frozenParts()).isEqualTo(saved.frozenParts());
+                for (float[] query : gaussian(50, 7, new Random(72))) {
+                    assertThat(opened.search(query, 10, 30).join())
+                            .isEqualTo(saved.search(query, 10, 30).join());
+                }
+            }
+        }
+    }
+
+    @Test
+    void anOpenedTableIsLive() throws Exception {
+        float[][] rows = rowsWithEqualOnes(6);
+        try (LiveTable saved = mixed(Metric.SQUARED_L2, rows)) {
+            saved.save(file);
+        }
+        try (LiveTable opened = open()) {
+            Files.delete(file);
+            float[][] more = Arrays.copyOf(rows, 1_000);
+            System.arraycopy(gaussian(200, 6, new Random(73)), 0, more, 800, 200);
+            for (int row = 800; row < 1_000; row++) {
+                assertThat(opened.put(row, more[row])).isTrue();
+            }
+            more[3] = more[999].clone();
+            assertThat(opened.put(3, more[3])).isFalse();
+            assertThat(opened.remove(4)).isTrue();
+            assertThat(opened.remove(5)).isFalse();
+            for (int freezes = 0; freezes < 2; freezes++) {
+                for (float[] query : gaussian(20, 6, new Random(74))) {
+                    Neighbors truth =
+                            exact(more, query, 20, Metric.SQUARED_L2, id -> id != 4 && (id % 5 != 0 || id >= 800));
+                    assertThat(opened.search(query, 20, 1_000).join().ids()).isEqualTo(truth.ids());
+                }
+                opened.freeze();
+            }
+        }
+    }
+
+    /** As when a table is saved that takes more rows than can be frozen. */
+    @Test
+    void rowsThatWaitToBeFrozenAreSavedToo() throws Exception {
+        float[][] rows = gaussian(300, 4, new Random(75));
+        CountDownLatch freezingMayGoOn = new CountDownLatch(1);
+        CountDownLatch workersAreBusy = new CountDownLatch(2);
+        // Round robin, without stealing: each worker gets one of the tasks that keep it.
+        try (Orchestrator busy = Orchestrator.builder()
+                        .topology(Fixtures.twoDomains())
+                        .scheduling(Scheduling.V0)
+                        .build();
+                LiveTable table = small().build(busy, 4)) {
+            for (int worker = 0; worker < 2; worker++) {
+                busy.submit(
+                        (wait, context) -> {
+                            workersAreBusy.countDown();
+                            return await(wait);
+                        },
+                        freezingMayGoOn,
+                        table.mappingId());
+            }
+            workersAreBusy.await();
+            for (int row = 0; row < rows.length; row++) {
+                table.put(row, rows[row]);
+            }
+            table.save(file);
+            assertThat(table.frozenParts()).isZero();
+            freezingMayGoOn.countDown();
+        }
+        try (LiveTable opened = open()) {
+            assertThat(ids(opened)).isEqualTo(LongStream.range(0, 300).boxed().toList());
+            opened.freeze();
+            assertThat(ids(opened)).isEqualTo(LongStream.range(0, 300).boxed().toList());
+        }
+    }
+
+    private static boolean await(CountDownLatch latch) throws InterruptedException {
+        latch.await();
+        return true;
+    }
+
+    private static List<Long> ids(LiveTable table) {
+        Neighbors all =
+                table.search(new float[table.dimension()], 10_000, 100_000).join();
+        return Arrays.stream(all.ids()).sorted().boxed().toList();
+    }
+
+    @Test
+    void tablesWithoutRowsAreSavedToo() throws Exception {
+        try (LiveTable table = small().build(ORCHESTRATOR, 3)) {
+            table.save(file);
+            try (LiveTable opened = open()) {
+                assertThat(opened.size()).isZero();
+                opened.put(9, new float[] {1, 2, 3});
+                assertThat(ids(opened)).containsExactly(9L);
+                opened.remove(9);
+                opened.save(file);
+            }
+            try (LiveTable opened = open()) {
+                assertThat(opened.size()).isZero();
+                assertThat(ids(opened)).isEmpty();
+            }
+        }
+    }
+
+    /** Puts ids in ascending order, and removes those that are a window behind. */
+    private static void slide(LiveTable table, long id) {
+        table.put(id, place(id));
+        table.remove(id - WINDOW);
+    }
+
+    private static float[] place(long id) {
+        return gaussian(1, 16, new Random(id))[0];
+    }
+
+    /** Whether a table holds what it held at one moment of its sliding; returns the last id. */
+    private static long assertIsOneMoment(LiveTable table) {
+        List<Long> ids = ids(table);
+        long last = ids.getLast();
+        assertThat(ids.size()).isBetween(WINDOW, WINDOW + 1);
+        assertThat(ids)
+                .isEqualTo(LongStream.rangeClosed(ids.getFirst(), last).boxed().toList());
+        for (long id = last - WINDOW + 1; id <= last; id += 7) {
+            Neighbors found = table.search(place(id), 1, 10_000).join();
+            assertThat(found).isEqualTo(new Neighbors(new long[] {id}, new float[1]));
+        }
+        return last;
+    }
+
+    /** Fails if parts, or which of their rows are alive, are noted while a change is made, or belong to the table still. */
+    @Test
+    void aSaveIsOfOneMomentWhileChangesGoOn() throws Exception {
+        AtomicLong lastPut = new AtomicLong(WINDOW);
+        AtomicBoolean done = new AtomicBoolean();
+        try (LiveTable table = small().build(ORCHESTRATOR, 16);
+                ExecutorService threads = Executors.newFixedThreadPool(1)) {
+            for (int id = 1; id <= WINDOW; id++) {
+                slide(table, id);
+            }
+            Future<?> writer = threads.submit(() -> {
+                for (long id = WINDOW + 1; !done.get(); id++) {
+                    slide(table, id);
+                    lastPut.set(id);
+                }
+            });
+            try {
+                for (int look = 0; look < 1_000; look++) {
+                    assertIsOneMoment(table.moment());
+                }
+                for (int save = 0; save < 5; save++) {
+                    long before = lastPut.get();
+                    table.save(file);
+                    long after = lastPut.get() + 1;
+                    try (LiveTable opened = open()) {
+                        assertThat(assertIsOneMoment(opened)).isBetween(before, after);
+                    }
+                }
+            } finally {
+                done.set(true);
+                writer.get();
+            }
+        }
+        try (Stream<Path> files = Files.list(folder)) {
+            assertThat(files).containsExactly(file);
+        }
+    }
+
+    private static void assertIsOneMoment(LiveTableFile moment) {
+        long[] ids = moment.parts().stream()
+                .flatMapToLong(part ->
+                        IntStream.range(0, part.rows()).filter(part::isAlive).mapToLong(part.image()::id))
+                .sorted()
+                .toArray();
+        assertThat(ids.length).isBetween(WINDOW, WINDOW + 1);
+        assertThat(ids[ids.length - 1] - ids[0]).isEqualTo(ids.length - 1);
+    }
+
+    /** Saves a table again and again while its rows change, until it is killed; run in a JVM of its own. */
+    static final class SavesForever {
+        private SavesForever() {}
+
+        public static void main(String[] arguments) throws Exception {
+            try (Orchestrator orchestrator = Orchestrator.builder()
+                            .topology(Fixtures.twoDomains())
+                            .build();
+                    LiveTable table = small().build(orchestrator, 16)) {
+                for (int id = 1; id <= WINDOW; id++) {
+                    slide(table, id);
+                }
+                CompletableFuture.runAsync(() -> {
+                    for (long id = WINDOW + 1; true; id++) {
+                        slide(table, id);
+                    }
+                });
+                while (true) {
+                    table.save(Path.of(arguments[0]));
+                    System.out.println("saved");
+                }
+            }
+        }
+    }
+
+    @Test
+    void aKillAtAnyPointOfASaveLeavesAWholeTable() throws Exception {
+        Random random = new Random(76);
+        for (int trial = 0; trial < 6; trial++) {
+            Process process = OtherJvm.start(SavesForever.class, file.toString());
+            try (BufferedReader lines =
+                    new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
+                assertThat(lines.readLine()).isEqualTo("saved");
+                // Somewhere within the next few saves.
+                LockSupport.parkNanos(random.nextInt(30_000_000));
+                process.destroyForcibly().waitFor();
+            }
+            try (LiveTable table = open()) {
+                assertIsOneMoment(table);
+            }
+        }
+    }
+
+    @Test
+    void everyChangedByteIsNoticed() throws Exception {
+        saveSmall();
+        byte[] good = Files.readAllBytes(file);
+        Random random = new Random(77);
+        for (int trial = 0; trial < 400; trial++) {
+            byte[] bad = good.clone();
+            int at = trial < 200 ? trial : random.nextInt(bad.length);
+            bad[at] ^= (byte) (1 << random.nextInt(8));
+            Files.write(file, bad);
+            assertThatThrownBy(this::open)
+                    .describedAs("byte %d", at)
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining(file.toString())
+                    .hasMessageContaining("at byte");
+        }
+    }
+
+    @Test
+    void everyTruncationIsNoticed() throws Exception {
+        saveSmall();
+        byte[] good = Files.readAllBytes(file);
+        for (int length : new int[] {0, 1, 47, 55, 56, 100, 4_095, 4_096, 5_000, good.length - 8, good.length - 1}) {
+            Files.write(file, Arrays.copyOf(good, length));
+            assertThatThrownBy(this::open)
+                    .describedAs("%d bytes", length)
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining(file.toString());
+        }
+        Files.write(file, Arrays.copyOf(good, good.length + 1));
+        assertThatThrownBy(this::open).hasMessageContaining("length of " + (good.length + 1));
+    }
+
+    /** Files whose checksums are right and whose numbers are not. */
+    @ParameterizedTest
+    @CsvSource({
+        "8, 7, version 7",
+        "12, 1000000000, front of 1000000000",
+        "12, -1, front of -1",
+        "16, 9, metric of 9",
+        "16, 1, has a part of 5 under",
+        "20, 0, dimension of 0",
+        "20, 6, has a part of 5 under",
+        "24, 1, m of 1",
+        "28, 0, efConstruction of 0",
+        "32, 2, freezeAfter of 2",
+        "36, -1, parts of -1",
+        "40, 2, element type of 2",
+        "36, 1, checksum of",
+        "36, 3, too short for its parts",
+        "48, 8192, part of 8192",
+        "56, -1, too short for a part of -1",
+        "56, 1000000000, too short for a part of 1000000000",
+        "64, 0, rows of 0",
+        "64, 771, rows of 771 where it must be 770",
+        "64, 2000000000, too short for its parts",
+        "68, 1, mark that is not known of 1"
+    })
+    void forgedNumbersAreRefused(int at, long value, String message) throws Exception {
+        saveSmall();
+        ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
+        int front = bytes.getInt(12);
+        if (at == 48 || at == 56) {
+            bytes.putLong(at, value);
+        } else {
+            bytes.putInt(at, (int) value);
+        }
+        sign(bytes, 0, front);
+        Files.write(file, bytes.array());
+        assertThatThrownBy(this::open).isInstanceOf(IOException.class).hasMessageContaining(message);
+    }
+
+    @Test
+    void aRowAliveBeyondTheLastIsRefused() throws Exception {
+        saveSmall();
+        ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
+        int row = bytes.getInt(64) - 1;
+        while (row % Long.SIZE == 0 || (bytes.getLong(72 + row / Long.SIZE * Long.BYTES) >>> row & 1) == 0) {
+            row--;
+        }
+        bytes.putInt(64, row);
+        sign(bytes, 0, bytes.getInt(12));
+        Files.write(file, bytes.array());
+        assertThatThrownBy(this::open)
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("alive after the last of " + row);
+    }
+
+    private static void sign(ByteBuffer bytes, int from, int length) {
+        CRC32C checksum = new CRC32C();
+        checksum.update(bytes.array(), from, length - 8);
+        bytes.putLong(from + length - 8, checksum.getValue());
+    }
+
+    @Test
+    void anIdThatIsThereTwiceIsRefused() throws Exception {
+        try (LiveTable table = small().build(ORCHESTRATOR, 2)) {
+            for (int id = 0; id < 3; id++) {
+                table.put(id, new float[] {id, 1});
+            }
+            table.save(file);
+        }
+        ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
+        int idOfLast = bytes.capacity() - 16;
+        assertThat(bytes.getLong(idOfLast)).isEqualTo(2);
+        bytes.putLong(idOfLast, 1);
+        sign(bytes, 4_096, bytes.capacity() - 4_096);
+        Files.write(file, bytes.array());
+        assertThatThrownBy(this::open).hasMessageContaining("two rows of one id");
+    }
+
+    @Test
+    void foreignFilesAreRefused() throws Exception {
+        Files.write(file, new byte[10_000]);
+        assertThatThrownBy(this::open).hasMessageContaining("begins with 0000");
+        try (HnswTable frozen = HnswTable.builder().build(ORCHESTRATOR, gaussian(20, 3, new Random(78)))) {
+            frozen.save(file);
+        }
+        assertThatThrownBy(this::open).hasMessageContaining("a live table with");
+        saveSmall();
+        assertThatThrownBy(() -> HnswTable.open(ORCHESTRATOR, "live", file)).hasMessageContaining("begins with");
+    }
+}
