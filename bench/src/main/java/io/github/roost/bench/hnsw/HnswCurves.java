@@ -93,6 +93,16 @@ public record HnswCurves(String workload, int k, int tables, List<Curve> curves)
                 .toList();
     }
 
+    private static Comparison compare(Curve table, Curve other, double recall) {
+        return new Comparison(
+                table,
+                other,
+                recall,
+                IntStream.range(0, table.points().getFirst().rates().size())
+                        .mapToObj(round -> table.rateAt(recall, round) / other.rateAt(recall, round))
+                        .toList());
+    }
+
     /** The curves as a picture: bars are as long as the range of the rounds. */
     public Plot plot() {
         List<Series> series = IntStream.range(0, curves.size())
@@ -102,15 +112,5 @@ public record HnswCurves(String workload, int k, int tables, List<Curve> curves)
                         curves.get(number).points().stream().map(Point::drawn).toList()))
                 .toList();
         return new Plot(workload + ", k=" + k, Axis.missing("recall"), Axis.logarithmic("searches/s"), series);
-    }
-
-    private static Comparison compare(Curve table, Curve other, double recall) {
-        return new Comparison(
-                table,
-                other,
-                recall,
-                IntStream.range(0, table.points().getFirst().rates().size())
-                        .mapToObj(round -> table.rateAt(recall, round) / other.rateAt(recall, round))
-                        .toList());
     }
 }

@@ -1,5 +1,6 @@
 package io.github.roost.bench.replay;
 
+import com.sun.management.OperatingSystemMXBean;
 import io.github.roost.bench.Interval;
 import io.github.roost.bench.Latencies;
 import io.github.roost.bench.replay.Contender.Scheduled;
@@ -15,6 +16,7 @@ import io.github.roost.core.Scheduling;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -101,10 +103,18 @@ public final class Replay implements AutoCloseable {
      * @param latencies of all rounds
      * @param ratios to the first contender's rate of the same round
      * @param scheduled steals and remaps of all rounds
+     * @param cpuMicros processor time of this process for each search, in microseconds, which others on the machine change
+     *     less than they change rates
      * @param recall share of the true neighbours in a sample of answers
      */
     public record Outcome(
-            String name, List<Double> rates, Latencies latencies, List<Double> ratios, Steps scheduled, double recall) {
+            String name,
+            List<Double> rates,
+            Latencies latencies,
+            List<Double> ratios,
+            Steps scheduled,
+            double cpuMicros,
+            double recall) {
         /** Where the ratio lies with 95 % confidence. */
         public Interval ratio() {
             return Interval.of(ratios);
@@ -127,6 +137,7 @@ public final class Replay implements AutoCloseable {
         List<List<Double>> rates = new ArrayList<>();
         List<Histogram> latencies = new ArrayList<>();
         List<Scheduled> scheduled = new ArrayList<>();
+        long[] cpuNanos = new long[count];
         for (Contender contender : contenders) {
             var warmUp = load(contender, 0).run(WARM_UP);
             progress.accept("%s warmed up with %d searches".formatted(contender.name(), warmUp.searches()));
@@ -139,7 +150,9 @@ public final class Replay implements AutoCloseable {
                 int number = round % 2 == 0 ? turn : count - 1 - turn;
                 Contender contender = contenders.get(number);
                 Scheduled before = contender.scheduled();
+                long cpuBefore = cpuNanos();
                 Load.Run run = load(contender, (long) round * STREAM / rounds).run(slice);
+                cpuNanos[number] += cpuNanos() - cpuBefore;
                 rates.get(number).add(run.perSecond());
                 latencies.get(number).add(run.latencies());
                 scheduled.set(
@@ -154,9 +167,17 @@ public final class Replay implements AutoCloseable {
                     rates.get(number),
                     rates.getFirst(),
                     latencies.get(number),
-                    scheduled.get(number)));
+                    scheduled.get(number),
+                    cpuNanos[number]));
         }
         return List.copyOf(outcomes);
+    }
+
+    /** Processor time that this process has taken, of all its threads; 0 where the JVM cannot tell. */
+    private static long cpuNanos() {
+        return ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean process
+                ? Math.max(0, process.getProcessCpuTime())
+                : 0;
     }
 
     private Load load(Contender contender, long first) {
@@ -164,7 +185,12 @@ public final class Replay implements AutoCloseable {
     }
 
     private Outcome outcome(
-            Contender contender, List<Double> rates, List<Double> baseline, Histogram latencies, Scheduled scheduled) {
+            Contender contender,
+            List<Double> rates,
+            List<Double> baseline,
+            Histogram latencies,
+            Scheduled scheduled,
+            long cpuNanos) {
         List<Double> ratios = new ArrayList<>();
         for (int round = 0; round < rates.size(); round++) {
             ratios.add(rates.get(round) / baseline.get(round));
@@ -179,6 +205,7 @@ public final class Replay implements AutoCloseable {
                         scheduled.crossSteals(),
                         scheduled.remaps(),
                         scheduled.movedBytes() / (1024.0 * 1024)),
+                cpuNanos / 1e3 / Math.max(1, latencies.getTotalCount()),
                 recall(contender));
     }
 

@@ -24,22 +24,23 @@ final class PeerViews {
     /** Curves of {@code bench hnsw}, and ratios at equal recall. */
     static Block hnsw(JsonNode json) {
         MarkdownTable ratios =
-                new MarkdownTable("at equal recall", "which over which", "median (least to most)", "builds, s");
+                new MarkdownTable("at equal recall", "engines", "median (least to most)", "their builds, s");
         StringBuilder points = new StringBuilder();
         List<Plot> plots = new ArrayList<>();
         for (HnswCurves curves : curves(json)) {
             plots.add(curves.plot());
             points.append("\n\n").append(points(curves));
             for (double recall : RECALLS) {
-                curves.comparisons(recall)
-                        .forEach(comparison -> ratios.row(
-                                "k=%d, recall %s".formatted(curves.k(), Figures.decimals(2, recall)),
-                                "%s over %s"
-                                        .formatted(
-                                                comparison.table().engine(),
-                                                comparison.other().engine()),
-                                Figures.ratios(comparison.ratios()),
-                                "%s, %s".formatted(seconds(comparison.table()), seconds(comparison.other()))));
+                for (HnswCurves.Comparison comparison : curves.comparisons(recall)) {
+                    ratios.row(
+                            "k=%d, recall %s".formatted(curves.k(), Figures.decimals(2, recall)),
+                            "%s over %s"
+                                    .formatted(
+                                            comparison.table().engine(),
+                                            comparison.other().engine()),
+                            Figures.ratios(comparison.ratios()),
+                            "%s, %s".formatted(seconds(comparison.table()), seconds(comparison.other())));
+                }
             }
         }
         return new Block(json.path("workload").asText() + ".\n\n" + ratios + points, plots);
@@ -65,12 +66,9 @@ final class PeerViews {
                                     Math.round(curve.path("buildSeconds").asDouble() * 1e3)),
                             points));
         }
+        int tables = Math.max(1, json.path("tables").size());
         return byK.entrySet().stream()
-                .map(entry -> new HnswCurves(
-                        json.path("workload").asText(),
-                        entry.getKey(),
-                        Math.max(1, json.path("tables").size()),
-                        entry.getValue()))
+                .map(entry -> new HnswCurves(json.path("workload").asText(), entry.getKey(), tables, entry.getValue()))
                 .toList();
     }
 

@@ -70,7 +70,7 @@ public final class Calibration {
         Parameters.Visits walks = VisitCalibration.walks(any, progress);
         Parameters.Visits exact = VisitCalibration.exact(any, progress);
         Parameters.Scans scans = new ScanCalibration(taskNanos, progress).run(any);
-        StallCalibration stalls = new StallCalibration(l3Bytes, l3Nanos, dramNanos, progress);
+        StallCalibration stalls = new StallCalibration(l3Bytes, l3.cacheBytes(), l3Nanos, dramNanos, progress);
         List<Parameters.LinesInFlight> ofGraphs = stalls.graphs();
         Parameters.Tasks tasks = new Parameters.Tasks(
                 taskNanos,

@@ -61,6 +61,11 @@ public record SimResult(
         return searches / seconds;
     }
 
+    /** Busy time of all cores for each search, in microseconds. */
+    public double busyMicros() {
+        return utilisation * cores * seconds * 1e6 / searches;
+    }
+
     /** The largest load of a domain over the mean, in the median window; 1 where no window ended. */
     public double medianImbalance() {
         return windows.isEmpty()

@@ -22,6 +22,7 @@ final class StallCalibration {
     private static final int ROWS = 1_000;
 
     private static final int ROW_BYTES = DIMENSION * Float.BYTES + 2 * TraceRecorder.LINK_BYTES;
+    private static final double MOST_IN_FLIGHT = 200;
     private static final int EF_CONSTRUCTION = 20;
     /** So many that the processor cannot learn what each of them branches to. */
     private static final int QUERIES = 1_024;
@@ -40,9 +41,9 @@ final class StallCalibration {
     private final Consumer<String> progress;
     private final Workload workload = Workload.mixture(ROWS, QUERIES, DIMENSION, 1 + ROWS / 200, 7);
 
-    StallCalibration(double l3Bytes, double l3Nanos, double dramNanos, Consumer<String> progress) {
+    StallCalibration(double l3Bytes, double wholeL3Bytes, double l3Nanos, double dramNanos, Consumer<String> progress) {
         double tableBytes = (double) ROWS * ROW_BYTES;
-        this.counts = new int[] {1, (int) (l3Bytes * .3 / tableBytes), (int) (l3Bytes * 1.8 / tableBytes)};
+        this.counts = new int[] {1, (int) (l3Bytes * .4 / tableBytes), (int) (wholeL3Bytes * 1.8 / tableBytes)};
         this.latencies = new double[] {0, l3Nanos, dramNanos};
         this.progress = progress;
     }
@@ -130,8 +131,8 @@ final class StallCalibration {
         double[] inFlight = new double[counts.length];
         for (int i = 0; i < counts.length; i++) {
             progress.accept("%s of %d tables in turn: %.1f us".formatted(what, counts[i], nanos[i] / 1e3));
-            // Less than a fiftieth of a latency each is less than can be measured.
-            inFlight[i] = latencies[i] / Math.max(latencies[i] / 50, (nanos[i] - nanos[0]) / lines);
+            // Where less can be measured, it is this.
+            inFlight[i] = latencies[i] / Math.max(latencies[i] / MOST_IN_FLIGHT, (nanos[i] - nanos[0]) / lines);
         }
         return new Parameters.LinesInFlight(inFlight[1], inFlight[2]);
     }

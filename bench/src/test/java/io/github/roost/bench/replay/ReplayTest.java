@@ -65,6 +65,7 @@ class ReplayTest {
                 assertThat(outcome.recall()).isGreaterThan(.9);
                 assertThat(outcome.rates()).hasSize(2).allMatch(rate -> rate > 0);
                 assertThat(outcome.latencies().count()).isPositive();
+                assertThat(outcome.cpuMicros()).isPositive();
             });
             assertThat(outcomes.getFirst().ratios()).containsOnly(1.0);
             assertThat(outcomes.getFirst().scheduled().intraSteals()).isZero();
@@ -98,7 +99,7 @@ class ReplayTest {
     }
 
     private static Outcome outcome(List<Double> ratios) {
-        return new Outcome("v2", ratios, new Latencies(1, 0, 0, 0, 0), ratios, new Replay.Steps(0, 0, 0, 0), 1);
+        return new Outcome("v2", ratios, new Latencies(1, 0, 0, 0, 0), ratios, new Replay.Steps(0, 0, 0, 0), 10, 1);
     }
 
     @Test

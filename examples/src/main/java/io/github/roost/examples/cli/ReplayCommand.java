@@ -164,7 +164,9 @@ final class ReplayCommand implements Callable<Integer> {
         if (predicted.isEmpty()) {
             return;
         }
-        streams.out().println("\n           predicted/s   measured/s   predicted over measured");
+        streams.out()
+                .println(
+                        "\n           predicted/s   measured/s   predicted over measured   CPU us a search: predicted, measured");
         for (SimResult simulated : predicted) {
             Outcome measured = outcomes.stream()
                     .filter(outcome -> outcome.name().equals(simulated.policy()))
@@ -172,12 +174,14 @@ final class ReplayCommand implements Callable<Integer> {
                     .orElseThrow();
             double rateMeasured = Interval.of(measured.rates()).mean();
             streams.out()
-                    .println("%-9s %12.0f %12.0f %12.2f"
+                    .println("%-9s %12.0f %12.0f %25.2f %29.1f %9.1f"
                             .formatted(
                                     simulated.policy(),
                                     simulated.perSecond(),
                                     rateMeasured,
-                                    simulated.perSecond() / rateMeasured));
+                                    simulated.perSecond() / rateMeasured,
+                                    simulated.busyMicros(),
+                                    measured.cpuMicros()));
         }
     }
 }

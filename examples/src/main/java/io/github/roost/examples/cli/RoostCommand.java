@@ -83,6 +83,7 @@ public final class RoostCommand implements Callable<Integer> {
                         .addSubcommand(new LocalityCommand(streams))
                         .addSubcommand(new HnswBenchCommand(streams))
                         .addSubcommand(new LiveBenchCommand(streams))
+                        .addSubcommand(new FilterBenchCommand(streams))
                         .addSubcommand(new BuildBenchCommand(streams))
                         .addSubcommand(new LuceneBenchCommand(streams))
                         .addSubcommand(new SchedulingCommand(streams))

@@ -18,6 +18,12 @@ import java.util.stream.IntStream;
 final class FrozenGraph {
     /** Up to this many nodes for each unit of ef a graph is searched exactly. */
     private static final int EXACT_PER_EF = 4;
+    /** Nodes that a walk expands on its way, besides those it is after. */
+    private static final int ON_THE_WAY = 16;
+    /** Of the neighbours of a node that a walk expands, the share that it has not come to before, at most. */
+    private static final double NEW_NEIGHBORS = .75;
+    /** How many times as wide a walk is done again that went far from the query, where few links lead. */
+    private static final int WIDER = 16;
 
     /** Codes order nodes nearly as vectors do: the k nearest are among a quarter more by code, and these. */
     private static final int RERANKED_MORE = 8;
@@ -81,8 +87,23 @@ final class FrozenGraph {
         } else {
             walk.walk(image, scratch, width, reranked(k, width), allowed);
             touchedRecords(scratch, context);
+            if (wentFar(scratch.computed(), allowed.size(), width)) {
+                return search(query, k, Math.min(WIDER * width, nodes), alive, wanted, context);
+            }
         }
         return nearest(scratch, scale, k, alive.rows(), wanted.rows());
+    }
+
+    /**
+     * Whether a walk has come to more nodes than it does where the allowed ones lie among the others: then they lie away
+     * from the query. A walk that finds ef of them there comes in from one side, and misses more than others do. Done again
+     * wider, until it goes less far than that or looking at all allowed nodes is no more work.
+     */
+    private boolean wentFar(long computed, int allowed, int ef) {
+        int nodes = image.shape().nodes();
+        double expanded = ef * (double) nodes / allowed + ON_THE_WAY;
+        return allowed < nodes
+                && computed > expanded * NEW_NEIGHBORS * image.shape().degree();
     }
 
     /** The nodes that {@link #search} computes distances to, in that order, less those on the way to layer 0. */

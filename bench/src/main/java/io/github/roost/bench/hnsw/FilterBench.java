@@ -1,0 +1,144 @@
+package io.github.roost.bench.hnsw;
+
+import io.github.roost.bench.DistanceRecall;
+import io.github.roost.bench.ExactSearch;
+import io.github.roost.bench.Mixture;
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SearchFunction;
+import io.github.roost.index.hnsw.HnswTable;
+import io.github.roost.index.hnsw.IdFilter;
+import io.github.roost.index.hnsw.LiveTable;
+import io.github.roost.topology.Topology;
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import java.util.function.LongPredicate;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+
+/**
+ * Question: do filtered searches find as much as others at the same width, and what do they cost? Of a table that is frozen
+ * and of a live one with a large part, smaller ones, rows not yet frozen and dead ones; what is allowed lies everywhere, or
+ * in some clusters of the rows, of which queries are as often in one as in any other.
+ */
+public final class FilterBench implements AutoCloseable {
+    private static final int K = 10;
+    private static final int CENTRES = 100;
+    private static final int FREEZE_AFTER = 2_048;
+    /** Of so many rows of the live table one dies. */
+    private static final int ROWS_PER_DEAD = 10;
+
+    private final float[][] rows;
+    private final float[][] queries;
+    private final int ef;
+    private final Orchestrator orchestrator;
+    private final HnswTable frozen;
+    private final LiveTable live;
+
+    /** How the allowed rows lie. */
+    public enum Allowed {
+        /** By chance, each with the same. */
+        EVERYWHERE,
+        /** In some of the clusters. */
+        CLUSTERS
+    }
+
+    /**
+     * One kind of filter on one table.
+     *
+     * @param recall share of the true neighbours among those that are allowed
+     * @param visited nodes that a search computes distances to, on average
+     */
+    public record Outcome(double recall, double visited) {}
+
+    /**
+     * Builds both tables.
+     *
+     * @param count rows, of a {@link Mixture}
+     * @param ef width of the searches
+     */
+    public FilterBench(Topology topology, int count, int dimension, int queries, int ef, long seed)
+            throws InterruptedException {
+        SplittableRandom random = new SplittableRandom(seed);
+        Mixture mixture = Mixture.of(CENTRES, dimension, random);
+        this.rows = new float[count][];
+        for (int row = 0; row < count; row++) {
+            rows[row] = mixture.drawAround(row % CENTRES, random);
+        }
+        this.queries = mixture.draw(queries, random);
+        this.ef = ef;
+        this.orchestrator = Orchestrator.builder().topology(topology).build();
+        this.frozen = HnswTable.builder().build(orchestrator, rows);
+        this.live = liveTable();
+    }
+
+    /** Of the same rows, half of them added one by one, with rows that died in all parts. */
+    private LiveTable liveTable() throws InterruptedException {
+        int half = rows.length / 2;
+        LiveTable table = LiveTable.builder()
+                .freezeAfter(FREEZE_AFTER)
+                .build(orchestrator, LongStream.range(0, half).toArray(), Arrays.copyOf(rows, half));
+        for (int row = half; row < rows.length; row++) {
+            table.put(row, rows[row]);
+            if (row == rows.length - FREEZE_AFTER / 2) {
+                table.freeze();
+            }
+        }
+        for (int row = 0; row < rows.length; row += ROWS_PER_DEAD) {
+            table.put(row + (long) rows.length, rows[row]);
+            table.remove(row + (long) rows.length);
+        }
+        return table;
+    }
+
+    /** Parts of the live table that have a graph. */
+    public int frozenParts() {
+        return live.frozenParts();
+    }
+
+    /**
+     * Measures one kind of filter.
+     *
+     * @param share of the rows that are allowed, over 0, at most 1; 1 for no filter
+     * @return of the frozen table, then of the live one
+     */
+    public Outcome[] measure(Allowed allowed, double share) throws Exception {
+        LongPredicate accepts = accepts(allowed, share);
+        int[] ordinals = IntStream.range(0, rows.length).filter(accepts::test).toArray();
+        float[][] these = Arrays.stream(ordinals).mapToObj(row -> rows[row]).toArray(float[][]::new);
+        Neighbors[] truth = new ExactSearch(these).searchAll(queries, Math.min(K, these.length));
+        IdFilter filter = IdFilter.of(accepts);
+        return new Outcome[] {
+            measure(share < 1 ? frozen.searchFunction(K, ef, filter) : frozen.searchFunction(K, ef), truth),
+            measure(share < 1 ? live.searchFunction(K, ef, filter) : live.searchFunction(K, ef), truth)
+        };
+    }
+
+    private static LongPredicate accepts(Allowed allowed, double share) {
+        if (allowed == Allowed.EVERYWHERE) {
+            return id -> chance(id) < share;
+        }
+        int clusters = (int) Math.max(1, Math.round(share * CENTRES));
+        return id -> id % CENTRES < clusters && chance(id) < share * CENTRES / clusters;
+    }
+
+    private static double chance(long id) {
+        return new SplittableRandom(id).nextDouble();
+    }
+
+    private Outcome measure(SearchFunction<float[], Neighbors> search, Neighbors[] truth) throws Exception {
+        DistanceRecall recall = new DistanceRecall();
+        long[] visited = new long[1];
+        SearchContext context = SearchContext.outside((nodes, bytes) -> visited[0] += nodes);
+        for (int query = 0; query < queries.length; query++) {
+            recall.add(truth[query], search.search(queries[query], context));
+        }
+        return new Outcome(recall.share(), (double) visited[0] / queries.length);
+    }
+
+    @Override
+    public void close() {
+        orchestrator.close();
+    }
+}
