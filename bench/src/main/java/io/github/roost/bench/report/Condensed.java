@@ -11,13 +11,14 @@ import java.util.List;
 
 /**
  * A part's JSON without what no report shows: of a sweep over domains windows are left out, and tables but at the most
- * domains; windows become lists of three numbers; numbers keep five digits. Stateless.
+ * domains; windows become lists of their numbers; numbers keep five digits. Stateless.
  */
 final class Condensed {
     private static final MathContext DIGITS = new MathContext(5);
     private static final String RESULTS = "results";
     private static final String DOMAINS = "domains";
     private static final String WINDOWS = "windows";
+    private static final List<String> OF_A_WINDOW = List.of("perSecond", "imbalance", "l3MissRatio", "remaps");
     private static final List<String> OF_A_VARIANT =
             List.of("policy", DOMAINS, "cores", "searches", "seconds", "utilisation", "l3MissRatio", "stallShare");
 
@@ -72,9 +73,9 @@ final class Condensed {
         }
     }
 
-    /** How {@link Results} reads windows: as lists of their three numbers, of which there are thousands. */
+    /** How {@link Results} reads windows: as lists of their numbers, of which there are thousands. */
     @JsonFormat(shape = JsonFormat.Shape.ARRAY)
-    @JsonPropertyOrder({"perSecond", "imbalance", "remaps"})
+    @JsonPropertyOrder({"perSecond", "imbalance", "l3MissRatio", "remaps"})
     interface ShortWindow {}
 
     private static JsonNode rounded(JsonNode node) {

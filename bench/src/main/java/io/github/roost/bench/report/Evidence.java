@@ -38,6 +38,8 @@ public final class Evidence {
             Map.entry("serve", BenchViews::serve),
             Map.entry("hnsw", PeerViews::hnsw),
             Map.entry("ivf", PeerViews::ivf),
+            Map.entry("fanout", PeerViews::fanOut),
+            Map.entry("freshness", PeerViews::freshness),
             Map.entry("replay", ReplayViews::of),
             Map.entry("sweep", SimViews::sweep),
             Map.entry("detail", SimViews::detail),

@@ -38,7 +38,11 @@ final class Figures {
 
     /** The same of ratios. */
     static String ratios(List<Double> values) {
-        Samples samples = Samples.of(values);
+        return ratios(Samples.of(values));
+    }
+
+    /** The same of ratios. */
+    static String ratios(Samples samples) {
         return Double.isNaN(samples.median())
                 ? ""
                 : "%s (%s to %s)".formatted(ratio(samples.median()), ratio(samples.least()), ratio(samples.most()));
@@ -49,6 +53,14 @@ final class Figures {
         return Double.isFinite(interval.halfWidth())
                 ? "%s ± %s".formatted(whole(interval.mean()), whole(interval.halfWidth()))
                 : whole(interval.mean());
+    }
+
+    /** What {@link Samples} are as JSON. */
+    static Samples samples(JsonNode json) {
+        return new Samples(
+                json.path("least").asDouble(Double.NaN),
+                json.path("median").asDouble(Double.NaN),
+                json.path("most").asDouble(Double.NaN));
     }
 
     /** Numbers of a JSON array. */

@@ -43,6 +43,8 @@ public final class Parts {
             Part.of("ivf", 2, "bench ivf --nprobe 4,8,16,32,64"),
             Part.of("ivf-mixture", 2, "bench ivf --data mixture --rows 300000 --nlist 512 --k 100 --nprobe 4,8,16,32"),
             Part.of("ivf-int8", 1, "bench ivf --element int8 --peer none"),
+            Part.of("fan-out", .5, "bench fan-out"),
+            Part.of("freshness", .5, "bench freshness"),
             Part.of("scheduling", 2, "bench scheduling --task-micros 0,10 --submitters 2,8 --rounds 2"),
             Part.of("locality", .5, "bench locality"),
             Part.of("gate", 1, "bench gate"),

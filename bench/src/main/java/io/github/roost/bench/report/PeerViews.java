@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -93,12 +94,18 @@ final class PeerViews {
 
     /** One line of {@code bench ivf}. */
     private record IvfPoint(
-            int k, int nprobe, String engine, double recall, Samples perSecond, double loneP50, double loneP999) {
+            int k,
+            int nprobe,
+            String engine,
+            double recall,
+            Samples perSecond,
+            double pairsPerSecond,
+            double loneP50,
+            double loneP999) {
         static IvfPoint of(JsonNode json) {
             JsonNode point = json.path("point");
             String engine = point.path("engine").asText();
             boolean peer = engine.equals("faiss");
-            JsonNode rate = point.path("perSecond");
             return new IvfPoint(
                     json.path("k").asInt(),
                     json.path("nprobe").asInt(),
@@ -107,10 +114,8 @@ final class PeerViews {
                             : "%s, %d in flight"
                                     .formatted(engine, point.path("inFlight").asInt()),
                     point.path("recall").asDouble(),
-                    new Samples(
-                            rate.path("least").asDouble(),
-                            rate.path("median").asDouble(),
-                            rate.path("most").asDouble()),
+                    Figures.samples(point.path("perSecond")),
+                    point.path("pairsPerSecond").asDouble(),
                     point.path("loneP50").path("median").asDouble(),
                     point.path("loneP999").path("median").asDouble());
         }
@@ -126,6 +131,7 @@ final class PeerViews {
                 "recall",
                 "searches/s (least to most)",
                 "times FAISS",
+                "M pairs/s",
                 "lone: P50 us",
                 "P999 us");
         for (IvfPoint point : points) {
@@ -143,11 +149,20 @@ final class PeerViews {
                     Figures.decimals(3, point.recall),
                     Figures.spread(point.perSecond),
                     times,
+                    Figures.whole(point.pairsPerSecond / 1e6),
                     Figures.whole(point.loneP50),
                     Figures.whole(point.loneP999));
         }
-        String workload = "%s, %d lists."
-                .formatted(json.path("workload").asText(), json.path("nlist").asInt());
+        Samples limit = Figures.samples(json.path("kernelLimit").path("pairsPerSecond"));
+        String workload = String.format(
+                Locale.ROOT,
+                "%s, %d lists. Where groups are full and lists long the kernel makes %.0f M pairs of query and row a second"
+                        + " (%.0f to %.0f).",
+                json.path("workload").asText(),
+                json.path("nlist").asInt(),
+                limit.median() / 1e6,
+                limit.least() / 1e6,
+                limit.most() / 1e6);
         return new Block(workload + "\n\n" + table, plots(json.path("workload").asText(), points));
     }
 
@@ -171,5 +186,44 @@ final class PeerViews {
                     series));
         }
         return plots;
+    }
+
+    /** What a search of many lists costs beside the sum of its scans. */
+    static Block fanOut(JsonNode json) {
+        MarkdownTable table = new MarkdownTable(
+                "nprobe", "rows", "search us (least to most)", "its scans alone, us", "search over scans");
+        for (JsonNode result : json.path("results")) {
+            table.row(
+                    result.path("nprobe").asText(),
+                    Figures.whole(result.path("rows").asDouble()),
+                    Figures.spread(Figures.samples(result.path("searchUs"))),
+                    Figures.spread(Figures.samples(result.path("scansUs"))),
+                    Figures.ratios(Figures.samples(result.path("ratio"))));
+        }
+        return Block.of(table.toString());
+    }
+
+    /** What adding rows costs, and what it costs searches. */
+    static Block freshness(JsonNode json) {
+        JsonNode result = json.path("result");
+        MarkdownTable table = new MarkdownTable(
+                "adds",
+                "P50, P99, P999 us of an add",
+                "searches' P99 us without adds",
+                "with adds",
+                "P99 with over without",
+                "searches/s with over without");
+        table.row(
+                Figures.whole(result.path("adds").asDouble()),
+                "%s, %s, %s"
+                        .formatted(
+                                Figures.decimals(1, result.at("/add/p50us").asDouble()),
+                                Figures.decimals(1, result.at("/add/p99us").asDouble()),
+                                Figures.decimals(1, result.at("/add/p999us").asDouble())),
+                Figures.spread(Figures.samples(result.path("quietP99"))),
+                Figures.spread(Figures.samples(result.path("busyP99"))),
+                Figures.ratios(Figures.samples(result.path("p99Ratio"))),
+                Figures.ratios(Figures.samples(result.path("rateRatio"))));
+        return Block.of(table.toString());
     }
 }

@@ -317,12 +317,13 @@ final class SimViews {
     /** What the results owe to each assumption. */
     static Block sensitivity(JsonNode json) {
         SimReport report = report(json);
-        List<String> policies = policies(report);
+        List<String> policies = report.sensitivity().getFirst().results().stream()
+                .map(SimResult::policy)
+                .toList();
         List<String> head = new ArrayList<>(List.of("assumption"));
         policies.forEach(policy -> head.add(policy + ", searches/s"));
         head.add("%s over %s".formatted(policies.getLast(), policies.getFirst()));
         MarkdownTable table = new MarkdownTable(head);
-        table.row(assumed("as assumed", atMost(report)));
         report.sensitivity().forEach(variant -> table.row(assumed(variant.assumption(), variant.results())));
         return Block.of(table.toString());
     }

@@ -1,7 +1,6 @@
 package io.github.roost.examples.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.github.roost.bench.Samples;
 import io.github.roost.bench.locality.GateBench;
 import io.github.roost.bench.locality.GateBench.Outcome;
@@ -23,8 +22,6 @@ final class GateCommand implements Callable<Integer> {
     private static final List<Integer> BACKLOGS = List.of(1, 2, 4, 8);
     private static final List<Integer> SUSTAINED_MICROS = List.of(0, 50, 200, 1_000, 5_000);
 
-    private final Streams streams;
-
     @Mixin
     private final HelpOption help = new HelpOption();
 
@@ -40,11 +37,11 @@ final class GateCommand implements Callable<Integer> {
     @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each under each load; default 200.")
     private int sliceMillis = 200;
 
-    @Option(names = "--json", description = "Every figure of every round as JSON instead of a table.")
-    private boolean json;
+    @Mixin
+    private final JsonOption json;
 
     GateCommand(Streams streams) {
-        this.streams = streams;
+        this.json = new JsonOption(streams);
     }
 
     @Override
@@ -58,26 +55,21 @@ final class GateCommand implements Callable<Integer> {
                                 backlog, Duration.ofNanos(1_000L * micros).toNanos())))
                 .toList();
         List<Outcome> outcomes = measure(gates);
-        if (json) {
-            streams.out().println(new JsonMapper().writeValueAsString(Map.of("gates", outcomes)));
-            return 0;
-        }
-        streams.out()
-                .println("backlog  sustained us   bursts: p99 us (least to most)   crossed      flood: searches/s");
+        json.line("backlog  sustained us   bursts: p99 us (least to most)   crossed      flood: searches/s");
         for (Outcome outcome : outcomes) {
-            streams.out()
-                    .println("%7d  %12d   %8.0f (%.0f to %.0f)   %10.1f %%   %10.0f (%.0f to %.0f)"
-                            .formatted(
-                                    outcome.gate().backlogPerWorker(),
-                                    outcome.gate().sustainedNanos() / 1_000,
-                                    Samples.of(outcome.burstP99Micros()).median(),
-                                    Samples.of(outcome.burstP99Micros()).least(),
-                                    Samples.of(outcome.burstP99Micros()).most(),
-                                    100 * Samples.of(outcome.burstCrossShare()).median(),
-                                    Samples.of(outcome.floodPerSecond()).median(),
-                                    Samples.of(outcome.floodPerSecond()).least(),
-                                    Samples.of(outcome.floodPerSecond()).most()));
+            json.line("%7d  %12d   %8.0f (%.0f to %.0f)   %10.1f %%   %10.0f (%.0f to %.0f)"
+                    .formatted(
+                            outcome.gate().backlogPerWorker(),
+                            outcome.gate().sustainedNanos() / 1_000,
+                            Samples.of(outcome.burstP99Micros()).median(),
+                            Samples.of(outcome.burstP99Micros()).least(),
+                            Samples.of(outcome.burstP99Micros()).most(),
+                            100 * Samples.of(outcome.burstCrossShare()).median(),
+                            Samples.of(outcome.floodPerSecond()).median(),
+                            Samples.of(outcome.floodPerSecond()).least(),
+                            Samples.of(outcome.floodPerSecond()).most()));
         }
+        json.print(Map.of("gates", outcomes));
         return 0;
     }
 

@@ -1,7 +1,6 @@
 package io.github.roost.examples.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.github.roost.bench.Samples;
 import io.github.roost.bench.locality.LocalityBench;
 import io.github.roost.core.Scheduling;
@@ -21,8 +20,6 @@ import picocli.CommandLine.Option;
         name = "locality",
         description = "Searches a second of V0, V1 and V2, where one table fits a domain's cache and two do not.")
 final class LocalityCommand implements Callable<Integer> {
-    private final Streams streams;
-
     @Mixin
     private final HelpOption help = new HelpOption();
 
@@ -38,11 +35,11 @@ final class LocalityCommand implements Callable<Integer> {
     @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each in a round; default 500.")
     private int sliceMillis = 500;
 
-    @Option(names = "--json", description = "Every figure of every round as JSON instead of a table.")
-    private boolean json;
+    @Mixin
+    private final JsonOption json;
 
     LocalityCommand(Streams streams) {
-        this.streams = streams;
+        this.json = new JsonOption(streams);
     }
 
     @Override
@@ -51,20 +48,14 @@ final class LocalityCommand implements Callable<Integer> {
         BenchCommand.require("--rounds", rounds, 1, 10_000);
         BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);
         Map<Scheduling, List<Double>> results = measure();
-        if (json) {
-            streams.out()
-                    .println(new JsonMapper()
-                            .writeValueAsString(Map.of("tableKib", tableKib, "searchesPerSecond", results)));
-            return 0;
-        }
-        streams.out().println("               searches/s              ratio to V0 of the same round");
-        streams.out().println("         min   median      max            min  median    max");
-        results.forEach((scheduling, rates) -> streams.out()
-                .println("%-4s %s         %s"
-                        .formatted(
-                                scheduling,
-                                spread(rates, "%8.0f"),
-                                spread(ratios(rates, results.getOrDefault(Scheduling.V0, rates)), "%6.2f"))));
+        json.line("               searches/s              ratio to V0 of the same round");
+        json.line("         min   median      max            min  median    max");
+        results.forEach((scheduling, rates) -> json.line("%-4s %s         %s"
+                .formatted(
+                        scheduling,
+                        spread(rates, "%8.0f"),
+                        spread(ratios(rates, results.getOrDefault(Scheduling.V0, rates)), "%6.2f"))));
+        json.print(Map.of("tableKib", tableKib, "searchesPerSecond", results));
         return 0;
     }
 

@@ -1,7 +1,6 @@
 package io.github.roost.examples.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.github.roost.bench.Latencies;
 import io.github.roost.bench.locality.RemapTail;
 import io.github.roost.bench.locality.RemapTail.Outcome;
@@ -18,8 +17,6 @@ import picocli.CommandLine.Option;
         name = "remap",
         description = "Latencies in windows that begin with a remap, beside those of windows alike that do not.")
 final class RemapCommand implements Callable<Integer> {
-    private final Streams streams;
-
     @Mixin
     private final HelpOption help = new HelpOption();
 
@@ -35,11 +32,11 @@ final class RemapCommand implements Callable<Integer> {
     @Option(names = "--window-millis", paramLabel = "N", description = "Length of a window; default 300.")
     private int windowMillis = 300;
 
-    @Option(names = "--json", description = "Every figure as JSON instead of a table.")
-    private boolean json;
+    @Mixin
+    private final JsonOption json;
 
     RemapCommand(Streams streams) {
-        this.streams = streams;
+        this.json = new JsonOption(streams);
     }
 
     @Override
@@ -48,39 +45,28 @@ final class RemapCommand implements Callable<Integer> {
         BenchCommand.require("--times", times, 1, 100_000);
         BenchCommand.require("--window-millis", windowMillis, 1, 60_000);
         Outcome outcome = measure();
-        if (json) {
-            streams.out()
-                    .println(new JsonMapper()
-                            .writeValueAsString(Map.of(
-                                    "remaps",
-                                    outcome.remaps(),
-                                    "withRemap",
-                                    Latencies.ofNanos(outcome.withRemap()),
-                                    "others",
-                                    outcome.others(),
-                                    "without",
-                                    Latencies.ofNanos(outcome.without()))));
-            return 0;
-        }
-        streams.out().println("latency, us          windows       p50       p99      p999");
+        json.line("latency, us          windows       p50       p99      p999");
         print("with a remap", outcome.remaps(), outcome.withRemap());
         print("without", outcome.others(), outcome.without());
-        streams.out()
-                .println("p999 with over without: %.2f"
-                        .formatted((double) outcome.withRemap().getValueAtPercentile(99.9)
-                                / outcome.without().getValueAtPercentile(99.9)));
+        json.line("p999 with over without: %.2f"
+                .formatted((double) outcome.withRemap().getValueAtPercentile(99.9)
+                        / outcome.without().getValueAtPercentile(99.9)));
+        json.print(Map.of(
+                "remaps", outcome.remaps(),
+                "withRemap", Latencies.ofNanos(outcome.withRemap()),
+                "others", outcome.others(),
+                "without", Latencies.ofNanos(outcome.without())));
         return 0;
     }
 
     private void print(String kind, int count, Histogram nanos) {
-        streams.out()
-                .println("%-18s %9d %9.0f %9.0f %9.0f"
-                        .formatted(
-                                kind,
-                                count,
-                                nanos.getValueAtPercentile(50) / 1e3,
-                                nanos.getValueAtPercentile(99) / 1e3,
-                                nanos.getValueAtPercentile(99.9) / 1e3));
+        json.line("%-18s %9d %9.0f %9.0f %9.0f"
+                .formatted(
+                        kind,
+                        count,
+                        nanos.getValueAtPercentile(50) / 1e3,
+                        nanos.getValueAtPercentile(99) / 1e3,
+                        nanos.getValueAtPercentile(99.9) / 1e3));
     }
 
     private Outcome measure() {

@@ -1,7 +1,6 @@
 package io.github.roost.examples.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.github.roost.bench.Latencies;
 import io.github.roost.bench.Samples;
 import io.github.roost.bench.scheduling.Contender;
@@ -26,8 +25,6 @@ import picocli.CommandLine.Option;
         name = "scheduling",
         description = "What scheduling costs, with ForkJoinPool and a fixed pool beside it in the same run.")
 final class SchedulingCommand implements Callable<Integer> {
-    private final Streams streams;
-
     @Mixin
     private final HelpOption help = new HelpOption();
 
@@ -54,14 +51,14 @@ final class SchedulingCommand implements Callable<Integer> {
     @Option(names = "--idle-tasks", paramLabel = "N", description = "Tasks submitted to idle pools; default 2000.")
     private int idleTasks = 2_000;
 
-    @Option(names = "--json", description = "Every figure of every round as JSON instead of tables.")
-    private boolean json;
+    @Mixin
+    private final JsonOption json;
 
     /** The figures so far, by what they are of. */
     private final Map<String, Object> figures = new LinkedHashMap<>();
 
     SchedulingCommand(Streams streams) {
-        this.streams = streams;
+        this.json = new JsonOption(streams);
     }
 
     @Override
@@ -70,9 +67,7 @@ final class SchedulingCommand implements Callable<Integer> {
         idleStart();
         throughput();
         monitorCost();
-        if (json) {
-            streams.out().println(new JsonMapper().writeValueAsString(figures));
-        }
+        json.print(figures);
         return 0;
     }
 
@@ -192,8 +187,6 @@ final class SchedulingCommand implements Callable<Integer> {
     }
 
     private void print(String line) {
-        if (!json) {
-            streams.out().println(line);
-        }
+        json.line(line);
     }
 }
