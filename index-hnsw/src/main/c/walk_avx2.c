@@ -39,4 +39,5 @@ static inline __attribute__((always_inline)) void fold(const vec *sums, float *o
 
 #define WALK walk_avx2
 #define SCAN scan_avx2
-#include "walk_body.h"
+#define RERANK rerank_avx2
+#include "float_body.h"

@@ -31,4 +31,5 @@ static inline __attribute__((always_inline)) void fold(const vec *sums, float *o
 
 #define WALK walk_avx512
 #define SCAN scan_avx512
-#include "walk_body.h"
+#define RERANK rerank_avx512
+#include "float_body.h"

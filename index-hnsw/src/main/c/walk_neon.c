@@ -45,4 +45,5 @@ static inline __attribute__((always_inline)) void fold(const vec *sums, float *o
 
 #define WALK walk_neon
 #define SCAN scan_neon
-#include "walk_body.h"
+#define RERANK rerank_neon
+#include "float_body.h"

@@ -44,4 +44,5 @@ static inline void fold(const vec *sums, float *out) {
 
 #define WALK walk_portable
 #define SCAN scan_portable
-#include "walk_body.h"
+#define RERANK rerank_portable
+#include "float_body.h"

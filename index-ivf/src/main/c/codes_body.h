@@ -9,6 +9,7 @@
  *
  * Tiles are the outer loop, so that each is read from memory once for all queries.
  */
+#include "ahead.h"
 #include "codes.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -38,14 +39,25 @@ INLINE void score_queries(const struct codes *scan, const int tiles, int32_t fir
     for (; query < scan->query_count; query++) score_tiles(scan, tiles, first_tile, 1, query);
 }
 
+INLINE void fetch_tiles_ahead(const struct codes *scan, int32_t first_tile, int32_t tiles, int32_t end) {
+    const int64_t tile_bytes = (int64_t)TILE * scan->stride;
+    fetch_ahead(scan->codes, first_tile * tile_bytes, tiles * tile_bytes, end * tile_bytes);
+}
+
 void SCAN(const struct codes *scan) {
     for (int32_t query = 0; query < scan->query_count; query++) scan->found[query] = 0;
     int32_t tiles = (scan->count + TILE - 1) / TILE;
     int32_t tile = 0;
     if (scan->query_count == 1) {
-        for (; tile + LONE_TILES <= tiles; tile += LONE_TILES) score_tiles(scan, LONE_TILES, tile, 1, 0);
+        for (; tile + LONE_TILES <= tiles; tile += LONE_TILES) {
+            fetch_tiles_ahead(scan, tile, LONE_TILES, tiles);
+            score_tiles(scan, LONE_TILES, tile, 1, 0);
+        }
     } else {
-        for (; tile + QUERY_TILES <= tiles; tile += QUERY_TILES) score_queries(scan, QUERY_TILES, tile);
+        for (; tile + QUERY_TILES <= tiles; tile += QUERY_TILES) {
+            fetch_tiles_ahead(scan, tile, QUERY_TILES, tiles);
+            score_queries(scan, QUERY_TILES, tile);
+        }
     }
     for (; tile < tiles; tile++) score_queries(scan, 1, tile);
 }

@@ -31,10 +31,10 @@ int32_t roost_ivf_supports(int32_t isa) {
 /* Arguments as in struct scan; `isa` must be supported. */
 void roost_ivf_scan(int32_t isa, const void *rows, int32_t halves, const int64_t *ids, int64_t count, int64_t stride,
                     int32_t inner_product, float bias, const float *queries, int32_t query_count,
-                    const int32_t *capacities, int32_t *sizes, float *bounds, float *heap_distances,
-                    int64_t *heap_ids, int64_t heap_stride) {
-    const struct scan scan = {rows,        halves,     ids,   count,  stride,         inner_product, bias,       queries,
-                              query_count, capacities, sizes, bounds, heap_distances, heap_ids,      heap_stride};
+                    const int32_t *wanted, int32_t *sizes, float *bounds, float *found_distances,
+                    int64_t *found_ids, int64_t room) {
+    const struct scan scan = {rows,        halves, ids,   count,  stride,          inner_product, bias, queries,
+                              query_count, wanted, sizes, bounds, found_distances, found_ids,     room};
     switch (isa) {
 #if defined(__x86_64__)
         case AVX2:

@@ -7,10 +7,14 @@
 /* Lanes in which every scan sums, whatever its registers: so all of them give the same bits. */
 #define LANES 16
 
+/* Rows that are compared together. */
+#define TILE_ROWS 4
+
 /*
  * One run of rows, floats or IEEE halves, and the queries that read it. Rows and queries are zero-padded to `stride`
- * components, a multiple of LANES. Query q keeps its best in a heap of at most capacities[q] entries at heap_distances + q * heap_stride, worst at
- * the root; only distances up to bounds[q] are of interest, which the scan lowers as heaps fill.
+ * components, a multiple of LANES. Query q, which wants the nearest wanted[q] rows, at least 1, gathers fewer than twice
+ * as many at found_distances + q * room and found_ids + q * room; only distances up to bounds[q] are of interest, which
+ * the scan lowers as it finds nearer rows.
  */
 struct scan {
     const void *rows;
@@ -22,12 +26,12 @@ struct scan {
     float bias;
     const float *queries;
     int32_t query_count;
-    const int32_t *capacities;
+    const int32_t *wanted;
     int32_t *sizes;
     float *bounds;
-    float *heap_distances;
-    int64_t *heap_ids;
-    int64_t heap_stride;
+    float *found_distances;
+    int64_t *found_ids;
+    int64_t room;
 };
 
 /* Rows that lie anywhere, and the one query that they are compared with: the distances of a scan, to the bit. */

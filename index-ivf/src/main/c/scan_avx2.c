@@ -1,7 +1,7 @@
 /* AVX2 with FMA and F16C: two registers a vector, tiles of 1 query x 4 rows fill half of the 16 registers. */
 #include <immintrin.h>
 
-#include "scan.h"
+#include "scan_near.h"
 
 typedef struct {
     __m256 low, high;

@@ -44,6 +44,13 @@ static inline __attribute__((always_inline)) void fold(const vec *sums, const in
     _mm512_store_ps(out, single(eighth(column[0], column[1]), eighth(column[2], column[3])));
 }
 
+static inline __attribute__((always_inline)) uint32_t near_pairs(const float *out, const float *bounds,
+                                                                  const int queries) {
+    const __m512i query_of_pair = _mm512_set_epi32(3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
+    __m512 bound = _mm512_permutexvar_ps(query_of_pair, _mm512_maskz_loadu_ps((__mmask16)((1 << queries) - 1), bounds));
+    return _mm512_cmp_ps_mask(_mm512_load_ps(out), bound, _CMP_LE_OQ) & ((1u << queries * TILE_ROWS) - 1);
+}
+
 #define TILE_QUERIES 4
 #define SCAN scan_avx512
 #define PICKS picks_avx512

@@ -3,15 +3,17 @@
  *   vec                      LANES floats
  *   vec_zero, vec_load, vec_load_halves, vec_sub, vec_fma(a, b, sum)
  *   fold(sums, count, out)   the sum of each vector's lanes: halves are added, then quarters, and so on
+ *   near_pairs(out, bounds, queries)   a bit for each of `queries` times TILE_ROWS distances within its query's bound,
+ *                            none for NaN
  *   TILE_QUERIES             4 or 2 or 1: how many queries times 4 rows its registers hold
  *   SCAN, PICKS              the names of the functions to define
  *
  * Rows are the outer loop, so that each is read from memory once for all queries; a tile of queries times rows keeps
  * its sums in registers, so that each load serves several pairs.
  */
-#include "heap.h"
+#include "ahead.h"
+#include "reservoir.h"
 
-#define TILE_ROWS 4
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE vec load_row(const void *row, int64_t at, const int halves) {
@@ -61,19 +63,26 @@ INLINE void scan_tile(const struct scan *scan, const int queries, const int inne
 
     tile(queries, inner_product, halves, query, row, scan->stride, out);
 
-    for (int i = 0; i < present; i++) {
-        for (int j = 0; j < rows; j++) {
-            float distance = inner_product ? scan->bias - out[i * TILE_ROWS + j] : out[i * TILE_ROWS + j];
-            /* False for NaN, which thereby never gets in. */
-            if (distance <= scan->bounds[first_query + i]) {
-                offer(scan, first_query + i, distance, scan->ids[first_row + j]);
-            }
-        }
+    if (inner_product) {
+#pragma GCC unroll 16
+        for (int i = 0; i < queries * TILE_ROWS; i++) out[i] = scan->bias - out[i];
+    }
+    /* Queries and rows beyond the last are copies of it. */
+    uint32_t present_rows = (1u << rows) - 1;
+    uint32_t present_pairs = (present_rows * 0x1111) & ((1u << (present * TILE_ROWS)) - 1);
+    _Static_assert(TILE_ROWS == 4, "a hexadecimal digit a query");
+    for (uint32_t near = near_pairs(out, scan->bounds + first_query, queries) & present_pairs; near; near &= near - 1) {
+        int pair = __builtin_ctz(near);
+        int32_t at = first_query + pair / TILE_ROWS;
+        /* The pair before it may have lowered the bound. */
+        if (out[pair] <= scan->bounds[at]) take(scan, at, out[pair], scan->ids[first_row + pair % TILE_ROWS]);
     }
 }
 
 INLINE void scan_rows(const struct scan *scan, const int inner_product, const int halves) {
+    const int64_t row_bytes = scan->stride * (halves ? (int64_t)sizeof(uint16_t) : (int64_t)sizeof(float));
     for (int64_t row = 0; row < scan->count; row += TILE_ROWS) {
+        fetch_ahead(scan->rows, row * row_bytes, TILE_ROWS * row_bytes, scan->count * row_bytes);
         int32_t query = 0;
 #if TILE_QUERIES >= 4
         for (; query + 2 < scan->query_count; query += 4) scan_tile(scan, 4, inner_product, halves, query, row);

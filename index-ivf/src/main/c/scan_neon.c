@@ -1,7 +1,7 @@
 /* NEON: four registers a vector, tiles of 1 query x 4 rows fill half of the 32 registers. */
 #include <arm_neon.h>
 
-#include "scan.h"
+#include "scan_near.h"
 
 typedef struct {
     float32x4_t part[4];

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "scan.h"
+#include "scan_near.h"
 
 typedef struct {
     float lane[LANES];

@@ -4,6 +4,7 @@ import io.github.roost.bench.DistanceRecall;
 import io.github.roost.bench.ExactSearch;
 import io.github.roost.bench.peer.Workload;
 import io.github.roost.core.Neighbors;
+import io.github.roost.index.hnsw.ElementType;
 import io.github.roost.topology.Topology;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -11,6 +12,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +26,9 @@ import org.jspecify.annotations.Nullable;
 public final class HnswBench implements AutoCloseable {
     private final Workload workload;
     private final List<HnswEngine> engines = new ArrayList<>();
+    /** Roost's among the engines, which are the first. */
+    private final List<RoostEngine> tables = new ArrayList<>();
+
     private final Neighbors[] truth;
     private final int mostNeighbors;
 
@@ -30,6 +36,7 @@ public final class HnswBench implements AutoCloseable {
      * Builds every engine's index, one after the other.
      *
      * @param topology of two cores, for Roost's build
+     * @param elements one table of Roost's each, at least one
      * @param python interpreter that has hnswlib, null to leave hnswlib out
      * @param mostNeighbors the largest k to come
      * @param progress is told what is being done
@@ -37,6 +44,7 @@ public final class HnswBench implements AutoCloseable {
     public HnswBench(
             Workload workload,
             Topology topology,
+            List<ElementType> elements,
             @Nullable Path python,
             int m,
             int efConstruction,
@@ -47,8 +55,12 @@ public final class HnswBench implements AutoCloseable {
         this.mostNeighbors = mostNeighbors;
         progress.accept("exact neighbours");
         this.truth = new ExactSearch(workload.rows()).searchAll(workload.queries(), mostNeighbors);
-        progress.accept("build of roost");
-        engines.add(new RoostEngine(workload, topology, m, efConstruction));
+        for (ElementType element : elements) {
+            progress.accept("build of " + RoostEngine.name(element));
+            RoostEngine engine = new RoostEngine(workload, topology, element, m, efConstruction);
+            tables.add(engine);
+            engines.add(engine);
+        }
         progress.accept("build of jvector");
         engines.add(new JvectorEngine(workload, m, efConstruction));
         if (python != null) {
@@ -57,14 +69,30 @@ public final class HnswBench implements AutoCloseable {
         }
     }
 
-    /** Memory of Roost's table. */
-    public long tableBytes() {
-        return ((RoostEngine) engines.getFirst()).bytes();
-    }
+    /**
+     * What a table of Roost's takes.
+     *
+     * @param engine its name
+     * @param bytes of memory, none of it on the Java heap
+     * @param allocated bytes that a search allocates on the Java heap, its result included, by k
+     */
+    public record Footprint(String engine, long bytes, SortedMap<Integer, Long> allocated) {}
 
-    /** Bytes that a search of Roost's table allocates on the Java heap, its result included. */
-    public long allocatedBytes(int k) throws Exception {
-        return ((RoostEngine) engines.getFirst()).allocatedBytes(k, k);
+    /**
+     * Measures what each of Roost's tables takes.
+     *
+     * @param ks neighbours to search for
+     */
+    public List<Footprint> footprints(List<Integer> ks) throws Exception {
+        List<Footprint> footprints = new ArrayList<>();
+        for (RoostEngine table : tables) {
+            SortedMap<Integer, Long> allocated = new TreeMap<>();
+            for (int k : ks) {
+                allocated.put(k, table.allocatedBytes(k, k));
+            }
+            footprints.add(new Footprint(table.name(), table.bytes(), allocated));
+        }
+        return footprints;
     }
 
     /**
@@ -87,8 +115,9 @@ public final class HnswBench implements AutoCloseable {
             recalls[cell] = recall(engine.search(k, widths[cell / engines.size()]), k);
             rates.add(new ArrayList<>());
         }
-        engines.getFirst().rate(k, widths[0], slice);
-        engines.get(1).rate(k, widths[0], slice.multipliedBy(4));
+        for (HnswEngine engine : engines) {
+            engine.rate(k, widths[0], slice.multipliedBy(4));
+        }
         for (int round = 0; round < rounds; round++) {
             for (int i = 0; i < cells; i++) {
                 int cell = round % 2 == 0 ? i : cells - 1 - i;
@@ -98,6 +127,7 @@ public final class HnswBench implements AutoCloseable {
         return new HnswCurves(
                 workload.name(),
                 k,
+                tables.size(),
                 IntStream.range(0, engines.size())
                         .mapToObj(engine -> new HnswCurves.Curve(
                                 engines.get(engine).name(),

@@ -12,9 +12,10 @@ import java.util.stream.IntStream;
  *
  * @param workload its name
  * @param k neighbours searched for
+ * @param tables how many of the engines are Roost's, which come first
  * @param curves one an engine
  */
-public record HnswCurves(String workload, int k, List<Curve> curves) {
+public record HnswCurves(String workload, int k, int tables, List<Curve> curves) {
     /**
      * One engine's.
      *
@@ -64,10 +65,33 @@ public record HnswCurves(String workload, int k, List<Curve> curves) {
         }
     }
 
-    /** Roost's rate over another engine's at a recall, one ratio a round. */
-    public List<Double> ratios(Curve roost, Curve other, double recall) {
-        return IntStream.range(0, roost.points().getFirst().rates().size())
-                .mapToObj(round -> roost.rateAt(recall, round) / other.rateAt(recall, round))
+    /**
+     * One engine's rates over another's.
+     *
+     * @param table Roost's
+     * @param other what it is compared with
+     * @param recall at which
+     * @param ratios one a round
+     */
+    public record Comparison(Curve table, Curve other, double recall, List<Double> ratios) {}
+
+    /** Each of Roost's tables beside the tables before it and every other engine. */
+    public List<Comparison> comparisons(double recall) {
+        return IntStream.range(0, tables)
+                .boxed()
+                .flatMap(table -> IntStream.range(0, curves.size())
+                        .filter(other -> other < table || other >= tables)
+                        .mapToObj(other -> compare(curves.get(table), curves.get(other), recall)))
                 .toList();
+    }
+
+    private static Comparison compare(Curve table, Curve other, double recall) {
+        return new Comparison(
+                table,
+                other,
+                recall,
+                IntStream.range(0, table.points().getFirst().rates().size())
+                        .mapToObj(round -> table.rateAt(recall, round) / other.rateAt(recall, round))
+                        .toList());
     }
 }

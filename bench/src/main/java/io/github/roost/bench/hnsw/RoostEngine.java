@@ -6,11 +6,13 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
+import io.github.roost.index.hnsw.ElementType;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.topology.Topology;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Locale;
 
 /** Roost's table, its search functions called from two threads as the peers' are: the index alone, no dispatch. */
 final class RoostEngine implements HnswEngine {
@@ -24,18 +26,28 @@ final class RoostEngine implements HnswEngine {
     private final Duration buildTime;
     private final TwoThreads threads;
 
-    RoostEngine(Workload workload, Topology topology, int m, int efConstruction) {
+    RoostEngine(Workload workload, Topology topology, ElementType element, int m, int efConstruction) {
         this.workload = workload;
         this.orchestrator = Orchestrator.builder().topology(topology).build();
         long began = System.nanoTime();
-        this.table = HnswTable.builder().m(m).efConstruction(efConstruction).build(orchestrator, workload.rows());
+        this.table = HnswTable.builder()
+                .elementType(element)
+                .m(m)
+                .efConstruction(efConstruction)
+                .build(orchestrator, workload.rows());
         this.buildTime = Duration.ofNanos(System.nanoTime() - began);
         this.threads = new TwoThreads(workload.queries().length);
     }
 
+    static String name(ElementType element) {
+        return element == ElementType.FLOAT32
+                ? "roost"
+                : "roost " + element.name().toLowerCase(Locale.ROOT);
+    }
+
     @Override
     public String name() {
-        return "roost";
+        return name(table.elementType());
     }
 
     @Override

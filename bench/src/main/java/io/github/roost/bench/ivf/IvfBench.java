@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +30,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class IvfBench implements AutoCloseable {
     private static final int QUERIES_FOR_RECALL = 200;
+    /** So many that a scan takes many times what is done for it. */
+    private static final int ROWS_OF_LONG_LIST = 32_768;
+    /** As many queries as a list is scanned for at once, at most. */
+    private static final int GROUP = 64;
 
     private final Workload workload;
     private final Orchestrator orchestrator;
@@ -105,11 +110,54 @@ public final class IvfBench implements AutoCloseable {
      *
      * @param recall of the nearest k, by distance
      * @param perSecond searches a second with so many in flight; FAISS's are of one batch in its best parallel mode
+     * @param pairsPerSecond pairs of query and row a second in the median round, all rows of the lists probed counted
      * @param loneP50 median time of a lone search, in microseconds
      * @param loneP999 its 99.9th percentile
      */
     public record Point(
-            String engine, int inFlight, double recall, Samples perSecond, Samples loneP50, Samples loneP999) {}
+            String engine,
+            int inFlight,
+            double recall,
+            Samples perSecond,
+            double pairsPerSecond,
+            Samples loneP50,
+            Samples loneP999) {}
+
+    /**
+     * Pairs of query and row a second where nothing but the kernel takes time worth speaking of.
+     *
+     * @param kernel its name
+     */
+    public record KernelLimit(String kernel, Samples pairsPerSecond) {}
+
+    /**
+     * Measures a table of floats with one long list a worker, for which as many queries wait at any time as go together.
+     */
+    public KernelLimit kernelLimit(int rounds, Duration slice) throws InterruptedException {
+        int workers = orchestrator.workers();
+        float[][] rows = Arrays.copyOf(workload.rows(), Math.min(workload.rows().length, workers * ROWS_OF_LONG_LIST));
+        try (IvfTable table =
+                IvfTable.builder().name("kernel limit").nlist(workers).nprobe(1).build(orchestrator, rows)) {
+            Engine engine = new Engine("kernel limit", table, 0);
+            double rowsScanned = rowsScanned(table, 1);
+            List<Double> rates = new ArrayList<>();
+            run(engine, workers * GROUP * 2, 1, 1, slice);
+            for (int round = 0; round < rounds; round++) {
+                rates.add(run(engine, workers * GROUP * 2, 1, 1, slice).perSecond() * rowsScanned);
+            }
+            return new KernelLimit(table.kernel(), Samples.of(rates));
+        }
+    }
+
+    /** Rows in the lists that a search probes, on average. */
+    private double rowsScanned(IvfTable table, int nprobe) {
+        return Arrays.stream(workload.queries())
+                .mapToLong(query -> Arrays.stream(table.probes(query, nprobe))
+                        .mapToLong(table::listSize)
+                        .sum())
+                .average()
+                .orElseThrow();
+    }
 
     /** Measures one k and nprobe: Roost's tables with each number in flight, then FAISS if it is there. */
     public List<Point> measure(int k, int nprobe, List<Integer> inFlight, int rounds, Duration slice)
@@ -143,22 +191,36 @@ public final class IvfBench implements AutoCloseable {
         List<Point> points = new ArrayList<>();
         for (int engine = 0; engine < engines.size(); engine++) {
             for (int i = 0; i < inFlight.size(); i++) {
-                points.add(
-                        point(engines.get(engine).name(), inFlight.get(i), recalls.get(engine), series.get(engine), i));
+                points.add(point(
+                        engines.get(engine), inFlight.get(i), recalls.get(engine), series.get(engine), i, nprobe));
             }
         }
         if (faiss != null) {
-            points.add(point("faiss", workload.queries().length, recalls.getLast(), ofFaiss, 0));
+            points.add(point(
+                    "faiss",
+                    workload.queries().length,
+                    recalls.getLast(),
+                    ofFaiss,
+                    0,
+                    // Its lists are of about the same length; their rows are not known.
+                    rowsScanned(engines.getFirst().table(), nprobe)));
         }
         return points;
     }
 
-    private static Point point(String engine, int inFlight, double recall, Series series, int number) {
+    private Point point(Engine engine, int inFlight, double recall, Series series, int number, int nprobe) {
+        return point(engine.name(), inFlight, recall, series, number, rowsScanned(engine.table(), nprobe));
+    }
+
+    private static Point point(
+            String engine, int inFlight, double recall, Series series, int number, double rowsScanned) {
+        Samples perSecond = Samples.of(series.rates().get(number));
         return new Point(
                 engine,
                 inFlight,
                 recall,
-                Samples.of(series.rates().get(number)),
+                perSecond,
+                perSecond.median() * rowsScanned,
                 Samples.of(series.p50()),
                 Samples.of(series.p999()));
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import io.github.roost.bench.peer.Workload;
+import io.github.roost.index.hnsw.ElementType;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;
@@ -15,6 +16,8 @@ import java.time.Duration;
 import java.util.List;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.w3c.dom.Document;
 
 class HnswBenchTest {
@@ -27,9 +30,12 @@ class HnswBenchTest {
     @Test
     void everyEngineFindsNearlyAllAndMoreWithAWiderSearch() throws Exception {
         Workload workload = Workload.mixture(3_000, 40, 16, 20, 1);
-        try (HnswBench bench = new HnswBench(workload, ONE_CORE, null, 8, 60, 10, what -> {})) {
+        try (HnswBench bench =
+                new HnswBench(workload, ONE_CORE, List.of(ElementType.values()), null, 8, 60, 10, what -> {})) {
             HnswCurves curves = bench.curves(10, new int[] {10, 200}, 2, Duration.ofMillis(5));
-            assertThat(curves.curves()).extracting(HnswCurves.Curve::engine).containsExactly("roost", "jvector");
+            assertThat(curves.curves())
+                    .extracting(HnswCurves.Curve::engine)
+                    .containsExactly("roost", "roost int8", "jvector");
             for (HnswCurves.Curve curve : curves.curves()) {
                 assertThat(curve.points().get(1).recall())
                         .isGreaterThan(.98)
@@ -67,6 +73,7 @@ class HnswBenchTest {
         String svg = CurvePicture.svg(new HnswCurves(
                 "w",
                 10,
+                1,
                 List.of(
                         new HnswCurves.Curve("a", Duration.ZERO, points),
                         new HnswCurves.Curve("b", Duration.ZERO, points))));
@@ -77,10 +84,11 @@ class HnswBenchTest {
         assertThat(svg).doesNotContain("NaN").doesNotContain("Infinity");
     }
 
-    @Test
-    void aSearchAllocatesAtMostAKilobyteBeyondItsResult() throws Exception {
+    @ParameterizedTest
+    @EnumSource(ElementType.class)
+    void aSearchAllocatesAtMostAKilobyteBeyondItsResult(ElementType element) throws Exception {
         Workload workload = Workload.mixture(3_000, 500, 128, 20, 2);
-        try (RoostEngine engine = new RoostEngine(workload, ONE_CORE, 8, 40)) {
+        try (RoostEngine engine = new RoostEngine(workload, ONE_CORE, element, 8, 40)) {
             int k = 10;
             long result = k * (Long.BYTES + Float.BYTES) + 3 * 24;
             assertThat(engine.allocatedBytes(k, 100)).isLessThanOrEqualTo(result + 1_024);

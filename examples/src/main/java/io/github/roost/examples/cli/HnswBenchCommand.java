@@ -10,6 +10,7 @@ import io.github.roost.bench.hnsw.HnswCurves;
 import io.github.roost.bench.packages.DebianPackages;
 import io.github.roost.bench.peer.PeerPython;
 import io.github.roost.bench.peer.Workload;
+import io.github.roost.index.hnsw.ElementType;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -18,8 +19,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +38,18 @@ final class HnswBenchCommand implements Callable<Integer> {
     enum Data {
         packages,
         mixture
+    }
+
+    /** What walks read of a component. */
+    enum Element {
+        float32(ElementType.FLOAT32),
+        int8(ElementType.INT8);
+
+        private final ElementType type;
+
+        Element(ElementType type) {
+            this.type = type;
+        }
     }
 
     /** What stands beside Roost and jvector. */
@@ -61,6 +72,19 @@ final class HnswBenchCommand implements Callable<Integer> {
 
     @Option(names = "--dimension", paramLabel = "N", description = "Dimension of the mixture; default 128.")
     private int dimension = 128;
+
+    @Option(
+            names = "--centres",
+            paramLabel = "N",
+            description = "Clusters of the mixture; default 1000. The fewer, the harder it is to find all neighbours.")
+    private int centres = 1_000;
+
+    @Option(
+            names = "--element",
+            paramLabel = "float32|int8",
+            split = ",",
+            description = "What Roost's walks read; a table for each. Default float32.")
+    private List<Element> elements = List.of(Element.float32);
 
     @Option(names = "--k", paramLabel = "N", split = ",", description = "Neighbours to find; default 10,100.")
     private List<Integer> ks = List.of(10, 100);
@@ -106,10 +130,10 @@ final class HnswBenchCommand implements Callable<Integer> {
                 : PeerPython.prepare(home.resolve("bench/target/peers/hnswlib"), PeerPython.HNSWLIB);
         int mostNeighbors = ks.stream().mapToInt(Integer::intValue).max().orElseThrow();
         List<HnswCurves> results = new ArrayList<>();
-        Map<Integer, Long> allocated = new TreeMap<>();
         try (HnswBench bench = new HnswBench(
                 workload,
                 TopologyReader.live().read(),
+                elements.stream().distinct().map(element -> element.type).toList(),
                 python,
                 m,
                 efConstruction,
@@ -122,9 +146,8 @@ final class HnswBenchCommand implements Callable<Integer> {
                         .filter(width -> width >= k)
                         .toArray();
                 results.add(bench.curves(k, wide, rounds, Duration.ofMillis(sliceMillis)));
-                allocated.put(k, bench.allocatedBytes(k));
             }
-            report(results, bench.tableBytes(), allocated, workload);
+            report(results, bench.footprints(ks), workload);
         }
         return 0;
     }
@@ -132,6 +155,7 @@ final class HnswBenchCommand implements Callable<Integer> {
     private void checkOptions() {
         BenchCommand.require("--rows", rows, 1, 10_000_000);
         BenchCommand.require("--dimension", dimension, 1, 4_096);
+        BenchCommand.require("--centres", centres, 1, 1_000_000);
         BenchCommand.require("--rounds", rounds, 1, 10_000);
         BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);
         ks.forEach(k -> BenchCommand.require("--k", k, 1, 10_000));
@@ -148,7 +172,7 @@ final class HnswBenchCommand implements Callable<Integer> {
 
     private Workload workload(Path home) throws IOException {
         if (data == Data.mixture) {
-            return Workload.mixture(rows, QUERIES, dimension, 1_000, 42);
+            return Workload.mixture(rows, QUERIES, dimension, centres, 42);
         }
         DebianPackages packages = DebianPackages.read(home.resolve("examples/data/debian-packages"));
         float[][] queries = Stream.concat(packages.queries().stream(), packages.phrases().stream())
@@ -161,23 +185,14 @@ final class HnswBenchCommand implements Callable<Integer> {
                 queries);
     }
 
-    private void report(List<HnswCurves> results, long tableBytes, Map<Integer, Long> allocated, Workload workload)
+    private void report(List<HnswCurves> results, List<HnswBench.Footprint> footprints, Workload workload)
             throws IOException {
         if (json) {
-            streams.out().println(asJson(results, tableBytes, allocated).toPrettyString());
+            streams.out().println(asJson(results, footprints).toPrettyString());
         } else {
+            streams.out().printf(Locale.ROOT, "%s, M=%d, efConstruction=%d%n", workload.name(), m, efConstruction);
             long budget = workload.rows().length * (4L * workload.rows()[0].length + 8L * m);
-            streams.out()
-                    .printf(
-                            Locale.ROOT,
-                            "%s, M=%d, efConstruction=%d; table %,d bytes off-heap (%.3f of vectors and neighbours)%n",
-                            workload.name(),
-                            m,
-                            efConstruction,
-                            tableBytes,
-                            (double) tableBytes / budget);
-            allocated.forEach((k, bytes) -> streams.out()
-                    .println("a search of k=" + k + " allocates " + bytes + " bytes on the heap, its result included"));
+            footprints.forEach(footprint -> print(footprint, budget));
             results.forEach(this::print);
         }
         if (pictures != null) {
@@ -186,6 +201,21 @@ final class HnswBenchCommand implements Callable<Integer> {
                         pictures.resolve("hnsw-" + data + "-k" + curves.k() + ".svg"), CurvePicture.svg(curves));
             }
         }
+    }
+
+    private void print(HnswBench.Footprint footprint, long budget) {
+        streams.out()
+                .printf(
+                        Locale.ROOT,
+                        "%s: table %,d bytes off-heap (%.3f of vectors and neighbours)%n",
+                        footprint.engine(),
+                        footprint.bytes(),
+                        (double) footprint.bytes() / budget);
+        footprint
+                .allocated()
+                .forEach((k, bytes) -> streams.out()
+                        .println(footprint.engine() + ": a search of k=" + k + " allocates " + bytes
+                                + " bytes on the heap, its result included"));
     }
 
     private void print(HnswCurves curves) {
@@ -210,37 +240,47 @@ final class HnswBenchCommand implements Callable<Integer> {
                                 rates.most());
             }
         }
-        HnswCurves.Curve roost = curves.curves().getFirst();
-        for (HnswCurves.Curve other : curves.curves().subList(1, curves.curves().size())) {
-            for (double recall : RECALLS) {
-                Samples ratios = Samples.of(curves.ratios(roost, other, recall));
-                streams.out().println(comparison(curves.k(), recall, other.engine(), ratios));
-            }
+        for (double recall : RECALLS) {
+            curves.comparisons(recall).forEach(comparison -> streams.out().println(comparison(curves.k(), comparison)));
         }
     }
 
-    private static String comparison(int k, double recall, String other, Samples ratios) {
+    private static String comparison(int k, HnswCurves.Comparison comparison) {
+        String table = comparison.table().engine();
+        String other = comparison.other().engine();
+        Samples ratios = Samples.of(comparison.ratios());
         if (Double.isNaN(ratios.median())) {
             return String.format(
-                    Locale.ROOT, "k=%d at recall %.2f: %s or roost has no points around it", k, recall, other);
+                    Locale.ROOT,
+                    "k=%d at recall %.2f: %s or %s has no points around it",
+                    k,
+                    comparison.recall(),
+                    other,
+                    table);
         }
         return String.format(
                 Locale.ROOT,
-                "k=%d at recall %.2f: roost is %.2f times %s (%.2f to %.2f)",
+                "k=%d at recall %.2f: %s is %.2f times %s (%.2f to %.2f)",
                 k,
-                recall,
+                comparison.recall(),
+                table,
                 ratios.median(),
                 other,
                 ratios.least(),
                 ratios.most());
     }
 
-    private static ObjectNode asJson(List<HnswCurves> results, long tableBytes, Map<Integer, Long> allocated) {
+    private static ObjectNode asJson(List<HnswCurves> results, List<HnswBench.Footprint> footprints) {
         ObjectNode root = new ObjectMapper().createObjectNode();
         root.put("workload", results.getFirst().workload());
-        root.put("tableBytes", tableBytes);
-        ObjectNode bytes = root.putObject("allocatedBytesPerSearch");
-        allocated.forEach((k, perSearch) -> bytes.put(String.valueOf(k), perSearch));
+        ArrayNode tables = root.putArray("tables");
+        for (HnswBench.Footprint footprint : footprints) {
+            ObjectNode table = tables.addObject();
+            table.put("engine", footprint.engine());
+            table.put("bytes", footprint.bytes());
+            ObjectNode allocated = table.putObject("allocatedBytesPerSearch");
+            footprint.allocated().forEach((k, bytes) -> allocated.put(String.valueOf(k), bytes));
+        }
         ArrayNode curves = root.putArray("curves");
         for (HnswCurves result : results) {
             for (HnswCurves.Curve curve : result.curves()) {

@@ -1,14 +1,13 @@
 package io.github.roost.examples.cli;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.github.roost.bench.ivf.IvfBench;
+import io.github.roost.bench.ivf.IvfBench.KernelLimit;
 import io.github.roost.bench.ivf.IvfBench.Point;
-import io.github.roost.bench.packages.DebianPackages;
 import io.github.roost.bench.peer.PeerPython;
 import io.github.roost.bench.peer.Workload;
 import io.github.roost.index.ivf.ElementType;
+import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.topology.TopologyReader;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,7 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -24,16 +23,6 @@ import picocli.CommandLine.Option;
 /** {@code roost bench ivf}: an IVF table beside FAISS. */
 @Command(name = "ivf", description = "Searches a second and lone latency of an IVF table, beside FAISS's IndexIVFFlat.")
 final class IvfBenchCommand implements Callable<Integer> {
-    private static final int QUERIES = 1_000;
-
-    private final Streams streams;
-
-    /** The data to search. */
-    enum Data {
-        packages,
-        mixture
-    }
-
     /** What the lists are of. */
     enum Element {
         float32,
@@ -50,17 +39,8 @@ final class IvfBenchCommand implements Callable<Integer> {
     @Mixin
     private final HelpOption help = new HelpOption();
 
-    @Option(
-            names = "--data",
-            paramLabel = "packages|mixture",
-            description = "Debian's packages (the default), or a mixture of Gaussians.")
-    private Data data = Data.packages;
-
-    @Option(names = "--rows", paramLabel = "N", description = "Rows of the mixture; default 1000000.")
-    private int rows = 1_000_000;
-
-    @Option(names = "--nlist", paramLabel = "N", description = "Lists; default 256, of the mixture 1024.")
-    private int nlist;
+    @Mixin
+    private final IvfDataOptions data = new IvfDataOptions();
 
     @Option(names = "--nprobe", paramLabel = "N", split = ",", description = "Default 16,32; of the mixture 8,32.")
     private List<Integer> nprobe = List.of();
@@ -86,59 +66,92 @@ final class IvfBenchCommand implements Callable<Integer> {
     @Option(names = "--peer", paramLabel = "faiss|none", description = "none leaves FAISS, which needs Python, out.")
     private Peer peer = Peer.faiss;
 
-    @Option(names = "--json", description = "Every figure as JSON instead of a table.")
-    private boolean json;
+    @Option(
+            names = "--kernel",
+            paramLabel = "NAME",
+            description =
+                    "What scans Roost's lists: avx512, avx2, neon, vector, portable or java; default the fastest.")
+    private @Nullable String kernel;
+
+    @Mixin
+    private final JsonOption json;
 
     IvfBenchCommand(Streams streams) {
-        this.streams = streams;
+        this.json = new JsonOption(streams);
     }
 
     @Override
     public Integer call() throws Exception {
-        boolean mixture = data == Data.mixture;
-        nlist = nlist == 0 ? (mixture ? 1_024 : 256) : nlist;
-        nprobe = nprobe.isEmpty() ? (mixture ? List.of(8, 32) : List.of(16, 32)) : nprobe;
-        ks = ks.isEmpty() ? (mixture ? List.of(100) : List.of(10, 100)) : ks;
+        nprobe = nprobe.isEmpty() ? (data.mixture() ? List.of(8, 32) : List.of(16, 32)) : nprobe;
+        ks = ks.isEmpty() ? (data.mixture() ? List.of(100) : List.of(10, 100)) : ks;
         check();
+        if (kernel == null) {
+            measure();
+            return 0;
+        }
+        String before = System.setProperty(IvfTable.KERNEL_PROPERTY, kernel);
+        try {
+            measure();
+        } finally {
+            if (before == null) {
+                System.clearProperty(IvfTable.KERNEL_PROPERTY);
+            } else {
+                System.setProperty(IvfTable.KERNEL_PROPERTY, before);
+            }
+        }
+        return 0;
+    }
+
+    private void measure() throws Exception {
+        Workload workload = data.workload();
         Path home = Path.of(System.getProperty("roost.home", "."));
-        Workload workload = workload(home);
         Path python = peer == Peer.none
                 ? null
                 : PeerPython.prepare(home.resolve("bench/target/peers/faiss"), PeerPython.FAISS);
         List<Map<String, Object>> results = new ArrayList<>();
         ElementType beside = ElementType.valueOf(element.name().toUpperCase(Locale.ROOT));
-        try (IvfBench bench = new IvfBench(workload, TopologyReader.live().read(), nlist, beside, python)) {
-            if (!json) {
-                streams.out()
-                        .println("%s, nlist %d; build %.1f s%s, FAISS %.1f s"
-                                .formatted(
-                                        workload.name(),
-                                        nlist,
-                                        bench.buildSeconds().getFirst(),
-                                        otherBuild(bench),
-                                        bench.faissBuildSeconds()));
-                streams.out()
-                        .println(
-                                "   k nprobe  engine in flight  recall  searches/s: median (least to most)   lone: p50 us"
-                                        + "   p999 us");
-            }
+        Duration slice = Duration.ofMillis(sliceMillis);
+        try (IvfBench bench = new IvfBench(workload, TopologyReader.live().read(), data.nlist(), beside, python)) {
+            json.line("%s, nlist %d; build %.1f s%s, FAISS %.1f s"
+                    .formatted(
+                            workload.name(),
+                            data.nlist(),
+                            bench.buildSeconds().getFirst(),
+                            otherBuild(bench),
+                            bench.faissBuildSeconds()));
+            KernelLimit limit = bench.kernelLimit(rounds, slice);
+            json.line("kernel %s: %.0f M pairs/s (%.0f to %.0f) where groups are full and lists long"
+                    .formatted(
+                            limit.kernel(),
+                            limit.pairsPerSecond().median() / 1e6,
+                            limit.pairsPerSecond().least() / 1e6,
+                            limit.pairsPerSecond().most() / 1e6));
+            json.line("   k nprobe  engine in flight  recall  searches/s: median (least to most)  M pairs/s"
+                    + "   lone: p50 us   p999 us");
             for (int k : ks) {
                 for (int probes : nprobe) {
-                    for (Point point : bench.measure(k, probes, inFlight, rounds, Duration.ofMillis(sliceMillis))) {
+                    for (Point point : bench.measure(k, probes, inFlight, rounds, slice)) {
                         print(k, probes, point);
                         results.add(Map.of("k", k, "nprobe", probes, "point", point));
                     }
                 }
             }
+            json.print(Map.of(
+                    "workload",
+                    workload.name(),
+                    "nlist",
+                    data.nlist(),
+                    "buildSeconds",
+                    bench.buildSeconds(),
+                    "faissBuildSeconds",
+                    bench.faissBuildSeconds(),
+                    "kernelLimit",
+                    limit,
+                    "points",
+                    results));
+        } catch (IllegalArgumentException e) {
+            throw new CommandFailure(String.valueOf(e.getMessage()));
         }
-        if (json) {
-            streams.out()
-                    .println(new ObjectMapper()
-                            .writerWithDefaultPrettyPrinter()
-                            .writeValueAsString(
-                                    Map.of("workload", workload.name(), "nlist", nlist, "points", results)));
-        }
-        return 0;
     }
 
     private String otherBuild(IvfBench bench) {
@@ -148,43 +161,27 @@ final class IvfBenchCommand implements Callable<Integer> {
     }
 
     private void check() {
-        BenchCommand.require("--rows", rows, 1_000, 10_000_000);
-        BenchCommand.require("--nlist", nlist, 1, 131_072);
-        nprobe.forEach(probes -> BenchCommand.require("--nprobe", probes, 1, nlist));
+        data.check();
+        nprobe.forEach(probes -> BenchCommand.require("--nprobe", probes, 1, data.nlist()));
         ks.forEach(k -> BenchCommand.require("--k", k, 1, 10_000));
         inFlight.forEach(number -> BenchCommand.require("--in-flight", number, 1, 1_000_000));
         BenchCommand.require("--rounds", rounds, 1, 10_000);
         BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);
     }
 
-    private Workload workload(Path home) throws IOException {
-        if (data == Data.mixture) {
-            return Workload.mixture(rows, QUERIES, 128, 1_000, 42);
-        }
-        DebianPackages packages = DebianPackages.read(home.resolve("examples/data/debian-packages"));
-        float[][] queries = Stream.concat(packages.queries().stream(), packages.phrases().stream())
-                .limit(QUERIES)
-                .map(DebianPackages.Query::vector)
-                .toArray(float[][]::new);
-        String name = "%,d x %d Debian packages".formatted(packages.vectors().length, DebianPackages.DIMENSION);
-        return new Workload(name, packages.vectors(), queries);
-    }
-
     private void print(int k, int probes, Point point) {
-        if (!json) {
-            streams.out()
-                    .println("%4d %6d %7s %9d  %6.3f  %10.0f (%.0f to %.0f)   %22.0f %9.0f"
-                            .formatted(
-                                    k,
-                                    probes,
-                                    point.engine(),
-                                    point.inFlight(),
-                                    point.recall(),
-                                    point.perSecond().median(),
-                                    point.perSecond().least(),
-                                    point.perSecond().most(),
-                                    point.loneP50().median(),
-                                    point.loneP999().median()));
-        }
+        json.line("%4d %6d %7s %9d  %6.3f  %10.0f (%.0f to %.0f)   %18.0f   %12.0f %9.0f"
+                .formatted(
+                        k,
+                        probes,
+                        point.engine(),
+                        point.inFlight(),
+                        point.recall(),
+                        point.perSecond().median(),
+                        point.perSecond().least(),
+                        point.perSecond().most(),
+                        point.pairsPerSecond() / 1e6,
+                        point.loneP50().median(),
+                        point.loneP999().median()));
     }
 }

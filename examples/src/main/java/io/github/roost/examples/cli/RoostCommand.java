@@ -78,6 +78,8 @@ public final class RoostCommand implements Callable<Integer> {
                 .addSubcommand(new SimCommand(streams))
                 .addSubcommand(new CommandLine(new BenchCommand())
                         .addSubcommand(new IvfBenchCommand(streams))
+                        .addSubcommand(new FanOutCommand(streams))
+                        .addSubcommand(new FreshnessCommand(streams))
                         .addSubcommand(new LocalityCommand(streams))
                         .addSubcommand(new HnswBenchCommand(streams))
                         .addSubcommand(new LiveBenchCommand(streams))

@@ -2,6 +2,11 @@ package io.github.roost.examples.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -17,6 +22,12 @@ class BenchCommandTest {
         "bench scheduling --task-micros -1, --task-micros must be between 0 and 100000",
         "bench ivf --nlist 4 --nprobe 5 --peer none, --nprobe must be between 1 and 4",
         "bench ivf --k 0 --peer none, --k must be between 1 and 10000",
+        "bench ivf --kernel x --peer none --data mixture --rows 1000 --nlist 4 --nprobe 1, roost.ivf.kernel must be one of",
+        "bench fan-out --nprobe 257, --nprobe must be between 1 and 256",
+        "bench freshness --adds-per-second 0, --adds-per-second must be between 1 and 1000000",
+        "bench live --clients 0, --clients must be between 1 and 1000",
+        "bench filters --rows 10, --rows must be between 10000 and 10000000",
+        "bench build --load 100, --load must be between 1 and 99",
         "bench lucene --clients 0, --clients must be between 1 and 4096",
         "bench lucene --workload x, --workload",
         "soak --seconds 0, --seconds must be between 1 and 1000000",
@@ -27,6 +38,55 @@ class BenchCommandTest {
         assertThat(run.status()).isNotZero();
         assertThat(run.err()).contains(message).doesNotContain("\tat ");
         assertThat(run.out()).isEmpty();
+    }
+
+    @Test
+    void wideSearchesAreComparedWithTheSumOfTheirScans() throws IOException {
+        JsonNode result = figures("fan-out", "--nprobe", "4", "--nlist", "32", "--rounds", "2")
+                .at("/results/0");
+        assertThat(result.at("/nprobe").asInt()).isEqualTo(4);
+        assertThat(result.at("/rows").asDouble()).isBetween(1.0, 20_000.0);
+        assertThat(result.at("/ratio/least").asDouble()).isPositive();
+    }
+
+    @Test
+    void rowsAreAddedWhileSearchesGoOn() throws IOException {
+        JsonNode result = figures("freshness", "--rounds", "2", "--adds-per-second", "200")
+                .at("/result");
+        assertThat(result.at("/adds").asLong())
+                .isPositive()
+                .isEqualTo(result.at("/add/count").asLong());
+        assertThat(result.at("/p99Ratio/median").asDouble()).isPositive();
+    }
+
+    private static JsonNode figures(String bench, Object... options) throws IOException {
+        List<Object> line = new ArrayList<>(List.of("bench", bench, "--data", "mixture", "--rows", "20000"));
+        line.addAll(List.of("--slice-millis", "50", "--json"));
+        line.addAll(List.of(options));
+        CommandRun run = CommandRun.of(line.toArray());
+        assertThat(run.status()).as(run.err()).isZero();
+        return new ObjectMapper().readTree(run.out());
+    }
+
+    @Test
+    void aShortMixedLoadSaysThatNothingWasLost() {
+        CommandRun run = CommandRun.of(
+                "bench",
+                "live",
+                "--seconds",
+                "1",
+                "--stretches",
+                "1",
+                "--rows",
+                "1000",
+                "--dimension",
+                "8",
+                "--ef",
+                "64",
+                "--seed",
+                "7");
+        assertThat(run.status()).isZero();
+        assertThat(run.out()).contains("seed 7").contains("nothing lost, recall kept");
     }
 
     @Test

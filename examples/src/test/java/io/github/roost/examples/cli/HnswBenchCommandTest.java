@@ -56,8 +56,8 @@ class HnswBenchCommandTest {
         CommandRun run = small("--k", "3,6", "--ef", "4,20", "--json");
         assertThat(run.status()).isZero();
         JsonNode root = new ObjectMapper().readTree(run.out());
-        assertThat(root.get("tableBytes").asLong()).isPositive();
-        assertThat(root.at("/allocatedBytesPerSearch/3").asLong()).isPositive();
+        assertThat(root.at("/tables/0/bytes").asLong()).isPositive();
+        assertThat(root.at("/tables/0/allocatedBytesPerSearch/3").asLong()).isPositive();
         assertThat(root.get("curves")).hasSize(4);
         assertThat(root.at("/curves/0/points")).hasSize(2);
         // Of the widths only 20 can give 6 neighbours.
@@ -65,9 +65,24 @@ class HnswBenchCommandTest {
         assertThat(root.at("/curves/2/points/0/searchesPerSecond/0").asDouble()).isPositive();
     }
 
+    @Test
+    void aTableOfEachElementTypeIsMeasured() {
+        CommandRun run = small("--k", "5", "--ef", "5,50", "--element", "float32,int8");
+        assertThat(run.status()).isZero();
+        assertThat(run.out())
+                .contains(
+                        "roost: table",
+                        "roost int8: table",
+                        "roost int8: a search of k=5 allocates",
+                        "k=5  roost int8, built in");
+        assertThat(run.out().lines().filter(line -> line.startsWith("k=5 at recall 0.95")))
+                .hasSize(3);
+    }
+
     @ParameterizedTest
     @CsvSource({
         "--rounds, 0, '--rounds must be between 1 and 10000, got 0'",
+        "--centres, 0, '--centres must be between 1 and 1000000, got 0'",
         "--k, 500, '--ef must have a width of at least 500 for --k 500'",
         "--picture, no-such-folder, '--picture no-such-folder is not a directory'"
     })

@@ -25,6 +25,14 @@ final class FrozenGraph {
     /** How many times as wide a walk is done again that went far from the query, where few links lead. */
     private static final int WIDER = 16;
 
+    /** Codes order nodes nearly as vectors do: the k nearest are among a quarter more by code, and these. */
+    private static final int RERANKED_MORE = 8;
+    /** Vectors of few components share their codes with many others, and cost little to compare: so many components. */
+    private static final int RERANKED_COMPONENTS = 4_096;
+
+    /** How many more than k a walk by codes looks for. */
+    private static final int WIDER_BY_CODE = 4;
+
     private final GraphImage image;
     private final GraphSpace space;
     private final GraphWalk walk = GraphWalks.preferred();
@@ -44,7 +52,7 @@ final class FrozenGraph {
         OnHeapGraphIndex graph = new GraphBuild(
                         orchestrator, name, options.metric(), rows.vectors(), options.m(), options.efConstruction())
                 .run();
-        GraphImage image = new GraphFreezer(graph, rows).freeze(space, options.m());
+        GraphImage image = new GraphFreezer(graph, rows).freeze(space, options);
         if (options.metric() == Metric.INNER_PRODUCT) {
             new InnerProductLinks(orchestrator, name, image, GraphWalks.preferred(), options.efConstruction()).add();
         }
@@ -68,21 +76,21 @@ final class FrozenGraph {
      * query has been checked.
      */
     Neighbors search(float[] query, int k, int ef, AllowedRows alive, AllowedRows wanted, SearchContext context) {
-        WalkScratch scratch = WalkScratch.ofThread().begin(image, ef);
+        int width = width(k, ef);
+        WalkScratch scratch = WalkScratch.ofThread().begin(image, width);
         GraphSpace.QueryScale scale = space.write(query, scratch);
         int nodes = image.shape().nodes();
         NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes());
         if (scanIsShorter(Math.min(nodes, allowed.size()), ef)) {
             walk.scan(image, scratch, ef, allowed, 0, nodes);
+            touchedVectors(scratch, context);
         } else {
-            walk.walk(image, scratch, ef, allowed);
-            if (wentFar(scratch.computed(), allowed.size(), ef)) {
-                touched(scratch, image.shape().upperDegree(), context);
+            walk.walk(image, scratch, width, reranked(k, width), allowed);
+            touchedRecords(scratch, context);
+            if (wentFar(scratch.computed(), allowed.size(), width)) {
                 return search(query, k, Math.min(WIDER * ef, nodes), alive, wanted, context);
             }
         }
-        // The paper's estimate: N nodes, each a vector and a list of M neighbours.
-        touched(scratch, image.shape().upperDegree(), context);
         return nearest(scratch, scale, k, alive.rows(), wanted.rows());
     }
 
@@ -99,14 +107,15 @@ final class FrozenGraph {
     }
 
     /** The nodes that {@link #search} computes distances to, in that order, less those on the way to layer 0. */
-    int[] visits(float[] query, int ef) {
+    int[] visits(float[] query, int k, int ef) {
         int nodes = image.shape().nodes();
         if (scanIsShorter(nodes, ef)) {
             return IntStream.range(0, nodes).toArray();
         }
-        WalkScratch scratch = WalkScratch.ofThread().begin(image, ef);
+        int width = width(k, ef);
+        WalkScratch scratch = WalkScratch.ofThread().begin(image, width);
         space.write(query, scratch);
-        return GraphWalks.visits(image, scratch, ef);
+        return GraphWalks.visits(image, scratch, width);
     }
 
     /** As {@link #search}, by looking at every node from {@code from} to {@code to} exclusive. */
@@ -115,13 +124,38 @@ final class FrozenGraph {
         WalkScratch scratch = WalkScratch.ofThread().begin(image, k);
         GraphSpace.QueryScale scale = space.write(query, scratch);
         walk.scan(image, scratch, k, scratch.both(image, alive.nodes(), wanted.nodes()), from, to);
-        touched(scratch, 0, context);
+        touchedVectors(scratch, context);
         return nearest(scratch, scale, k, alive.rows(), wanted.rows());
     }
 
-    private void touched(WalkScratch scratch, int neighbors, SearchContext context) {
-        long nodeBytes = (long) image.shape().dimension() * Float.BYTES + (long) neighbors * Integer.BYTES;
-        context.touched(scratch.computed(), scratch.computed() * nodeBytes);
+    /** How many of the nodes that a walk finds by their codes are compared again by their vectors. */
+    private int reranked(int k, int width) {
+        // Of a node that stands for several rows none may be wanted; then the next one takes its place.
+        if (!image.shape().coded() || image.hasGroups()) {
+            return width;
+        }
+        int most = Math.max(
+                k + k / 4 + RERANKED_MORE, RERANKED_COMPONENTS / image.shape().dimension());
+        return Math.min(width, most);
+    }
+
+    /** A walk by codes loses neighbours at the end of its list, so it is a little wider than what it gives. */
+    private int width(int k, int ef) {
+        return image.shape().coded() ? Math.max(ef, k + WIDER_BY_CODE) : ef;
+    }
+
+    /** The paper's estimate: N nodes, each a vector, or its codes, and a list of M neighbours. */
+    private void touchedRecords(WalkScratch scratch, SearchContext context) {
+        GraphImage.Shape shape = image.shape();
+        long vector = (long) shape.dimension() * Float.BYTES;
+        long reranked = shape.coded() ? scratch.size() : 0;
+        long nodes = scratch.computed() - reranked;
+        long record = (shape.coded() ? shape.dimension() : vector) + (long) shape.upperDegree() * Integer.BYTES;
+        context.touched(nodes, nodes * record + reranked * vector);
+    }
+
+    private void touchedVectors(WalkScratch scratch, SearchContext context) {
+        context.touched(scratch.computed(), scratch.computed() * image.shape().dimension() * Float.BYTES);
     }
 
     /**

@@ -28,7 +28,7 @@ final class GraphFreezer {
         Arrays.fill(newNumber, -1);
     }
 
-    GraphImage freeze(GraphSpace space, int m) {
+    GraphImage freeze(GraphSpace space, GraphOptions options) {
         number(Objects.requireNonNull(graph.entryNode(), "a graph that was built has an entry node").node);
         int[] levelCounts = new int[graph.getMaxLevel()];
         for (int level = graph.getMaxLevel(); level > 0; level--) {
@@ -40,15 +40,17 @@ final class GraphFreezer {
         numberBreadthFirst();
         GraphImage image = GraphImage.allocate(new GraphImage.Shape(
                 space.metric(),
+                options.elementType() == ElementType.INT8,
                 rows.vectors()[0].length,
-                2 * m,
-                m,
+                2 * options.m(),
+                options.m(),
                 rows.nodes(),
                 rows.rows(),
                 space.exponent(),
                 space.largest(),
                 levelCounts));
         write(image, levelCounts);
+        image.encode();
         return image;
     }
 

@@ -7,14 +7,15 @@ import io.github.roost.core.Vectors;
  * How graphs of a table are built.
  *
  * @param metric how distances are measured
+ * @param elementType what walks read of a component
  * @param m neighbours a node keeps in an upper layer, twice as many in layer 0; from 2 to 256
  * @param efConstruction width of the searches that find a new node's neighbours, from 1 to 10,000
  */
-record GraphOptions(Metric metric, int m, int efConstruction) {
+record GraphOptions(Metric metric, ElementType elementType, int m, int efConstruction) {
     static final int MOST_M = 256;
     static final int MOST_EF_CONSTRUCTION = 10_000;
 
-    static final GraphOptions DEFAULT = new GraphOptions(Metric.SQUARED_L2, 16, 200);
+    static final GraphOptions DEFAULT = new GraphOptions(Metric.SQUARED_L2, ElementType.FLOAT32, 16, 200);
 
     GraphOptions {
         Vectors.requireRange("m", m, 2, MOST_M);
@@ -22,14 +23,18 @@ record GraphOptions(Metric metric, int m, int efConstruction) {
     }
 
     GraphOptions withMetric(Metric value) {
-        return new GraphOptions(value, m, efConstruction);
+        return new GraphOptions(value, elementType, m, efConstruction);
+    }
+
+    GraphOptions withElementType(ElementType value) {
+        return new GraphOptions(metric, value, m, efConstruction);
     }
 
     GraphOptions withM(int value) {
-        return new GraphOptions(metric, value, efConstruction);
+        return new GraphOptions(metric, elementType, value, efConstruction);
     }
 
     GraphOptions withEfConstruction(int value) {
-        return new GraphOptions(metric, m, value);
+        return new GraphOptions(metric, elementType, m, value);
     }
 }

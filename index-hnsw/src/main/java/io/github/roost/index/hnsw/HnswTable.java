@@ -130,7 +130,7 @@ public final class HnswTable implements AutoCloseable {
     public int[] visits(float[] query, int k, int ef) {
         requireWidth(k, ef);
         Vectors.require("query", query, dimension, metric);
-        return graph.visits(query, ef);
+        return graph.visits(query, k, ef);
     }
 
     /**
@@ -184,6 +184,11 @@ public final class HnswTable implements AutoCloseable {
     /** {@return how distances are measured} */
     public Metric metric() {
         return metric;
+    }
+
+    /** {@return what walks read of each component} */
+    public ElementType elementType() {
+        return graph.image().shape().coded() ? ElementType.INT8 : ElementType.FLOAT32;
     }
 
     /**
@@ -258,6 +263,17 @@ public final class HnswTable implements AutoCloseable {
          */
         public Builder metric(Metric value) {
             options = options.withMetric(value);
+            return this;
+        }
+
+        /**
+         * Sets what walks read of each component.
+         *
+         * @param value default {@link ElementType#FLOAT32}
+         * @return this builder
+         */
+        public Builder elementType(ElementType value) {
+            options = options.withElementType(value);
             return this;
         }
 

@@ -46,7 +46,7 @@ final class LiveRows {
 
     private static GraphImage roomFor(int rows, int dimension, GraphSpace space) {
         return GraphImage.allocate(new GraphImage.Shape(
-                space.metric(), dimension, 0, 0, rows, rows, space.exponent(), space.largest(), new int[0]));
+                space.metric(), false, dimension, 0, 0, rows, rows, space.exponent(), space.largest(), new int[0]));
     }
 
     /**

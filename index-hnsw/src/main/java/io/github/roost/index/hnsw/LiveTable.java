@@ -451,6 +451,17 @@ public final class LiveTable implements AutoCloseable {
         }
 
         /**
+         * Sets what walks read of each component.
+         *
+         * @param value default {@link ElementType#FLOAT32}; rows not yet frozen are always compared by components
+         * @return this builder
+         */
+        public Builder elementType(ElementType value) {
+            options = options.withElementType(value);
+            return this;
+        }
+
+        /**
          * Sets how many neighbours a node keeps in each upper layer; in layer 0 twice as many.
          *
          * @param value from 2 to 256, default 16

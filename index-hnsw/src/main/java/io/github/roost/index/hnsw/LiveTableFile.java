@@ -21,7 +21,8 @@ import java.util.zip.CRC32C;
  * A live table as a file, all numbers little-endian:
  *
  * <pre>
- * head        magic, version, length of the front, metric, dimension, m, efConstruction, freezeAfter, parts     48 bytes
+ * head        magic, version, length of the front, metric, dimension, m, efConstruction, freezeAfter, parts,
+ *             element type, 0                                                                            48 bytes
  * directory   of each part: where its image begins, the image's length, number of rows, which rows are alive
  * checksum    of the front, which is all above
  * images      each at the start of a page, zeroes between; as {@link ImageFile} writes them
@@ -53,6 +54,7 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
     private static final int AT_EF_CONSTRUCTION = 28;
     private static final int AT_FREEZE_AFTER = 32;
     private static final int AT_PARTS = 36;
+    private static final int AT_ELEMENT = 40;
 
     /** Writes a file, replacing one of that name, as {@link WholeFile} does. */
     void save(Path file) throws IOException {
@@ -83,6 +85,7 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
         front.putLong(MAGIC).putInt(VERSION).putInt((int) bytes);
         front.putInt(options.metric().ordinal()).putInt(dimension).putInt(options.m());
         front.putInt(options.efConstruction()).putInt(freezeAfter).putInt(parts.size());
+        front.putInt(options.elementType().ordinal());
         return front.position(HEAD_BYTES);
     }
 
@@ -125,8 +128,11 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
             Metric metric = Metric.values()[
                     require(AT_METRIC, "metric", front.getInt(AT_METRIC), 0, Metric.values().length - 1)];
             int dimension = require(AT_DIMENSION, "dimension", front.getInt(AT_DIMENSION), 1, Vectors.MOST_DIMENSIONS);
+            ElementType element = ElementType.values()[
+                    require(AT_ELEMENT, "element type", front.getInt(AT_ELEMENT), 0, ElementType.values().length - 1)];
             GraphOptions options = new GraphOptions(
                     metric,
+                    element,
                     require(AT_M, "m", front.getInt(AT_M), 2, GraphOptions.MOST_M),
                     require(
                             AT_EF_CONSTRUCTION,

@@ -113,6 +113,29 @@ class SavedLiveTableTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(ElementType.class)
+    void anOpenedTableKeepsItsOptions(ElementType elementType) throws Exception {
+        float[][] rows = gaussian(1_500, 24, new Random(79));
+        try (LiveTable saved = small().elementType(elementType)
+                .metric(Metric.COSINE)
+                .build(ORCHESTRATOR, LongStream.range(0, rows.length).toArray(), rows)) {
+            saved.put(2_000, rows[3]);
+            saved.save(file);
+            try (LiveTable opened = open()) {
+                assertThat(opened.moment().options()).isEqualTo(saved.moment().options());
+                assertThat(opened.search(rows[7], 10, 30).join())
+                        .isEqualTo(saved.search(rows[7], 10, 30).join());
+                opened.freeze();
+                opened.save(file);
+            }
+            try (LiveTable again = open()) {
+                assertThat(again.size()).isEqualTo(1_501);
+                assertThat(again.search(rows[7], 10, 30).join().ids()[0]).isEqualTo(7);
+            }
+        }
+    }
+
     @Test
     void anOpenedTableIsLive() throws Exception {
         float[][] rows = rowsWithEqualOnes(6);
@@ -356,6 +379,7 @@ class SavedLiveTableTest {
         "24, 1, m of 1",
         "28, 0, efConstruction of 0",
         "32, 2, freezeAfter of 2",
+        "40, 2, element type of 2",
         "36, -1, parts of -1",
         "36, 1, checksum of",
         "36, 3, too short for its parts",

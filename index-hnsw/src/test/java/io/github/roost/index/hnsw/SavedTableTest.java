@@ -134,7 +134,7 @@ class SavedTableTest {
     /** Files whose checksum is right and whose numbers are not: C must never see them. */
     @ParameterizedTest
     @CsvSource({
-        "8, 2, version 2",
+        "8, 1, version 1",
         "12, 9, metric of 9",
         "16, 0, dimension of 0",
         "16, 5000, dimension of 5000",
@@ -146,7 +146,9 @@ class SavedTableTest {
         "40, 7, number of rows",
         "48, 4, size or place",
         "64, -8, size or place",
-        "104, 0, nodes of layer 1",
+        "104, 2, mark of codes of 2",
+        "104, 1, size or place",
+        "144, 0, nodes of layer 1",
         "4116, 200, neighbour 200",
         "4116, -2, neighbour -2"
     })

@@ -3,20 +3,35 @@ package io.github.roost.index.ivf;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.index.ivf.kernel.QueryGroup;
+import io.github.roost.index.ivf.kernel.Reservoir;
+import io.github.roost.index.ivf.kernel.RowPicks;
 import io.github.roost.index.ivf.kernel.RowRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
-import io.github.roost.index.ivf.kernel.TopHeap;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
-/** Finds the lists that are nearest to a vector, by scanning the centroids with the kernel. Thread-safe. */
+/**
+ * Finds the lists that are nearest to a vector: the centroids' bytes tell which may be, these are compared. With few
+ * centroids, or a kernel that is no faster with bytes, all are compared; the answer is the same. Thread-safe.
+ */
 final class CoarseQuantizer {
+    /** With fewer centroids it takes longer to choose candidates than to compare all. */
+    private static final int LEAST_CODED = 128;
+
     private static final ThreadLocal<QueryGroup> GROUP = ThreadLocal.withInitial(QueryGroup::new);
+    private static final ThreadLocal<RowPicks> PICKS = ThreadLocal.withInitial(RowPicks::new);
 
     private final ScanKernel kernel;
     private final int dimension;
     private final RowRun centroids;
+    /** Made when first used. */
+    private final AtomicReference<@Nullable CentroidCodes> byDistance = new AtomicReference<>();
+
+    private final AtomicReference<@Nullable CentroidCodes> byProduct = new AtomicReference<>();
 
     CoarseQuantizer(ScanKernel kernel, float[][] centroids) {
         this.kernel = kernel;
@@ -53,14 +68,11 @@ final class CoarseQuantizer {
      * number.
      */
     int[] nearest(float[] query, int count, Metric metric) {
-        TopHeap heap = new TopHeap(count);
-        QueryGroup group = GROUP.get();
         // Rows went to lists by distance, so that is what lists are near by, for unit vectors too.
-        group.begin(metric == Metric.INNER_PRODUCT ? metric : Metric.SQUARED_L2, dimension, count);
-        group.add(query, heap, Float.POSITIVE_INFINITY);
-        kernel.scan(centroids, group);
-        group.finish();
-        Neighbors nearest = NearestFirst.of(heap.copyOfIds(), heap.copyOfDistances(), count);
+        Metric measure = metric == Metric.INNER_PRODUCT ? metric : Metric.SQUARED_L2;
+        Neighbors nearest = pays(count)
+                ? nearestOf(codes(measure).candidates(new float[][] {query}, count)[0], query, count, measure)
+                : nearestOfAll(query, count, measure);
         int[] lists = new int[nearest.size()];
         for (int i = 0; i < lists.length; i++) {
             lists[i] = (int) nearest.ids()[i];
@@ -68,26 +80,90 @@ final class CoarseQuantizer {
         return lists;
     }
 
+    /** Whether it takes less time to look at the bytes of all centroids first. */
+    private boolean pays(int count) {
+        return kernel.scansCodesFaster() && size() >= LEAST_CODED && count <= size() / 4;
+    }
+
+    private CentroidCodes codes(Metric measure) {
+        AtomicReference<@Nullable CentroidCodes> place = measure == Metric.SQUARED_L2 ? byDistance : byProduct;
+        CentroidCodes made = place.get();
+        if (made == null) {
+            // Two threads may both make them, and make the same.
+            made = new CentroidCodes(kernel, measure, centroids());
+            place.set(made);
+        }
+        return made;
+    }
+
+    private Neighbors nearestOf(int[] candidates, float[] query, int count, Metric measure) {
+        RowPicks picks = PICKS.get();
+        picks.begin(measure, query, candidates.length);
+        for (int candidate : candidates) {
+            picks.add(centroids, candidate);
+        }
+        kernel.compare(picks);
+        long[] ids = new long[candidates.length];
+        float[] distances = new float[candidates.length];
+        int numbers = 0;
+        for (int i = 0; i < candidates.length; i++) {
+            ids[numbers] = candidates[i];
+            distances[numbers] = picks.distance(i);
+            numbers += Float.isNaN(distances[numbers]) ? 0 : 1;
+        }
+        picks.clear();
+        return NearestFirst.of(Arrays.copyOf(ids, numbers), Arrays.copyOf(distances, numbers), count);
+    }
+
+    private Neighbors nearestOfAll(float[] query, int count, Metric measure) {
+        Reservoir reservoir = new Reservoir(count);
+        QueryGroup group = GROUP.get();
+        group.begin(measure, dimension, count);
+        group.add(query, reservoir, Float.POSITIVE_INFINITY);
+        kernel.scan(centroids, group);
+        group.finish();
+        return NearestFirst.of(reservoir.copyOfIds(), reservoir.copyOfDistances(), count);
+    }
+
     /** Writes the nearest list, by squared L2, of rows {@code from} to {@code to} exclusive to {@code lists}. */
     void assign(RowSource rows, int from, int to, int[] lists) {
+        for (int first = from; first < to; first += QueryGroup.MAX_QUERIES) {
+            float[][] some = new float[Math.min(QueryGroup.MAX_QUERIES, to - first)][];
+            for (int i = 0; i < some.length; i++) {
+                some[i] = rows.row(first + i);
+            }
+            int[] nearest = pays(1) ? nearestByCodes(some) : nearestByDistance(some);
+            System.arraycopy(nearest, 0, lists, first, nearest.length);
+        }
+    }
+
+    /** A row so far out that all its distances overflow is near nothing; list 0 takes it. */
+    private int[] nearestByCodes(float[][] rows) {
+        int[][] candidates = codes(Metric.SQUARED_L2).candidates(rows, 1);
+        int[] nearest = new int[rows.length];
+        for (int i = 0; i < rows.length; i++) {
+            if (candidates[i].length == 1) {
+                nearest[i] = candidates[i][0];
+            } else {
+                Neighbors found = nearestOf(candidates[i], rows[i], 1, Metric.SQUARED_L2);
+                nearest[i] = found.size() == 0 ? 0 : (int) found.ids()[0];
+            }
+        }
+        return nearest;
+    }
+
+    private int[] nearestByDistance(float[][] rows) {
         QueryGroup group = GROUP.get();
-        TopHeap[] heaps = new TopHeap[Math.min(QueryGroup.MAX_QUERIES, to - from)];
-        for (int i = 0; i < heaps.length; i++) {
-            heaps[i] = new TopHeap(1);
+        group.begin(Metric.SQUARED_L2, dimension, 1);
+        Reservoir[] reservoirs = new Reservoir[rows.length];
+        for (int i = 0; i < rows.length; i++) {
+            reservoirs[i] = new Reservoir(1);
+            group.add(rows[i], reservoirs[i], Float.POSITIVE_INFINITY);
         }
-        for (int first = from; first < to; first += heaps.length) {
-            int count = Math.min(heaps.length, to - first);
-            group.begin(Metric.SQUARED_L2, dimension, 1);
-            for (int i = 0; i < count; i++) {
-                heaps[i].clear();
-                group.add(rows.row(first + i), heaps[i], Float.POSITIVE_INFINITY);
-            }
-            kernel.scan(centroids, group);
-            group.finish();
-            for (int i = 0; i < count; i++) {
-                // A row so far out that all its distances overflow is near nothing; list 0 takes it.
-                lists[first + i] = heaps[i].size() == 0 ? 0 : (int) heaps[i].rootId();
-            }
-        }
+        kernel.scan(centroids, group);
+        group.finish();
+        return Arrays.stream(reservoirs)
+                .mapToInt(reservoir -> reservoir.size() == 0 ? 0 : (int) reservoir.nearestId())
+                .toArray();
     }
 }

@@ -1,37 +1,37 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.core.Neighbors;
-import io.github.roost.index.ivf.kernel.TopHeap;
+import io.github.roost.index.ivf.kernel.Reservoir;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 
 /** A query of lists of floats: its scores are distances. */
-final class FloatQuery extends IvfQuery<TopHeap> {
+final class FloatQuery extends IvfQuery<Reservoir> {
     FloatQuery(SearchRequest request, int lists, LongSupplier moves, CompletableFuture<Neighbors> answer) {
         super(request, request.radius(), lists, moves, answer);
     }
 
     @Override
-    TopHeap collector() {
-        return new TopHeap(request().k());
+    Reservoir collector() {
+        return new Reservoir(request().k());
     }
 
     @Override
-    float boundOf(TopHeap heap) {
-        return heap.bound();
+    float boundOf(Reservoir reservoir) {
+        return reservoir.bound();
     }
 
     @Override
-    Neighbors merged(List<TopHeap> heaps, boolean mayRepeat) {
-        int rows = heaps.stream().mapToInt(TopHeap::size).sum();
+    Neighbors merged(List<Reservoir> reservoirs, boolean mayRepeat) {
+        int rows = reservoirs.stream().mapToInt(Reservoir::size).sum();
         long[] ids = new long[rows];
         float[] distances = new float[rows];
         int at = 0;
-        for (TopHeap heap : heaps) {
-            System.arraycopy(heap.copyOfIds(), 0, ids, at, heap.size());
-            System.arraycopy(heap.copyOfDistances(), 0, distances, at, heap.size());
-            at += heap.size();
+        for (Reservoir reservoir : reservoirs) {
+            System.arraycopy(reservoir.copyOfIds(), 0, ids, at, reservoir.size());
+            System.arraycopy(reservoir.copyOfDistances(), 0, distances, at, reservoir.size());
+            at += reservoir.size();
         }
         int k = request().k();
         return mayRepeat ? NearestFirst.distinct(ids, distances, k) : NearestFirst.of(ids, distances, k);

@@ -4,9 +4,9 @@ import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.SearchContext;
 import io.github.roost.index.ivf.kernel.QueryGroup;
+import io.github.roost.index.ivf.kernel.Reservoir;
 import io.github.roost.index.ivf.kernel.RowRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
-import io.github.roost.index.ivf.kernel.TopHeap;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -47,7 +47,7 @@ final class FloatScanner implements ListScanner {
     public void scan(RowList list, List<IvfQuery<?>> waiting, SearchContext context) {
         List<RowRun> runs = list.runs();
         List<FloatQuery> wanted = new ArrayList<>(waiting.size());
-        int capacity = 1;
+        int mostWanted = 1;
         for (IvfQuery<?> each : waiting) {
             if (each.answer().isDone()) {
                 continue;
@@ -56,15 +56,15 @@ final class FloatScanner implements ListScanner {
             LongPredicate filter = query.request().filter();
             if (filter == null) {
                 wanted.add(query);
-                capacity = Math.max(capacity, query.request().k());
+                mostWanted = Math.max(mostWanted, query.request().k());
             } else {
                 scanFiltered(runs, query, filter, context);
             }
         }
-        int limit = QueryGroup.limit(capacity);
+        int limit = QueryGroup.limit(mostWanted);
         long rows = runs.stream().mapToLong(RowRun::count).sum();
         for (int from = 0; from < wanted.size(); from += limit) {
-            scanGroup(runs, wanted.subList(from, Math.min(wanted.size(), from + limit)), capacity);
+            scanGroup(runs, wanted.subList(from, Math.min(wanted.size(), from + limit)), mostWanted);
             // The group's queries share one pass, so the list's rows are read once for all of them.
             context.touched(rows, rows * dimension * componentBytes);
         }
@@ -86,21 +86,21 @@ final class FloatScanner implements ListScanner {
         context.touched(found, rows * Long.BYTES + found * dimension * componentBytes);
     }
 
-    private void scanGroup(List<RowRun> runs, List<FloatQuery> queries, int capacity) {
+    private void scanGroup(List<RowRun> runs, List<FloatQuery> queries, int mostWanted) {
         QueryGroup group = GROUP.get();
-        group.begin(metric, dimension, capacity);
-        TopHeap[] heaps = new TopHeap[queries.size()];
-        for (int i = 0; i < heaps.length; i++) {
+        group.begin(metric, dimension, mostWanted);
+        Reservoir[] reservoirs = new Reservoir[queries.size()];
+        for (int i = 0; i < reservoirs.length; i++) {
             FloatQuery query = queries.get(i);
-            heaps[i] = query.borrow();
-            group.add(query.request().vector(), heaps[i], query.bound());
+            reservoirs[i] = query.borrow();
+            group.add(query.request().vector(), reservoirs[i], query.bound());
         }
         for (RowRun run : runs) {
             kernel.scan(run, group);
         }
         group.finish();
-        for (int i = 0; i < heaps.length; i++) {
-            queries.get(i).giveBack(heaps[i]);
+        for (int i = 0; i < reservoirs.length; i++) {
+            queries.get(i).giveBack(reservoirs[i]);
         }
     }
 }

@@ -36,6 +36,12 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. Searches return at once, and may be waited for also inside another search.
  */
 public final class IvfTable implements AutoCloseable {
+    /**
+     * System property that names the kernel of tables built or opened from then on, one of those that {@link #kernel} gives;
+     * the fastest where it is not set. A name that this machine has no kernel for is refused by build and open.
+     */
+    public static final String KERNEL_PROPERTY = ScanKernels.PROPERTY;
+
     /** Most candidates that are compared again, as a multiple of k. */
     static final double MOST_RERANK = 100;
 

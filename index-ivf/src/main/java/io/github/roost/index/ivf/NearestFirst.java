@@ -1,6 +1,7 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.core.Neighbors;
+import io.github.roost.index.ivf.kernel.Smallest;
 import java.util.Arrays;
 import java.util.stream.IntStream;
 import org.agrona.collections.LongHashSet;
@@ -11,10 +12,7 @@ final class NearestFirst {
 
     /** The first {@code limit} of the rows. */
     static Neighbors of(long[] ids, float[] distances, int limit) {
-        long[] keys = new long[ids.length];
-        for (int i = 0; i < keys.length; i++) {
-            keys[i] = ((long) sortable(distances[i]) << 32) | i;
-        }
+        long[] keys = keysUpTo(farthest(distances, limit), distances);
         Arrays.sort(keys);
         long[] sortedIds = new long[keys.length];
         float[] sortedDistances = new float[keys.length];
@@ -25,6 +23,23 @@ final class NearestFirst {
         sortTies(sortedIds, sortedDistances);
         int count = Math.min(limit, keys.length);
         return new Neighbors(Arrays.copyOf(sortedIds, count), Arrays.copyOf(sortedDistances, count));
+    }
+
+    /** The distance of the last row of the answer, so that only what may be in it is sorted. */
+    private static float farthest(float[] distances, int limit) {
+        return distances.length <= limit
+                ? Float.POSITIVE_INFINITY
+                : Smallest.nth(distances, distances.length, limit - 1);
+    }
+
+    private static long[] keysUpTo(float farthest, float[] distances) {
+        long[] keys = new long[distances.length];
+        int count = 0;
+        for (int i = 0; i < distances.length; i++) {
+            keys[count] = ((long) sortable(distances[i]) << 32) | i;
+            count += distances[i] <= farthest ? 1 : 0;
+        }
+        return Arrays.copyOf(keys, count);
     }
 
     /** {@link #of} where an id may be there more than once: the nearest of each. */

@@ -2,8 +2,8 @@ package io.github.roost.index.ivf;
 
 import io.github.roost.core.Neighbors;
 import io.github.roost.index.ivf.kernel.QueryGroup;
+import io.github.roost.index.ivf.kernel.Reservoir;
 import io.github.roost.index.ivf.kernel.RowRun;
-import io.github.roost.index.ivf.kernel.TopHeap;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -82,18 +82,18 @@ final class ProbeChoice {
     private void scan(RowRun run, int firstQuery, int endQuery, int dimension) {
         QueryGroup group = new QueryGroup();
         group.begin(training.metric(), dimension, K + 1);
-        List<TopHeap> heaps = IntStream.range(firstQuery, endQuery)
-                .mapToObj(query -> new TopHeap(K + 1))
+        List<Reservoir> reservoirs = IntStream.range(firstQuery, endQuery)
+                .mapToObj(query -> new Reservoir(K + 1))
                 .toList();
         for (int query = firstQuery; query < endQuery; query++) {
-            group.add(rows.row(sample[query]), heaps.get(query - firstQuery), Float.POSITIVE_INFINITY);
+            group.add(rows.row(sample[query]), reservoirs.get(query - firstQuery), Float.POSITIVE_INFINITY);
         }
         training.kernel().scan(run, group);
         group.finish();
         synchronized (nearest) {
             for (int query = firstQuery; query < endQuery; query++) {
-                TopHeap heap = heaps.get(query - firstQuery);
-                Neighbors found = NearestFirst.of(heap.copyOfIds(), heap.copyOfDistances(), K + 1);
+                Reservoir reservoir = reservoirs.get(query - firstQuery);
+                Neighbors found = NearestFirst.of(reservoir.copyOfIds(), reservoir.copyOfDistances(), K + 1);
                 nearest[query] = Neighbors.merge(List.of(nearest[query], found), K + 1);
             }
         }

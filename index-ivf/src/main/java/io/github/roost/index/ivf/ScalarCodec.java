@@ -42,9 +42,25 @@ record ScalarCodec(Metric metric, float[] middles, float[] steps) {
                 }
             }
         });
-        float[] middles = new float[dimension];
-        float[] steps = new float[dimension];
-        for (int d = 0; d < dimension; d++) {
+        return of(metric, spans);
+    }
+
+    /** Learns from a few rows, at least one, in the caller's thread. */
+    static ScalarCodec of(Metric metric, float[][] rows) {
+        Span[] spans = new Span[rows[0].length];
+        Arrays.setAll(spans, d -> new Span());
+        for (float[] row : rows) {
+            for (int d = 0; d < spans.length; d++) {
+                spans[d].add(row[d]);
+            }
+        }
+        return of(metric, spans);
+    }
+
+    private static ScalarCodec of(Metric metric, Span[] spans) {
+        float[] middles = new float[spans.length];
+        float[] steps = new float[spans.length];
+        for (int d = 0; d < spans.length; d++) {
             steps[d] = spans[d].step();
             middles[d] = spans[d].middle();
         }
@@ -127,29 +143,68 @@ record ScalarCodec(Metric metric, float[] middles, float[] steps) {
         return (float) Math.min(squares, Float.MAX_VALUE);
     }
 
+    /**
+     * What a row is, and what its bytes are.
+     *
+     * @param length the row's distance from the middles
+     * @param error the row's distance from what its bytes stand for
+     * @param codeLength the length of its bytes, each less 128
+     */
+    record Loss(double length, double error, double codeLength) {}
+
+    Loss loss(float[] row, byte[] codes) {
+        double length = 0;
+        double error = 0;
+        double codeLength = 0;
+        for (int d = 0; d < row.length; d++) {
+            double component = (double) row[d] - middles[d];
+            double lost = component - (double) steps[d] * centred(codes[d]);
+            length += component * component;
+            error += lost * lost;
+            codeLength += (double) centred(codes[d]) * centred(codes[d]);
+        }
+        return new Loss(Math.sqrt(length), Math.sqrt(error), Math.sqrt(codeLength));
+    }
+
     private static int centred(byte code) {
         return Byte.toUnsignedInt(code) - MIDDLE;
     }
 
-    /** A query as a kernel compares it with codes: a row's score is its term plus slope times the sum of w c. */
-    record Weights(byte[] weights, float slope) {}
+    /**
+     * A query as a kernel compares it with codes: a row's score is its term plus slope times the sum of w c.
+     *
+     * @param length the query's distance from the middles; of a metric of products its length
+     * @param error the distance of the weights from what they were before they were rounded
+     */
+    record Weights(byte[] weights, float slope, double length, double error) {}
 
     Weights weights(float[] query) {
+        boolean squared = metric == Metric.SQUARED_L2;
         double[] exact = new double[query.length];
         double most = 0;
+        double length = 0;
         for (int d = 0; d < exact.length; d++) {
-            exact[d] = steps[d] * (metric == Metric.SQUARED_L2 ? (double) query[d] - middles[d] : (double) query[d]);
+            double component = squared ? (double) query[d] - middles[d] : (double) query[d];
+            exact[d] = steps[d] * component;
             most = Math.max(most, Math.abs(exact[d]));
+            length += component * component;
         }
         byte[] weights = new byte[CodeRun.strideOf(query.length)];
         if (most == 0) {
-            return new Weights(weights, 0);
+            return new Weights(weights, 0, Math.sqrt(length), 0);
         }
-        double unit = most / MOST_WEIGHT;
+        int timesUnit = squared ? 2 : 1;
+        float slope = (float) Math.min(timesUnit * most / MOST_WEIGHT, Float.MAX_VALUE);
+        // Of the rounded slope, so that it too is in the error.
+        double unit = (double) slope / timesUnit;
+        double perUnit = unit == 0 ? 0 : 1 / unit;
+        double error = 0;
         for (int d = 0; d < exact.length; d++) {
-            weights[d] = (byte) Math.rint(exact[d] / unit);
+            double weight = Math.rint(Math.clamp(exact[d] * perUnit, -MOST_WEIGHT, MOST_WEIGHT));
+            double lost = exact[d] - weight * unit;
+            weights[d] = (byte) weight;
+            error += lost * lost;
         }
-        double slope = metric == Metric.SQUARED_L2 ? -2 * unit : -unit;
-        return new Weights(weights, (float) Math.max(slope, -Float.MAX_VALUE));
+        return new Weights(weights, -slope, Math.sqrt(length), Math.sqrt(error));
     }
 }

@@ -1,6 +1,7 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.index.ivf.kernel.CodeGroup;
+import io.github.roost.index.ivf.kernel.Smallest;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

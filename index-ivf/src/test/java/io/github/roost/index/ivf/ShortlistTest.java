@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.roost.core.Metric;
 import io.github.roost.index.ivf.kernel.CodeGroup;
 import io.github.roost.index.ivf.kernel.ScanKernels;
+import io.github.roost.index.ivf.kernel.Smallest;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;

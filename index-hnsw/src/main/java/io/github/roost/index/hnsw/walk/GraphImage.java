@@ -1,5 +1,6 @@
 package io.github.roost.index.hnsw.walk;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -16,8 +17,10 @@ import java.util.Arrays;
 /**
  * A table in one piece of off-heap memory: a head that says what is where, then a record a node (its vector and its
  * neighbours, so that a visit goes to one place), the lists of the upper layers, and the external ids of each node's rows.
- * Nodes are numbered from the top layer down, so an upper layer's lists are found without a search. The head is read by
- * {@code struct image} in C too. Written by one thread, then immutable and thread-safe.
+ * In a coded image a record has {@link Codes} of the vector in its place, which are all that a walk reads; the vectors,
+ * with which the best of what it finds are measured again, lie at the end. Nodes are numbered from the top layer down, so
+ * an upper layer's lists are found without a search. The head is read by {@code struct image} in C too. Written by one
+ * thread, then immutable and thread-safe.
  */
 public final class GraphImage {
     /** The most layers above layer 0. */
@@ -29,7 +32,7 @@ public final class GraphImage {
     /** "ROOSTHNW", little-endian. */
     static final long MAGIC = 0x574e4854534f4f52L;
 
-    static final int VERSION = 1;
+    static final int VERSION = 2;
 
     private static final int CACHE_LINE = 64;
     /** Records begin at a cache line's start where that makes them longer by no more than one part in this many. */
@@ -59,11 +62,20 @@ public final class GraphImage {
     static final int AT_BYTES = 88;
     private static final int AT_EXPONENT = 96;
     private static final int AT_LARGEST = 100;
-    static final int AT_LEVEL_COUNTS = 104;
+    static final int AT_CODED = 104;
+    private static final int AT_LINKS_IN = 108;
+    private static final int AT_VECTORS_AT = 112;
+    private static final int AT_VECTOR_STRIDE = 120;
+    private static final int AT_TERMS_AT = 128;
+    private static final int AT_STEPS_AT = 136;
+    static final int AT_LEVEL_COUNTS = 144;
 
     private final MemorySegment memory;
     private final Shape shape;
     private final long stride;
+    private final long linksIn;
+    private final long vectorsAt;
+    private final long vectorStride;
     private final long upperAt;
     private final long idsAt;
     private final long groupsAt;
@@ -74,6 +86,7 @@ public final class GraphImage {
      * What a table's memory holds.
      *
      * @param metric how distances are measured
+     * @param coded whether walks read codes
      * @param dimension floats a vector
      * @param degree most neighbours of a node in layer 0; 0 for rows without a graph
      * @param upperDegree most neighbours of a node in an upper layer
@@ -85,6 +98,7 @@ public final class GraphImage {
      */
     public record Shape(
             Metric metric,
+            boolean coded,
             int dimension,
             int degree,
             int upperDegree,
@@ -93,11 +107,15 @@ public final class GraphImage {
             int exponent,
             int largest,
             int[] levelCounts) {
-        /** Bytes from record to record: whole cache lines where that costs little. */
+        /** Bytes from record to record: whole cache lines where that costs little, and where kernels read whole ones. */
         long stride() {
-            long bytes = ((long) dimension + degree) * Integer.BYTES;
-            long padded = (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-            return padded - bytes <= bytes / PADDING_SHARE ? padded : bytes;
+            long bytes = linksIn() + (long) degree * Integer.BYTES;
+            return coded ? aligned(bytes, CACHE_LINE) : padded(bytes);
+        }
+
+        /** Where in a record the neighbours begin. */
+        long linksIn() {
+            return coded ? aligned(dimension, Integer.BYTES) : (long) dimension * Float.BYTES;
         }
 
         long upperLists() {
@@ -109,20 +127,47 @@ public final class GraphImage {
         }
 
         long idsAt() {
-            return aligned(upperAt() + upperLists() * upperDegree * Integer.BYTES);
+            return aligned(upperAt() + upperLists() * upperDegree * Integer.BYTES, Long.BYTES);
         }
 
         long groupsAt() {
             return rows == nodes ? 0 : idsAt() + (long) rows * Long.BYTES;
         }
 
-        long bytes() {
+        private long idsEnd() {
             long ids = idsAt() + (long) rows * Long.BYTES;
-            return aligned(rows == nodes ? ids : ids + (nodes + 1L) * Integer.BYTES);
+            return aligned(rows == nodes ? ids : ids + (nodes + 1L) * Integer.BYTES, Long.BYTES);
         }
 
-        private static long aligned(long at) {
-            return (at + Long.BYTES - 1) / Long.BYTES * Long.BYTES;
+        /** A float a node, the part of its distance that no query changes; 0 where there are no codes. */
+        long termsAt() {
+            return coded ? idsEnd() : 0;
+        }
+
+        /** The middles, then the steps, one a dimension; 0 where there are no codes. */
+        long stepsAt() {
+            return coded ? idsEnd() + (long) nodes * Float.BYTES : 0;
+        }
+
+        long vectorsAt() {
+            return coded ? aligned(stepsAt() + 2L * dimension * Float.BYTES, CACHE_LINE) : HEAD_BYTES;
+        }
+
+        long vectorStride() {
+            return coded ? padded((long) dimension * Float.BYTES) : stride();
+        }
+
+        long bytes() {
+            return coded ? aligned(vectorsAt() + nodes * vectorStride(), Long.BYTES) : idsEnd();
+        }
+
+        private static long padded(long bytes) {
+            long whole = aligned(bytes, CACHE_LINE);
+            return whole - bytes <= bytes / PADDING_SHARE ? whole : bytes;
+        }
+
+        private static long aligned(long at, long unit) {
+            return (at + unit - 1) / unit * unit;
         }
     }
 
@@ -130,6 +175,9 @@ public final class GraphImage {
         this.memory = memory;
         this.shape = shape;
         this.stride = shape.stride();
+        this.linksIn = shape.linksIn();
+        this.vectorsAt = shape.vectorsAt();
+        this.vectorStride = shape.vectorStride();
         this.upperAt = shape.upperAt();
         this.idsAt = shape.idsAt();
         this.groupsAt = shape.groupsAt();
@@ -171,6 +219,12 @@ public final class GraphImage {
         memory.set(LONG, AT_BYTES, shape.bytes());
         memory.set(INT, AT_EXPONENT, shape.exponent());
         memory.set(INT, AT_LARGEST, shape.largest());
+        memory.set(INT, AT_CODED, shape.coded() ? 1 : 0);
+        memory.set(INT, AT_LINKS_IN, (int) linksIn);
+        memory.set(LONG, AT_VECTORS_AT, vectorsAt);
+        memory.set(LONG, AT_VECTOR_STRIDE, vectorStride);
+        memory.set(LONG, AT_TERMS_AT, shape.termsAt());
+        memory.set(LONG, AT_STEPS_AT, shape.stepsAt());
         for (int layer = 0; layer < layerAt.length; layer++) {
             memory.set(INT, AT_LEVEL_COUNTS + (long) layer * Integer.BYTES, shape.levelCounts()[layer]);
         }
@@ -184,6 +238,7 @@ public final class GraphImage {
         MemorySegment.copy(memory, INT, AT_LEVEL_COUNTS, levelCounts, 0, levels);
         return new Shape(
                 ImageFile.metric(file, memory.get(INT, AT_METRIC)),
+                memory.get(INT, AT_CODED) != 0,
                 memory.get(INT, AT_DIMENSION),
                 memory.get(INT, AT_DEGREE),
                 memory.get(INT, AT_UPPER_DEGREE),
@@ -208,6 +263,17 @@ public final class GraphImage {
         requireSame(file, memory, AT_IDS_AT, shape.idsAt());
         requireSame(file, memory, AT_GROUPS_AT, shape.groupsAt());
         requireSame(file, memory, AT_BYTES, shape.bytes());
+        ImageFile.requireRange(
+                file,
+                AT_LINKS_IN,
+                "size or place in its head",
+                memory.get(INT, AT_LINKS_IN),
+                shape.linksIn(),
+                shape.linksIn());
+        requireSame(file, memory, AT_VECTORS_AT, shape.vectorsAt());
+        requireSame(file, memory, AT_VECTOR_STRIDE, shape.vectorStride());
+        requireSame(file, memory, AT_TERMS_AT, shape.termsAt());
+        requireSame(file, memory, AT_STEPS_AT, shape.stepsAt());
     }
 
     private static void requireSame(Path file, MemorySegment memory, int at, long expected) throws TableFileException {
@@ -238,7 +304,11 @@ public final class GraphImage {
     }
 
     private long neighborsAt(int node) {
-        return recordAt(node) + (long) shape.dimension() * Float.BYTES;
+        return recordAt(node) + linksIn;
+    }
+
+    private long vectorAt(int node) {
+        return vectorsAt + node * vectorStride;
     }
 
     private long upperListAt(int layer, int node) {
@@ -247,17 +317,57 @@ public final class GraphImage {
 
     /** Writes a node's vector; of a longer array the first values. */
     public void setVector(int node, float[] values) {
-        MemorySegment.copy(values, 0, memory, FLOAT_ANYWHERE, recordAt(node), shape.dimension());
+        MemorySegment.copy(values, 0, memory, FLOAT_ANYWHERE, vectorAt(node), shape.dimension());
     }
 
     /** Value {@code i} of a node's vector. */
     public float value(int node, int i) {
-        return memory.get(FLOAT_ANYWHERE, recordAt(node) + (long) i * Float.BYTES);
+        return memory.get(FLOAT_ANYWHERE, vectorAt(node) + (long) i * Float.BYTES);
     }
 
     /** Copies a node's vector into an array. */
     public void vector(int node, float[] into) {
-        MemorySegment.copy(memory, FLOAT_ANYWHERE, recordAt(node), into, 0, shape.dimension());
+        MemorySegment.copy(memory, FLOAT_ANYWHERE, vectorAt(node), into, 0, shape.dimension());
+    }
+
+    /** Writes the codes of a coded image, once all vectors are set. */
+    public void encode() {
+        if (shape.coded()) {
+            Codes.learn(this).write(this);
+        }
+    }
+
+    /** Copies a node's codes into an array. */
+    void codes(int node, byte[] into) {
+        MemorySegment.copy(memory, JAVA_BYTE, recordAt(node), into, 0, shape.dimension());
+    }
+
+    void setCodes(int node, byte[] codes, float term) {
+        MemorySegment.copy(codes, 0, memory, JAVA_BYTE, recordAt(node), shape.dimension());
+        memory.set(FLOAT_ANYWHERE, shape.termsAt() + (long) node * Float.BYTES, term);
+    }
+
+    /** The part of the distance from a node's codes that no query changes. */
+    float term(int node) {
+        return memory.get(FLOAT_ANYWHERE, shape.termsAt() + (long) node * Float.BYTES);
+    }
+
+    void setSteps(float[] middles, float[] steps) {
+        MemorySegment.copy(middles, 0, memory, FLOAT_ANYWHERE, shape.stepsAt(), middles.length);
+        MemorySegment.copy(
+                steps, 0, memory, FLOAT_ANYWHERE, shape.stepsAt() + (long) middles.length * Float.BYTES, steps.length);
+    }
+
+    /** The values that code 128 stands for, one a dimension. */
+    float[] middles() {
+        return memory.asSlice(shape.stepsAt(), (long) shape.dimension() * Float.BYTES)
+                .toArray(FLOAT_ANYWHERE);
+    }
+
+    /** From one code to the next, one a dimension. */
+    float[] steps() {
+        long bytes = (long) shape.dimension() * Float.BYTES;
+        return memory.asSlice(shape.stepsAt() + bytes, bytes).toArray(FLOAT_ANYWHERE);
     }
 
     /** Writes the first {@code count} of some nodes as a node's neighbours in a layer. */

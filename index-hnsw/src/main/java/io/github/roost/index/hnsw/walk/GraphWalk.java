@@ -14,12 +14,14 @@ public interface GraphWalk {
      *
      * @param scratch begun for this image
      * @param width from 1
+     * @param mostReranked how many of the nearest by code are found in a coded image, in the order of their exact
+     *     distances; from 1 to {@code width}. Other images give all
      * @param allowed which nodes may be found; others are walked through all the same
      */
-    void walk(GraphImage image, WalkScratch scratch, int width, NodeSet allowed);
+    void walk(GraphImage image, WalkScratch scratch, int width, int mostReranked, NodeSet allowed);
 
     /**
-     * Looks at every allowed node from {@code from} to {@code to} exclusive.
+     * Looks at the vector of every allowed node from {@code from} to {@code to} exclusive.
      *
      * @param scratch begun for this image
      * @param width how many of the nearest to find, from 1

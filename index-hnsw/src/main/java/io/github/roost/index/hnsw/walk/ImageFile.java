@@ -125,6 +125,7 @@ public final class ImageFile {
     /** The checksum keeps out accidents; these keep out files that were made by something else. */
     private static GraphImage.Shape checkedShape(Path file, MemorySegment memory) throws TableFileException {
         GraphImage.Shape shape = GraphImage.readShape(file, memory);
+        requireRange(file, GraphImage.AT_CODED, "mark of codes", memory.get(GraphImage.INT, GraphImage.AT_CODED), 0, 1);
         requireRange(file, GraphImage.AT_DIMENSION, "dimension", shape.dimension(), 1, Vectors.MOST_DIMENSIONS);
         requireRange(file, GraphImage.AT_DEGREE, "degree", shape.degree(), 0, GraphImage.MOST_NEIGHBORS);
         requireRange(file, GraphImage.AT_UPPER_DEGREE, "degree above", shape.upperDegree(), 0, shape.degree());

@@ -16,19 +16,23 @@ final class JavaWalk implements GraphWalk {
     }
 
     @Override
-    public void walk(GraphImage image, WalkScratch scratch, int width, NodeSet allowed) {
+    public void walk(GraphImage image, WalkScratch scratch, int width, int mostReranked, NodeSet allowed) {
         scratch.requireBegun(image, width);
         scratch.padQuery();
-        Search search = new Search(image, scratch, width, allowed);
+        Search search = new Search(image, scratch, width, allowed, image.shape().coded());
         search.walk(search.descend());
         search.end();
+        if (image.shape().coded()) {
+            search.rerank(Math.min(scratch.size(), mostReranked));
+        }
     }
 
     /** The nodes of layer 0 that {@link #walk} computes distances to, in that order. */
     int[] visits(GraphImage image, WalkScratch scratch, int width) {
         scratch.requireBegun(image, width);
         scratch.padQuery();
-        Search search = new Search(image, scratch, width, NodeSet.ALL);
+        Search search =
+                new Search(image, scratch, width, NodeSet.ALL, image.shape().coded());
         int[] nodes = new int[Math.toIntExact(search.walk(search.descend()))];
         Arrays.setAll(nodes, i -> scratch.log.getAtIndex(GraphImage.INT, i));
         return nodes;
@@ -39,7 +43,7 @@ final class JavaWalk implements GraphWalk {
         scratch.requireBegun(image, width);
         requireNodes(image, from, to);
         scratch.padQuery();
-        Search search = new Search(image, scratch, width, allowed);
+        Search search = new Search(image, scratch, width, allowed, false);
         for (int node = from; node < to; node++) {
             if (allowed.contains(node)) {
                 search.found.offer(search.measure(node));
@@ -55,34 +59,28 @@ final class JavaWalk implements GraphWalk {
         }
     }
 
-    private static final class Search {
+    /** Distances of one query. */
+    private interface Measure {
+        float distance(int node);
+    }
+
+    /** From the vectors. */
+    private static final class VectorMeasure implements Measure {
         private final GraphImage image;
-        private final WalkScratch scratch;
-        private final NodeSet allowed;
         private final float[] query;
         private final float[] row;
         private final boolean innerProduct;
-        private final EntryHeap candidates;
-        private final BoundedEntries found;
-        private long computed;
 
-        Search(GraphImage image, WalkScratch scratch, int width, NodeSet allowed) {
+        VectorMeasure(GraphImage image, float[] query) {
             this.image = image;
-            this.scratch = scratch;
-            this.allowed = allowed;
-            int dimension = image.shape().dimension();
-            this.query = new float[(dimension + LANES - 1) / LANES * LANES];
+            this.query = query;
             this.row = new float[query.length];
-            MemorySegment.copy(scratch.query, JAVA_FLOAT, 0, query, 0, query.length);
             this.innerProduct = image.shape().metric() == Metric.INNER_PRODUCT;
-            this.candidates = new EntryHeap();
-            this.found = new BoundedEntries(width);
-            allowed.words(image);
         }
 
-        long measure(int node) {
+        @Override
+        public float distance(int node) {
             image.vector(node, row);
-            computed++;
             float[] sums = new float[LANES];
             for (int at = 0; at < row.length; at += LANES) {
                 for (int lane = 0; lane < LANES; lane++) {
@@ -96,7 +94,56 @@ final class JavaWalk implements GraphWalk {
                     sums[lane] += sums[lane + half];
                 }
             }
-            return WalkScratch.entry(innerProduct ? 0f - sums[0] : sums[0], node);
+            return innerProduct ? 0f - sums[0] : sums[0];
+        }
+    }
+
+    /** From the codes, less what is the same for all nodes. */
+    private static final class CodeMeasure implements Measure {
+        private final GraphImage image;
+        private final Codes.Weights query;
+        private final byte[] codes;
+
+        CodeMeasure(GraphImage image, float[] query) {
+            this.image = image;
+            this.query = Codes.of(image).weights(query);
+            this.codes = new byte[image.shape().dimension()];
+        }
+
+        @Override
+        public float distance(int node) {
+            image.codes(node, codes);
+            return image.term(node) + query.slope() * query.sum(codes);
+        }
+    }
+
+    private static final class Search {
+        private final GraphImage image;
+        private final WalkScratch scratch;
+        private final NodeSet allowed;
+        private final VectorMeasure vectors;
+        private final Measure measure;
+        private final EntryHeap candidates;
+        private final BoundedEntries found;
+        private long computed;
+
+        Search(GraphImage image, WalkScratch scratch, int width, NodeSet allowed, boolean byCodes) {
+            this.image = image;
+            this.scratch = scratch;
+            this.allowed = allowed;
+            int dimension = image.shape().dimension();
+            float[] query = new float[(dimension + LANES - 1) / LANES * LANES];
+            MemorySegment.copy(scratch.query, JAVA_FLOAT, 0, query, 0, query.length);
+            this.vectors = new VectorMeasure(image, query);
+            this.measure = byCodes ? new CodeMeasure(image, query) : vectors;
+            this.candidates = new EntryHeap();
+            this.found = new BoundedEntries(width);
+            allowed.words(image);
+        }
+
+        long measure(int node) {
+            computed++;
+            return WalkScratch.entry(measure.distance(node), node);
         }
 
         /** The entry nearest the query that going to ever nearer neighbours leads to, layer by layer down to layer 1. */
@@ -161,6 +208,19 @@ final class JavaWalk implements GraphWalk {
             if (allowed.contains((int) entry)) {
                 found.offer(entry);
             }
+        }
+
+        /** Measures the first nodes found by their vectors, and puts them in order; the others are dropped. */
+        void rerank(int size) {
+            long[] entries = new long[size];
+            for (int i = 0; i < size; i++) {
+                int node = scratch.node(i);
+                entries[i] = WalkScratch.entry(vectors.distance(node), node);
+            }
+            Arrays.sort(entries);
+            MemorySegment.copy(entries, 0, scratch.found, GraphImage.LONG, 0, size);
+            scratch.setSize(size);
+            scratch.computed.set(GraphImage.LONG, 0, computed + size);
         }
 
         void end() {

@@ -47,8 +47,8 @@ final class NativeWalk implements GraphWalk {
         MethodHandle walk = linker.downcallHandle(
                 library.findOrThrow("roost_hnsw_walk"),
                 FunctionDescriptor.of(
-                        JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, ADDRESS, ADDRESS,
-                        ADDRESS, ADDRESS));
+                        JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, ADDRESS,
+                        ADDRESS, ADDRESS, ADDRESS, ADDRESS));
         MethodHandle scan = linker.downcallHandle(
                 library.findOrThrow("roost_hnsw_scan"),
                 FunctionDescriptor.of(
@@ -70,7 +70,7 @@ final class NativeWalk implements GraphWalk {
 
     /** An image has checked its own sizes, and a scratch allocates its own memory. */
     @Override
-    public void walk(GraphImage image, WalkScratch scratch, int width, NodeSet allowed) {
+    public void walk(GraphImage image, WalkScratch scratch, int width, int mostReranked, NodeSet allowed) {
         scratch.requireBegun(image, width);
         scratch.padQuery();
         try {
@@ -80,11 +80,13 @@ final class NativeWalk implements GraphWalk {
                     scratch.query,
                     innerProduct(image),
                     width,
+                    mostReranked,
                     allowed.words(image),
                     scratch.visited,
                     scratch.candidates,
                     scratch.log,
                     scratch.found,
+                    scratch.weights,
                     scratch.computed));
         } catch (Throwable failure) {
             throw new IllegalStateException("native walk failed", failure);

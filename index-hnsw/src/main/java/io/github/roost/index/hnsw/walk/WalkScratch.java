@@ -22,6 +22,9 @@ public final class WalkScratch {
     private static final int ENTRY_BYTES = Long.BYTES;
 
     final MemorySegment query = Arena.ofAuto().allocate((long) Vectors.MOST_DIMENSIONS * Float.BYTES, 64);
+    /** The query as it is compared with codes, up to two bytes a component. */
+    final MemorySegment weights = Arena.ofAuto().allocate(2L * Vectors.MOST_DIMENSIONS, 64);
+
     final MemorySegment computed = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
     MemorySegment visited = MemorySegment.NULL;
     MemorySegment candidates = MemorySegment.NULL;
@@ -118,7 +121,7 @@ public final class WalkScratch {
         return found.getAtIndex(LONG, i);
     }
 
-    /** How many distances the search computed. */
+    /** How many distances the search computed, those of what is measured again after a walk over codes included. */
     public long computed() {
         return computed.get(LONG, 0);
     }

@@ -36,12 +36,18 @@ class GraphWalkTest {
     @MethodSource("walks")
     void everyWalkFindsTheSameAtBitEqualDistances(GraphWalk walk) {
         Random random = new Random(1);
-        for (int trial = 0; trial < 120; trial++) {
+        for (int trial = 0; trial < 200; trial++) {
             Metric metric = trial % 3 == 0 ? Metric.INNER_PRODUCT : Metric.SQUARED_L2;
-            GraphImage image = image(metric, 1 + random.nextInt(70), 1 + random.nextInt(400), random);
+            boolean coded = trial % 5 < 3;
+            int dimension = 1 + random.nextInt(coded ? 300 : 70);
+            GraphImage image = image(metric, coded, dimension, 1 + random.nextInt(400), random);
             NodeSet allowed = trial % 2 == 0 ? NodeSet.ALL : some(image, random);
             int width = 1 + random.nextInt(60);
             float[] query = vector(image.shape().dimension(), random);
+            if (trial % 4 == 0) {
+                // Then the other weights must be fine.
+                query[random.nextInt(query.length)] *= 1_000;
+            }
 
             Hits expected = walk(ORACLE, image, query, width, allowed);
             assertThat(walk(walk, image, query, width, allowed))
@@ -57,7 +63,7 @@ class GraphWalkTest {
     @MethodSource("walks")
     void aScanFindsTheNearestOfTheAllowed(GraphWalk walk) {
         Random random = new Random(2);
-        GraphImage image = image(Metric.SQUARED_L2, 19, 333, random);
+        GraphImage image = image(Metric.SQUARED_L2, false, 19, 333, random);
         NodeSet allowed = some(image, random);
         float[] query = vector(19, random);
         Integer[] expected = IntStream.range(0, 333)
@@ -75,7 +81,7 @@ class GraphWalkTest {
     @MethodSource("walks")
     void aSearchLeavesNoMarksForTheNext(GraphWalk walk) {
         Random random = new Random(3);
-        GraphImage image = image(Metric.SQUARED_L2, 8, 300, random);
+        GraphImage image = image(Metric.SQUARED_L2, true, 8, 300, random);
         float[] query = vector(8, random);
         Hits first = walk(walk, image, query, 20, NodeSet.ALL);
         assertThat(walk(walk, image, query, 20, NodeSet.ALL)).isEqualTo(first);
@@ -84,7 +90,7 @@ class GraphWalkTest {
     @ParameterizedTest
     @CsvSource({"-1, 5", "3, 2", "0, 11"})
     void nodesOutsideTheTableAreRefused(int from, int to) {
-        GraphImage image = image(Metric.SQUARED_L2, 8, 10, new Random(4));
+        GraphImage image = image(Metric.SQUARED_L2, false, 8, 10, new Random(4));
         for (GraphWalk walk : GraphWalks.available()) {
             assertThatThrownBy(() -> walk.scan(image, WalkScratch.ofThread().begin(image, 1), 1, NodeSet.ALL, from, to))
                     .hasMessageContaining("nodes must be within 0 and 10");
@@ -93,7 +99,7 @@ class GraphWalkTest {
 
     private static Hits walk(GraphWalk walk, GraphImage image, float[] query, int width, NodeSet allowed) {
         WalkScratch scratch = begin(image, query, width);
-        walk.walk(image, scratch, width, allowed);
+        walk.walk(image, scratch, width, 1 + width / 2, allowed);
         return Hits.of(scratch);
     }
 
@@ -112,12 +118,12 @@ class GraphWalkTest {
     }
 
     /** A graph of random neighbours: what a walk finds in it is arbitrary, but the same for all. */
-    private static GraphImage image(Metric metric, int dimension, int nodes, Random random) {
+    private static GraphImage image(Metric metric, boolean coded, int dimension, int nodes, Random random) {
         int degree = 2 + random.nextInt(12);
         int upperDegree = 1 + random.nextInt(6);
         int[] levelCounts = nodes < 20 ? new int[0] : new int[] {nodes / 5, nodes / 20};
         GraphImage image = GraphImage.allocate(
-                new GraphImage.Shape(metric, dimension, degree, upperDegree, nodes, nodes, 0, 0, levelCounts));
+                new GraphImage.Shape(metric, coded, dimension, degree, upperDegree, nodes, nodes, 0, 0, levelCounts));
         for (int node = 0; node < nodes; node++) {
             image.setVector(node, vector(dimension, random));
             setNeighbors(image, 0, node, nodes, random);
@@ -128,6 +134,7 @@ class GraphWalkTest {
                 setNeighbors(image, layer, node, levelCounts[layer - 1], random);
             }
         }
+        image.encode();
         return image;
     }
 

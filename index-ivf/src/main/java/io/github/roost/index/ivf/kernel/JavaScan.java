@@ -64,9 +64,15 @@ final class JavaScan implements ScanKernel {
                     : pairs.squaredL2(group.queries, query * queryBytes, floats, at, run.stride());
             // False for NaN, which thereby never gets in.
             if (distance <= group.bounds.getAtIndex(ValueLayout.JAVA_FLOAT, query)) {
-                offer(group, query, distance, run.ids().getAtIndex(ValueLayout.JAVA_LONG, row));
+                take(group, query, distance, run.ids().getAtIndex(ValueLayout.JAVA_LONG, row));
             }
         }
+    }
+
+    /** Its sums of bytes are not vectors' work. */
+    @Override
+    public boolean scansCodesFaster() {
+        return false;
     }
 
     @Override
@@ -125,70 +131,52 @@ final class JavaScan implements ScanKernel {
         group.found.setAtIndex(ValueLayout.JAVA_INT, query, found);
     }
 
-    private static void offer(QueryGroup group, int query, float distance, long id) {
-        int capacity = group.capacities.getAtIndex(ValueLayout.JAVA_INT, query);
+    /** The twin of {@code reservoir.h}. */
+    private static void take(QueryGroup group, int query, float distance, long id) {
         int size = group.sizes.getAtIndex(ValueLayout.JAVA_INT, query);
-        OffHeapTop top = new OffHeapTop(group, query);
-        if (size < capacity) {
-            top.siftUp(size, distance, id);
-            group.sizes.setAtIndex(ValueLayout.JAVA_INT, query, ++size);
-        } else if (worse(top.distance(0), top.id(0), distance, id)) {
-            top.replaceRoot(capacity, distance, id);
-        }
-        if (size == capacity && top.distance(0) < group.bounds.getAtIndex(ValueLayout.JAVA_FLOAT, query)) {
-            group.bounds.setAtIndex(ValueLayout.JAVA_FLOAT, query, top.distance(0));
+        long at = (long) query * group.room + size++;
+        group.foundDistances.setAtIndex(ValueLayout.JAVA_FLOAT, at, distance);
+        group.foundIds.setAtIndex(ValueLayout.JAVA_LONG, at, id);
+        group.sizes.setAtIndex(ValueLayout.JAVA_INT, query, size);
+        if (size == 2 * group.wanted.getAtIndex(ValueLayout.JAVA_INT, query)) {
+            shrink(group, query, size);
         }
     }
 
-    private static boolean worse(float distance, long id, float otherDistance, long otherId) {
-        return distance > otherDistance || (distance == otherDistance && id > otherId);
+    private static void shrink(QueryGroup group, int query, int size) {
+        long first = (long) query * group.room;
+        float[] distances = new float[size];
+        long[] ids = new long[size];
+        MemorySegment.copy(group.foundDistances, ValueLayout.JAVA_FLOAT, first * Float.BYTES, distances, 0, size);
+        MemorySegment.copy(group.foundIds, ValueLayout.JAVA_LONG, first * Long.BYTES, ids, 0, size);
+        int wanted = group.wanted.getAtIndex(ValueLayout.JAVA_INT, query);
+        float bound = Smallest.nth(distances, size, wanted - 1);
+        long lastId = largestIdKept(distances, ids, bound, wanted);
+        int kept = 0;
+        for (int i = 0; i < size; i++) {
+            if (distances[i] < bound || (distances[i] == bound && ids[i] <= lastId)) {
+                group.foundDistances.setAtIndex(ValueLayout.JAVA_FLOAT, first + kept, distances[i]);
+                group.foundIds.setAtIndex(ValueLayout.JAVA_LONG, first + kept, ids[i]);
+                kept++;
+            }
+        }
+        group.sizes.setAtIndex(ValueLayout.JAVA_INT, query, kept);
+        group.bounds.setAtIndex(ValueLayout.JAVA_FLOAT, query, bound);
     }
 
-    /** One query's heap in the group's memory: the twin of {@code heap.h}. */
-    private record OffHeapTop(MemorySegment distances, MemorySegment ids, long first) {
-        OffHeapTop(QueryGroup group, int query) {
-            this(group.heapDistances, group.heapIds, (long) query * group.heapStride);
-        }
-
-        float distance(int at) {
-            return distances.getAtIndex(ValueLayout.JAVA_FLOAT, first + at);
-        }
-
-        long id(int at) {
-            return ids.getAtIndex(ValueLayout.JAVA_LONG, first + at);
-        }
-
-        void set(int at, float distance, long id) {
-            distances.setAtIndex(ValueLayout.JAVA_FLOAT, first + at, distance);
-            ids.setAtIndex(ValueLayout.JAVA_LONG, first + at, id);
-        }
-
-        void siftUp(int from, float distance, long id) {
-            int at = from;
-            while (at > 0) {
-                int parent = (at - 1) / 2;
-                if (!worse(distance, id, distance(parent), id(parent))) {
-                    break;
-                }
-                set(at, distance(parent), id(parent));
-                at = parent;
+    /** The largest id among the rows at the bound that belong to the {@code wanted} nearest. */
+    private static long largestIdKept(float[] distances, long[] ids, float bound, int wanted) {
+        long[] tied = new long[ids.length];
+        int ties = 0;
+        int nearer = 0;
+        for (int i = 0; i < ids.length; i++) {
+            if (distances[i] == bound) {
+                tied[ties++] = ids[i];
+            } else if (distances[i] < bound) {
+                nearer++;
             }
-            set(at, distance, id);
         }
-
-        void replaceRoot(int size, float distance, long id) {
-            int at = 0;
-            for (int child = 1; child < size; child = 2 * at + 1) {
-                if (child + 1 < size && worse(distance(child + 1), id(child + 1), distance(child), id(child))) {
-                    child++;
-                }
-                if (!worse(distance(child), id(child), distance, id)) {
-                    break;
-                }
-                set(at, distance(child), id(child));
-                at = child;
-            }
-            set(at, distance, id);
-        }
+        Arrays.sort(tied, 0, ties);
+        return tied[wanted - nearer - 1];
     }
 }

@@ -108,12 +108,12 @@ final class NativeScan implements ScanKernel {
                     group.bias,
                     group.queries,
                     group.size(),
-                    group.capacities,
+                    group.wanted,
                     group.sizes,
                     group.bounds,
-                    group.heapDistances,
-                    group.heapIds,
-                    (long) group.heapStride);
+                    group.foundDistances,
+                    group.foundIds,
+                    (long) group.room);
         } catch (Throwable failure) {
             throw new IllegalStateException("native scan failed", failure);
         }
@@ -142,6 +142,11 @@ final class NativeScan implements ScanKernel {
         } catch (Throwable failure) {
             throw new IllegalStateException("native scan failed", failure);
         }
+    }
+
+    @Override
+    public boolean scansCodesFaster() {
+        return isa != Isa.PORTABLE;
     }
 
     /** Picks have checked every row that they took, and hold the runs whose memory they point into. */

@@ -14,53 +14,55 @@ import java.util.List;
 public final class QueryGroup {
     /** Most queries of a group. */
     public static final int MAX_QUERIES = 64;
-    /** Most heap entries of a group, so that its memory stays within a few megabytes. */
-    private static final int MAX_ENTRIES = 1 << 18;
+    /** Most rows that a group finds, so that its memory stays within a few megabytes. */
+    private static final int MAX_ROWS = 1 << 19;
 
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
 
     MemorySegment queries = MemorySegment.NULL;
-    MemorySegment heapDistances = MemorySegment.NULL;
-    MemorySegment heapIds = MemorySegment.NULL;
-    final MemorySegment capacities;
+    MemorySegment foundDistances = MemorySegment.NULL;
+    MemorySegment foundIds = MemorySegment.NULL;
+    final MemorySegment wanted;
     final MemorySegment sizes;
     final MemorySegment bounds;
     int stride;
-    int heapStride;
+    int room;
     boolean innerProduct;
     float bias;
 
-    private final List<TopHeap> heaps = new ArrayList<>(MAX_QUERIES);
+    private final List<Reservoir> reservoirs = new ArrayList<>(MAX_QUERIES);
 
     /** An empty group; its memory lives as long as the group is reachable. */
     public QueryGroup() {
         Arena arena = Arena.ofAuto();
-        this.capacities = arena.allocate(MAX_QUERIES * Integer.BYTES, Integer.BYTES);
+        this.wanted = arena.allocate(MAX_QUERIES * Integer.BYTES, Integer.BYTES);
         this.sizes = arena.allocate(MAX_QUERIES * Integer.BYTES, Integer.BYTES);
         this.bounds = arena.allocate(MAX_QUERIES * Float.BYTES, Float.BYTES);
     }
 
-    /** How many queries of this {@code capacity} may scan together. */
-    public static int limit(int capacity) {
-        return Math.clamp(MAX_ENTRIES / capacity, 1, MAX_QUERIES);
+    /** How many queries that want so many rows may scan together. */
+    public static int limit(int rowsWanted) {
+        return Math.clamp(MAX_ROWS / (2 * rowsWanted), 1, MAX_QUERIES);
     }
 
     /**
      * Empties the group.
      *
      * @param dimension length of the queries to come
-     * @param capacity the largest capacity of the heaps to come; {@link #limit} of it is how many
+     * @param mostWanted how many rows the queries to come want at most; {@link #limit} of it is how many may come
      */
-    public void begin(Metric metric, int dimension, int capacity) {
-        heaps.clear();
+    public void begin(Metric metric, int dimension, int mostWanted) {
+        reservoirs.clear();
         stride = RowRun.strideOf(dimension);
-        heapStride = capacity;
+        room = 2 * mostWanted;
         innerProduct = metric != Metric.SQUARED_L2;
         bias = metric == Metric.COSINE ? 1 : 0;
-        int limit = limit(capacity);
+        int limit = limit(mostWanted);
         queries = roomFor(queries, (long) limit * stride * Float.BYTES);
-        heapDistances = roomFor(heapDistances, (long) limit * capacity * Float.BYTES);
-        heapIds = roomFor(heapIds, (long) limit * capacity * Long.BYTES);
+        foundDistances = roomFor(foundDistances, (long) limit * room * Float.BYTES);
+        foundIds = roomFor(foundIds, (long) limit * room * Long.BYTES);
     }
 
     /** A group is reused for vectors of all dimensions, so memory is grown by halves and never shrunk. */
@@ -72,16 +74,16 @@ public final class QueryGroup {
      * Adds a query.
      *
      * @param query of the dimension that {@link #begin} was told
-     * @param heap what it has found so far, which {@link #finish} brings up to date
+     * @param reservoir what it has found so far, which {@link #finish} brings up to date
      * @param bound rows farther than this are of no interest
      */
-    public void add(float[] query, TopHeap heap, float bound) {
-        int index = heaps.size();
-        if (index >= limit(heapStride) || heap.capacity() > heapStride || RowRun.strideOf(query.length) != stride) {
-            throw new IllegalArgumentException(
-                    "a group of " + limit(heapStride) + " queries with heaps of " + heapStride
-                            + " and stride " + stride + " takes no query " + index + " of dimension " + query.length
-                            + " with a heap of " + heap.capacity());
+    public void add(float[] query, Reservoir reservoir, float bound) {
+        int index = reservoirs.size();
+        int limit = limit(room / 2);
+        if (index >= limit || 2 * reservoir.wanted() > room || RowRun.strideOf(query.length) != stride) {
+            throw new IllegalArgumentException("a group of " + limit + " queries that want " + room / 2
+                    + " rows, of stride " + stride + ", takes no query " + index + " of dimension " + query.length
+                    + " that wants " + reservoir.wanted());
         }
         long at = (long) index * stride * Float.BYTES;
         MemorySegment.copy(query, 0, queries, FLOAT, at, query.length);
@@ -89,29 +91,30 @@ public final class QueryGroup {
         if (padding > 0) {
             queries.asSlice(at + (long) query.length * Float.BYTES, padding).fill((byte) 0);
         }
-        capacities.setAtIndex(ValueLayout.JAVA_INT, index, heap.capacity());
-        sizes.setAtIndex(ValueLayout.JAVA_INT, index, heap.size);
-        bounds.setAtIndex(FLOAT, index, Math.min(bound, heap.bound()));
-        long entry = (long) index * heapStride;
-        MemorySegment.copy(heap.distances, 0, heapDistances, FLOAT, entry * Float.BYTES, heap.size);
-        MemorySegment.copy(heap.ids, 0, heapIds, ValueLayout.JAVA_LONG, entry * Long.BYTES, heap.size);
-        heaps.add(heap);
+        wanted.setAtIndex(INT, index, reservoir.wanted());
+        sizes.setAtIndex(INT, index, reservoir.size);
+        bounds.setAtIndex(FLOAT, index, Math.min(bound, reservoir.bound));
+        long first = (long) index * room;
+        MemorySegment.copy(reservoir.distances, 0, foundDistances, FLOAT, first * Float.BYTES, reservoir.size);
+        MemorySegment.copy(reservoir.ids, 0, foundIds, LONG, first * Long.BYTES, reservoir.size);
+        reservoirs.add(reservoir);
     }
 
     /** Number of queries added. */
     public int size() {
-        return heaps.size();
+        return reservoirs.size();
     }
 
-    /** Writes what the scans found back to the heaps. */
+    /** Writes what the scans found back to the reservoirs. */
     public void finish() {
-        for (int index = 0; index < heaps.size(); index++) {
-            TopHeap heap = heaps.get(index);
-            heap.resize(sizes.getAtIndex(ValueLayout.JAVA_INT, index));
-            long entry = (long) index * heapStride;
-            MemorySegment.copy(heapDistances, FLOAT, entry * Float.BYTES, heap.distances, 0, heap.size);
-            MemorySegment.copy(heapIds, ValueLayout.JAVA_LONG, entry * Long.BYTES, heap.ids, 0, heap.size);
+        for (int index = 0; index < reservoirs.size(); index++) {
+            Reservoir reservoir = reservoirs.get(index);
+            reservoir.resize(sizes.getAtIndex(INT, index));
+            reservoir.bound = bounds.getAtIndex(FLOAT, index);
+            long first = (long) index * room;
+            MemorySegment.copy(foundDistances, FLOAT, first * Float.BYTES, reservoir.distances, 0, reservoir.size);
+            MemorySegment.copy(foundIds, LONG, first * Long.BYTES, reservoir.ids, 0, reservoir.size);
         }
-        heaps.clear();
+        reservoirs.clear();
     }
 }

@@ -6,7 +6,7 @@ public interface ScanKernel {
     String name();
 
     /**
-     * Scans the run: offers each row to each query's heap. Every kernel sums in {@link RowRun#LANES} fused lanes folded by halves, so all of them give
+     * Scans the run: offers each row to each query's reservoir. Every kernel sums in {@link RowRun#LANES} fused lanes folded by halves, so all of them give
      * bit-equal distances and ids.
      *
      * @throws IllegalArgumentException if run and group have different strides
@@ -21,6 +21,9 @@ public interface ScanKernel {
      *     {@link CodeGroup#MAX_ROWS}
      */
     void scan(CodeRun run, CodeGroup group);
+
+    /** Whether a row of codes takes a fraction of the time that a row of floats takes. */
+    boolean scansCodesFaster();
 
     /** Finds the distances of picked rows, those of {@link #scan(RowRun, QueryGroup)} to the bit. */
     void compare(RowPicks picks);

@@ -40,9 +40,9 @@ class ScanKernelTest {
                 float[][] rows = vectors(random, 1 + random.nextInt(70), dimension);
                 float[][] queries = vectors(random, 1 + random.nextInt(9), dimension);
                 int k = 1 + random.nextInt(20);
-                List<TopHeap> found = scan(kernel, metric, rows, queries, k);
+                List<Reservoir> found = scan(kernel, metric, rows, queries, k);
                 for (int q = 0; q < queries.length; q++) {
-                    assertThat(sorted(found.get(q)))
+                    assertThat(nearest(found.get(q)))
                             .as("%s, %s, dimension %d, %d rows, k %d", kernel.name(), metric, dimension, rows.length, k)
                             .isEqualTo(plainly(metric, rows, queries[q], k));
                 }
@@ -56,9 +56,9 @@ class ScanKernelTest {
         Random random = new Random(8);
         float[][] rows = vectors(random, 9, 4096);
         float[][] queries = vectors(random, 5, 4096);
-        List<TopHeap> found = scan(kernel, Metric.SQUARED_L2, rows, queries, 4);
+        List<Reservoir> found = scan(kernel, Metric.SQUARED_L2, rows, queries, 4);
         for (int q = 0; q < queries.length; q++) {
-            assertThat(sorted(found.get(q))).isEqualTo(plainly(Metric.SQUARED_L2, rows, queries[q], 4));
+            assertThat(nearest(found.get(q))).isEqualTo(plainly(Metric.SQUARED_L2, rows, queries[q], 4));
         }
     }
 
@@ -71,8 +71,35 @@ class ScanKernelTest {
         for (int i = 0; i < ids.length; i++) {
             ids[i] = (i * 37L) % 50;
         }
-        TopHeap heap = scan(kernel, Metric.SQUARED_L2, rows, ids, queries, 5).getFirst();
-        assertThat(sorted(heap)).extracting(Row::id).containsExactly(0L, 1L, 2L, 3L, 4L);
+        Reservoir reservoir =
+                scan(kernel, Metric.SQUARED_L2, rows, ids, queries, 5).getFirst();
+        assertThat(nearest(reservoir)).extracting(Row::id).containsExactly(0L, 1L, 2L, 3L, 4L);
+    }
+
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void whatIsDroppedOnTheWayIsNeverAmongTheNearest(ScanKernel kernel) {
+        Random random = new Random(11);
+        for (int wanted : new int[] {1, 2, 3, 10, 100, 999, 1_500}) {
+            // From hardly a tie to nothing but ties, with negative distances too.
+            for (int values : new int[] {1, 2, 50, 1 << 20}) {
+                float[][] rows = new float[2_000][1];
+                for (float[] row : rows) {
+                    row[0] = random.nextInt(values) - values / 2;
+                }
+                float[][] queries = {{1}, {-3}, {.5f}, {7}, {2}};
+                List<Reservoir> found = scan(kernel, Metric.INNER_PRODUCT, rows, queries, wanted);
+                for (int q = 0; q < queries.length; q++) {
+                    List<Row> nearest = plainly(Metric.INNER_PRODUCT, rows, queries[q], wanted);
+                    assertThat(nearest(found.get(q)))
+                            .as("%s, %d wanted, %d values", kernel.name(), wanted, values)
+                            .isEqualTo(nearest);
+                    assertThat(found.get(q).bound())
+                            .isGreaterThanOrEqualTo(nearest.getLast().distance());
+                    assertThat(found.get(q).size()).isLessThan(2 * wanted);
+                }
+            }
+        }
     }
 
     @ParameterizedTest
@@ -80,9 +107,10 @@ class ScanKernelTest {
     void aRowWithoutANumberNeverGetsIn(ScanKernel kernel) {
         float[][] rows = {{Float.NaN, 0}, {1, 1}, {Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY}};
         for (Metric metric : Metric.values()) {
-            TopHeap heap = scan(kernel, metric, rows, new float[][] {{1, 1}}, 3).getFirst();
-            assertThat(sorted(heap)).extracting(Row::distance).doesNotContain(Float.NaN);
-            assertThat(sorted(heap)).extracting(Row::id).contains(1L).doesNotContain(0L);
+            Reservoir reservoir =
+                    scan(kernel, metric, rows, new float[][] {{1, 1}}, 3).getFirst();
+            assertThat(nearest(reservoir)).extracting(Row::distance).doesNotContain(Float.NaN);
+            assertThat(nearest(reservoir)).extracting(Row::id).contains(1L).doesNotContain(0L);
         }
     }
 
@@ -91,30 +119,30 @@ class ScanKernelTest {
     void rowsBeyondTheBoundStayOutAndThoseOnItGetIn(ScanKernel kernel) {
         float[][] rows = {{1}, {2}, {3}};
         QueryGroup group = new QueryGroup();
-        TopHeap heap = new TopHeap(3);
+        Reservoir reservoir = new Reservoir(3);
         group.begin(Metric.SQUARED_L2, 1, 3);
-        group.add(new float[] {0}, heap, 4f);
+        group.add(new float[] {0}, reservoir, 4f);
         kernel.scan(run(rows, ordinals(3)), group);
         group.finish();
-        assertThat(sorted(heap)).containsExactly(new Row(0, 1), new Row(1, 4));
+        assertThat(nearest(reservoir)).containsExactly(new Row(0, 1), new Row(1, 4));
     }
 
     @ParameterizedTest
     @MethodSource("kernels")
-    void aHeapGoesOnWhereItsLastScanEnded(ScanKernel kernel) {
+    void aReservoirGoesOnWhereItsLastScanEnded(ScanKernel kernel) {
         Random random = new Random(9);
         float[][] rows = vectors(random, 40, 10);
         float[] query = vectors(random, 1, 10)[0];
         RowRun run = run(rows, ordinals(40));
         QueryGroup group = new QueryGroup();
-        TopHeap heap = new TopHeap(6);
+        Reservoir reservoir = new Reservoir(6);
         for (RowRun part : List.of(run.slice(0, 17), run.slice(17, 17), run.slice(17, 40))) {
             group.begin(Metric.INNER_PRODUCT, 10, 6);
-            group.add(query, heap, Float.POSITIVE_INFINITY);
+            group.add(query, reservoir, Float.POSITIVE_INFINITY);
             kernel.scan(part, group);
             group.finish();
         }
-        assertThat(sorted(heap)).isEqualTo(plainly(Metric.INNER_PRODUCT, rows, query, 6));
+        assertThat(nearest(reservoir)).isEqualTo(plainly(Metric.INNER_PRODUCT, rows, query, 6));
     }
 
     @ParameterizedTest
@@ -129,14 +157,14 @@ class ScanKernelTest {
         }
         float[] ones = new float[16];
         Arrays.fill(ones, 1);
-        TopHeap heap = new TopHeap(count);
+        Reservoir reservoir = new Reservoir(count);
         QueryGroup group = new QueryGroup();
         group.begin(Metric.INNER_PRODUCT, 16, count);
-        group.add(ones, heap, Float.POSITIVE_INFINITY);
+        group.add(ones, reservoir, Float.POSITIVE_INFINITY);
         kernel.scan(new RowRun(vectors, ids, count, 16, Short.BYTES), group);
         group.finish();
-        long[] found = heap.copyOfIds();
-        float[] distances = heap.copyOfDistances();
+        long[] found = reservoir.copyOfIds();
+        float[] distances = reservoir.copyOfDistances();
         // All but those that are no number: of 10 bits any but 0, with either sign.
         assertThat(found).hasSize(count - 2 * 1_023).doesNotHaveDuplicates();
         for (int i = 0; i < found.length; i++) {
@@ -185,7 +213,7 @@ class ScanKernelTest {
     void stridesThatDisagreeAreRefused(ScanKernel kernel) {
         QueryGroup group = new QueryGroup();
         group.begin(Metric.SQUARED_L2, 17, 1);
-        group.add(new float[17], new TopHeap(1), Float.POSITIVE_INFINITY);
+        group.add(new float[17], new Reservoir(1), Float.POSITIVE_INFINITY);
         assertThatThrownBy(() -> kernel.scan(run(new float[1][16], ordinals(1)), group))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("16, got 32");
@@ -207,28 +235,28 @@ class ScanKernelTest {
         QueryGroup group = new QueryGroup();
         group.begin(Metric.SQUARED_L2, 3, 10_000);
         for (int i = 0; i < QueryGroup.limit(10_000); i++) {
-            group.add(new float[3], new TopHeap(10_000), Float.POSITIVE_INFINITY);
+            group.add(new float[3], new Reservoir(10_000), Float.POSITIVE_INFINITY);
         }
-        assertThatThrownBy(() -> group.add(new float[3], new TopHeap(1), Float.POSITIVE_INFINITY))
+        assertThatThrownBy(() -> group.add(new float[3], new Reservoir(1), Float.POSITIVE_INFINITY))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
-    private static List<TopHeap> scan(ScanKernel kernel, Metric metric, float[][] rows, float[][] queries, int k) {
+    private static List<Reservoir> scan(ScanKernel kernel, Metric metric, float[][] rows, float[][] queries, int k) {
         return scan(kernel, metric, rows, ordinals(rows.length), queries, k);
     }
 
-    private static List<TopHeap> scan(
+    private static List<Reservoir> scan(
             ScanKernel kernel, Metric metric, float[][] rows, long[] ids, float[][] queries, int k) {
         QueryGroup group = new QueryGroup();
         group.begin(metric, queries[0].length, k);
-        List<TopHeap> heaps = new ArrayList<>();
+        List<Reservoir> reservoirs = new ArrayList<>();
         for (float[] query : queries) {
-            heaps.add(new TopHeap(k));
-            group.add(query, heaps.getLast(), Float.POSITIVE_INFINITY);
+            reservoirs.add(new Reservoir(k));
+            group.add(query, reservoirs.getLast(), Float.POSITIVE_INFINITY);
         }
         kernel.scan(run(rows, ids), group);
         group.finish();
-        return heaps;
+        return reservoirs;
     }
 
     private static RowRun run(float[][] rows, long[] ids) {
@@ -251,15 +279,15 @@ class ScanKernelTest {
         return ids;
     }
 
-    private static List<Row> sorted(TopHeap heap) {
-        long[] ids = heap.copyOfIds();
-        float[] distances = heap.copyOfDistances();
+    private static List<Row> nearest(Reservoir reservoir) {
+        long[] ids = reservoir.copyOfIds();
+        float[] distances = reservoir.copyOfDistances();
         List<Row> rows = new ArrayList<>();
         for (int i = 0; i < ids.length; i++) {
             rows.add(new Row(ids[i], distances[i]));
         }
         rows.sort(Comparator.comparing(Row::distance).thenComparing(Row::id));
-        return rows;
+        return rows.subList(0, Math.min(reservoir.wanted(), rows.size()));
     }
 
     private static List<Row> plainly(Metric metric, float[][] rows, float[] query, int k) {

@@ -1,4 +1,4 @@
-package io.github.roost.index.ivf;
+package io.github.roost.index.ivf.kernel;
 
 import java.util.Arrays;
 
@@ -7,13 +7,13 @@ import java.util.Arrays;
  * sorted. No branch depends on a value until then, which for a few hundred floats in no order is what partitions (Hoare,
  * 1961) spend their time on.
  */
-final class Smallest {
+public final class Smallest {
     private static final int BUCKETS = 256;
 
     private Smallest() {}
 
     /** The value that would be at {@code n} if the first {@code count} values, all of them numbers, were sorted. */
-    static float nth(float[] values, int count, int n) {
+    public static float nth(float[] values, int count, int n) {
         float least = values[0];
         float greatest = values[0];
         for (int i = 1; i < count; i++) {

@@ -1,0 +1,126 @@
+package io.github.roost.bench.ivf;
+
+import io.github.roost.bench.ClosedLoop;
+import io.github.roost.bench.ClosedLoop.Run;
+import io.github.roost.bench.Latencies;
+import io.github.roost.bench.Samples;
+import io.github.roost.bench.peer.Workload;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.OverloadPolicy;
+import io.github.roost.index.ivf.IvfTable;
+import io.github.roost.topology.Topology;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Questions: how long does it take to add a row to a table whose searches saturate the workers, and by how much do
+ * searches take longer for it? Slices with and without adds take turns, each other round in the other order.
+ */
+public final class FreshnessBench implements AutoCloseable {
+    private static final long LONGEST_ADD_NANOS = 60_000_000_000L;
+
+    private final Workload workload;
+    private final Orchestrator orchestrator;
+    private final IvfTable table;
+    private final SplittableRandom random = new SplittableRandom(1);
+    private long nextId;
+
+    public FreshnessBench(Workload workload, Topology topology, int nlist) {
+        this.workload = workload;
+        this.orchestrator = Orchestrator.builder()
+                .topology(topology)
+                .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(30)))
+                .build();
+        this.table = IvfTable.builder().nlist(nlist).nprobe(1).build(orchestrator, workload.rows());
+        this.nextId = workload.rows().length;
+    }
+
+    /**
+     * What the rounds showed.
+     *
+     * @param adds how many rows were added
+     * @param add time of an add; each percentile of all of them
+     * @param quietP99 99th percentile of searches without adds, in microseconds, round by round
+     * @param busyP99 the same with adds
+     * @param p99Ratio of these, round by round
+     * @param rateRatio searches a second with adds over those without, round by round
+     */
+    public record Result(
+            long adds, Latencies add, Samples quietP99, Samples busyP99, Samples p99Ratio, Samples rateRatio) {}
+
+    /** Who searches and who adds. */
+    public record Load(int k, int nprobe, int inFlight, int addsPerSecond) {}
+
+    public Result measure(Load load, int rounds, Duration slice) throws InterruptedException {
+        Histogram adds = new Histogram(LONGEST_ADD_NANOS, 3);
+        List<Double> quiet = new ArrayList<>();
+        List<Double> busy = new ArrayList<>();
+        List<Double> p99 = new ArrayList<>();
+        List<Double> rate = new ArrayList<>();
+        search(load, slice);
+        for (int round = 0; round < rounds; round++) {
+            boolean quietFirst = round % 2 == 0;
+            Run first = quietFirst ? search(load, slice) : searchWhileAdding(load, slice, adds);
+            Run second = quietFirst ? searchWhileAdding(load, slice, adds) : search(load, slice);
+            Run without = quietFirst ? first : second;
+            Run with = quietFirst ? second : first;
+            quiet.add(without.latencies().p99us());
+            busy.add(with.latencies().p99us());
+            p99.add(with.latencies().p99us() / without.latencies().p99us());
+            rate.add(with.perSecond() / without.perSecond());
+        }
+        return new Result(
+                adds.getTotalCount(),
+                Latencies.ofNanos(adds),
+                Samples.of(quiet),
+                Samples.of(busy),
+                Samples.of(p99),
+                Samples.of(rate));
+    }
+
+    private Run search(Load load, Duration slice) throws InterruptedException {
+        float[][] queries = workload.queries();
+        return new ClosedLoop(load.inFlight())
+                .run(
+                        Long.MAX_VALUE,
+                        slice,
+                        number -> table.search(queries[(int) (number % queries.length)], load.k(), load.nprobe()),
+                        (number, found) -> {});
+    }
+
+    private Run searchWhileAdding(Load load, Duration slice, Histogram adds) throws InterruptedException {
+        AtomicBoolean done = new AtomicBoolean();
+        Thread writer = Thread.ofPlatform().name("roost-bench-adds").start(() -> {
+            long gap = 1_000_000_000L / load.addsPerSecond();
+            for (long due = System.nanoTime(); !done.get(); due += gap) {
+                LockSupport.parkNanos(due - System.nanoTime());
+                add(adds);
+            }
+        });
+        try {
+            return search(load, slice);
+        } finally {
+            done.set(true);
+            writer.join();
+        }
+    }
+
+    /** A row near one that is there already, so that lists grow as they are. */
+    private void add(Histogram adds) {
+        float[] row = workload.rows()[random.nextInt(workload.rows().length)].clone();
+        row[random.nextInt(row.length)] += 1e-3f;
+        long began = System.nanoTime();
+        table.add(nextId++, row);
+        adds.recordValue(Math.min(LONGEST_ADD_NANOS, System.nanoTime() - began));
+    }
+
+    @Override
+    public void close() {
+        orchestrator.close();
+    }
+}

@@ -1,0 +1,60 @@
+package io.github.roost.examples.cli;
+
+import io.github.roost.bench.packages.DebianPackages;
+import io.github.roost.bench.peer.Workload;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import picocli.CommandLine.Option;
+
+/** What the benchmarks of IVF tables search. */
+final class IvfDataOptions {
+    private static final int QUERIES = 1_000;
+    private static final int DIMENSION = 128;
+
+    /** The data to search. */
+    enum Data {
+        packages,
+        mixture
+    }
+
+    @Option(
+            names = "--data",
+            paramLabel = "packages|mixture",
+            description = "Debian's packages (the default), or a mixture of Gaussians.")
+    private Data data = Data.packages;
+
+    @Option(names = "--rows", paramLabel = "N", description = "Rows of the mixture; default 1000000.")
+    private int rows = 1_000_000;
+
+    @Option(names = "--nlist", paramLabel = "N", description = "Lists; default 256, of the mixture 1024.")
+    private int nlist;
+
+    /** Complains of values out of their range. */
+    void check() {
+        BenchCommand.require("--rows", rows, 1_000, 10_000_000);
+        BenchCommand.require("--nlist", nlist(), 1, 131_072);
+    }
+
+    boolean mixture() {
+        return data == Data.mixture;
+    }
+
+    int nlist() {
+        return nlist == 0 ? (mixture() ? 1_024 : 256) : nlist;
+    }
+
+    Workload workload() throws IOException {
+        if (mixture()) {
+            return Workload.mixture(rows, QUERIES, DIMENSION, 1_000, 42);
+        }
+        Path home = Path.of(System.getProperty("roost.home", "."));
+        DebianPackages packages = DebianPackages.read(home.resolve("examples/data/debian-packages"));
+        float[][] queries = Stream.concat(packages.queries().stream(), packages.phrases().stream())
+                .limit(QUERIES)
+                .map(DebianPackages.Query::vector)
+                .toArray(float[][]::new);
+        String name = "%,d x %d Debian packages".formatted(packages.vectors().length, DebianPackages.DIMENSION);
+        return new Workload(name, packages.vectors(), queries);
+    }
+}

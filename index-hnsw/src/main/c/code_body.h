@@ -1,0 +1,51 @@
+/*
+ * The walk over codes: a byte a component in place of the vector, and whole numbers in place of the query's components
+ * (see codes.c). The source that includes this defines
+ *   sum_tile(rows, weights, bytes, start, sums)  of each of TILE rows of codes the sum of weight times (code - 128), over
+ *                                                `bytes` components, a multiple of CODE_LANES; `start` is -128 times the
+ *                                                sum of the weights
+ *   WALK                                         the name of the function to define
+ *
+ * Where a row has fewer codes than `bytes`, the record goes on with something else: its weights are zero. Sums are whole
+ * numbers and exact, so all sources give the same.
+ */
+#include "tile.h"
+
+/* Codes are measured much faster than they come from memory. */
+#define AHEAD (4 * TILE)
+
+INLINE const float *term(const struct image *image, int64_t node) {
+    return (const float *)((const uint8_t *)image + image->terms_at) + node;
+}
+
+INLINE void prefetch_row(const struct image *image, int64_t node) {
+    prefetch_bytes(record(image, node), image->dimension);
+    __builtin_prefetch(term(image, node));
+}
+
+INLINE void measure(const struct search *search, int32_t *nodes, int32_t count, float *distances) {
+    const struct image *image = search->image;
+    int64_t bytes = ((int64_t)image->dimension + CODE_LANES - 1) / CODE_LANES * CODE_LANES;
+    for (int32_t i = count; i % TILE != 0; i++) nodes[i] = nodes[count - 1];
+    for (int32_t i = 0; i < count; i += TILE) {
+        for (int32_t ahead = i + AHEAD; ahead < i + AHEAD + TILE && ahead < count; ahead++) {
+            prefetch_row(image, nodes[ahead]);
+        }
+        const uint8_t *rows[TILE];
+        int32_t sums[TILE] __attribute__((aligned(16)));
+        for (int row = 0; row < TILE; row++) rows[row] = record(image, nodes[i + row]);
+        sum_tile(rows, search->high, bytes, search->high_start, sums);
+        for (int row = 0; row < TILE; row++) distances[i + row] = (float)sums[row];
+        if (search->low != 0) {
+            int32_t lows[TILE] __attribute__((aligned(16)));
+            sum_tile(rows, search->low, bytes, search->low_start, lows);
+            for (int row = 0; row < TILE; row++) distances[i + row] = (float)((int64_t)sums[row] * HIGH_UNIT + lows[row]);
+        }
+        for (int row = 0; row < TILE; row++) {
+            distances[i + row] = *term(image, nodes[i + row]) + search->slope * distances[i + row];
+        }
+    }
+    *search->computed += count;
+}
+
+#include "walk_body.h"

@@ -1,0 +1,73 @@
+/*
+ * What a query is compared with codes by. A component of a row is middle + step c, its code being c + 128. With
+ * w = step (q - middle) the squared distance from q is the row's term, the sum of (step c)^2, less twice the sum of w c,
+ * plus what is the same for all rows and therefore left out; the negated inner product, with w = step q, is that sum
+ * negated. The weights become whole numbers from -127 to 127, of which `slope` makes distances again. Where few dimensions
+ * are much wider than the others, that would leave next to nothing of these: then the weights become whole numbers to
+ * 16,256, in two parts that are summed one after the other.
+ */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "walk.h"
+
+#define MOST_WEIGHT 127.0f
+#define MOST_FINE_WEIGHT (127.0f * HIGH_UNIT)
+/* Weights must be fine where they are on average less than this. */
+#define LEAST_MEAN 16
+/* Added and taken off again, this leaves the nearest whole number, the even one of two: as Math.rint does. */
+#define ROUNDER 12582912.0f
+
+/* 1 / unit, or 0 where a query differs from the middles by too little for floats, so that it weighs nothing. */
+static float scale_of(float unit) { return unit > 0 && 1 / unit <= FLT_MAX ? 1 / unit : 0; }
+
+static int32_t start_of(const int8_t *weights, int32_t dimension) {
+    int32_t sum = 0;
+    for (int32_t i = 0; i < dimension; i++) sum += weights[i];
+    return -128 * sum;
+}
+
+static int32_t nearest(float value) { return (int32_t)((value + ROUNDER) - ROUNDER); }
+
+void weigh(struct search *search, int8_t *weights) {
+    const struct image *image = search->image;
+    const int32_t dimension = image->dimension;
+    const float *middles = (const float *)((const uint8_t *)image + image->steps_at);
+    const float *steps = middles + dimension;
+    const int32_t padded = (dimension + CODE_LANES - 1) / CODE_LANES * CODE_LANES;
+    int8_t *high = weights;
+    int8_t *low = weights + MOST_DIMENSIONS;
+    memset(high, 0, padded);
+    float exact[MOST_DIMENSIONS];
+    float most = 0;
+    for (int32_t i = 0; i < dimension; i++) {
+        exact[i] = steps[i] * (search->inner_product ? search->query[i] : search->query[i] - middles[i]);
+        float size = fabsf(exact[i]);
+        most = size > most ? size : most;
+    }
+    float unit = most / MOST_WEIGHT;
+    float scale = scale_of(unit);
+    int32_t sizes = 0;
+    for (int32_t i = 0; i < dimension; i++) {
+        int32_t weight = nearest(exact[i] * scale);
+        high[i] = (int8_t)weight;
+        sizes += weight < 0 ? -weight : weight;
+    }
+    int fine = sizes < LEAST_MEAN * dimension;
+    if (fine) {
+        memset(low, 0, padded);
+        unit = most / MOST_FINE_WEIGHT;
+        scale = scale_of(unit);
+        for (int32_t i = 0; i < dimension; i++) {
+            int32_t weight = nearest(exact[i] * scale);
+            high[i] = (int8_t)((weight + HIGH_UNIT / 2) >> HIGH_BITS);
+            low[i] = (int8_t)(weight - high[i] * HIGH_UNIT);
+        }
+    }
+    search->high = high;
+    search->low = fine ? low : 0;
+    search->high_start = start_of(high, dimension);
+    search->low_start = fine ? start_of(low, dimension) : 0;
+    search->slope = search->inner_product ? -unit : -2 * unit;
+}

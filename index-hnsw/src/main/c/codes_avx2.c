@@ -1,0 +1,28 @@
+/* AVX2: bytes are widened to 16 bits before they are multiplied, since the instruction that multiplies bytes saturates. */
+#include <immintrin.h>
+
+#include "tile.h"
+
+INLINE __m128i fold(__m256i sum) {
+    return _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
+}
+
+INLINE void sum_tile(const uint8_t *const *rows, const int8_t *weights, int64_t bytes, int32_t start, int32_t *sums) {
+    __m256i lanes[TILE];
+    for (int row = 0; row < TILE; row++) lanes[row] = _mm256_setzero_si256();
+    for (int64_t at = 0; at < bytes; at += 16) {
+        __m256i weight = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(weights + at)));
+#pragma GCC unroll 4
+        for (int row = 0; row < TILE; row++) {
+            __m256i codes = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(rows[row] + at)));
+            lanes[row] = _mm256_add_epi32(lanes[row], _mm256_madd_epi16(codes, weight));
+        }
+    }
+    _Static_assert(TILE == 4, "two pairs");
+    __m128i pairs = _mm_hadd_epi32(fold(lanes[0]), fold(lanes[1]));
+    __m128i others = _mm_hadd_epi32(fold(lanes[2]), fold(lanes[3]));
+    _mm_store_si128((__m128i *)sums, _mm_add_epi32(_mm_hadd_epi32(pairs, others), _mm_set1_epi32(start)));
+}
+
+#define WALK walk_codes_avx2
+#include "code_body.h"

@@ -1,0 +1,111 @@
+/*
+ * The walk, the scan and the second measurement of what a walk over codes has found, over vectors of floats. The source
+ * that includes this defines
+ *   vec                         LANES floats
+ *   vec_zero, vec_load, vec_sub, vec_fma(a, b, sum)
+ *   vec_load_part(at, count)    the first `count` lanes, from 1 to LANES - 1, zero in the others
+ *   fold(sums, out)             the sum of each of four vectors' lanes: halves are added, then quarters, and so on
+ *   WALK, SCAN, RERANK          the names of the functions to define
+ */
+#include "tile.h"
+
+#define AHEAD TILE
+
+INLINE const float *vector(const struct image *image, int64_t node) {
+    return (const float *)((const uint8_t *)image + image->vectors_at + node * image->vector_stride);
+}
+
+INLINE void prefetch_row(const struct image *image, int64_t node) {
+    prefetch_bytes((const uint8_t *)vector(image, node), (int64_t)image->dimension * sizeof(float));
+}
+
+INLINE void measure_tile(const struct search *search, const int inner_product, const int32_t *nodes, float *distances) {
+    const struct image *image = search->image;
+    const float *row[TILE];
+    for (int i = 0; i < TILE; i++) row[i] = vector(image, nodes[i]);
+    vec sums[TILE] = {vec_zero(), vec_zero(), vec_zero(), vec_zero()};
+    int64_t whole = image->dimension / LANES * LANES;
+    for (int64_t at = 0; at < whole; at += LANES) {
+        vec q = vec_load(search->query + at);
+#pragma GCC unroll 4
+        for (int i = 0; i < TILE; i++) {
+            vec r = vec_load(row[i] + at);
+            vec d = inner_product ? r : vec_sub(q, r);
+            sums[i] = vec_fma(inner_product ? q : d, d, sums[i]);
+        }
+    }
+    int rest = (int)(image->dimension - whole);
+    if (rest > 0) {
+        vec q = vec_load(search->query + whole);
+#pragma GCC unroll 4
+        for (int i = 0; i < TILE; i++) {
+            vec r = vec_load_part(row[i] + whole, rest);
+            vec d = inner_product ? r : vec_sub(q, r);
+            sums[i] = vec_fma(inner_product ? q : d, d, sums[i]);
+        }
+    }
+    fold(sums, distances);
+    if (inner_product) {
+        for (int i = 0; i < TILE; i++) distances[i] = 0.0f - distances[i];
+    }
+}
+
+/* Distances of the query from `count` nodes; the lists have room up to a multiple of TILE. */
+INLINE void measure(const struct search *search, int32_t *nodes, int32_t count, float *distances) {
+    for (int32_t i = count; i % TILE != 0; i++) nodes[i] = nodes[count - 1];
+    for (int32_t i = 0; i < count; i += TILE) {
+        for (int32_t ahead = i + AHEAD; ahead < i + AHEAD + TILE && ahead < count; ahead++) {
+            prefetch_row(search->image, nodes[ahead]);
+        }
+        if (search->inner_product) {
+            measure_tile(search, 1, nodes + i, distances + i);
+        } else {
+            measure_tile(search, 0, nodes + i, distances + i);
+        }
+    }
+    *search->computed += count;
+}
+
+#include "walk_body.h"
+
+/* How many rows a scan measures together. */
+#define SCAN_RUN (16 * TILE)
+
+int32_t SCAN(const struct search *search, int64_t from, int64_t to) {
+    int32_t nodes[SCAN_RUN];
+    float distances[SCAN_RUN] __attribute__((aligned(64)));
+    int32_t size = 0;
+    int32_t count = 0;
+    for (int64_t node = from; node < to; node++) {
+        if (search->allowed != 0 && search->allowed[node / 64] == 0) {
+            node |= 63;
+            continue;
+        }
+        if (allows(search->allowed, node)) nodes[count++] = (int32_t)node;
+        if (count == SCAN_RUN) {
+            measure(search, nodes, count, distances);
+            for (int32_t i = 0; i < count; i++) size = keep(search, size, key(distances[i], nodes[i]));
+            count = 0;
+        }
+    }
+    if (count > 0) {
+        measure(search, nodes, count, distances);
+        for (int32_t i = 0; i < count; i++) size = keep(search, size, key(distances[i], nodes[i]));
+    }
+    sort_farthest(search->found, size);
+    return size;
+}
+
+int32_t RERANK(const struct search *search, int32_t size) {
+    int32_t nodes[SCAN_RUN];
+    float distances[SCAN_RUN] __attribute__((aligned(64)));
+    for (int32_t from = 0; from < size; from += SCAN_RUN) {
+        int32_t count = size - from < SCAN_RUN ? size - from : SCAN_RUN;
+        for (int32_t i = 0; i < count; i++) nodes[i] = node_of(search->found[from + i]);
+        for (int32_t i = 0; i < count && i < AHEAD; i++) prefetch_row(search->image, nodes[i]);
+        measure(search, nodes, count, distances);
+        for (int32_t i = 0; i < count; i++) push_farthest(search->found, from + i, key(distances[i], nodes[i]));
+    }
+    sort_farthest(search->found, size);
+    return size;
+}

@@ -1,0 +1,82 @@
+package io.github.roost.index.ivf.kernel;
+
+import java.util.Arrays;
+
+/**
+ * The nearest rows that one query has met so far, in no order: as many as it wants once it has met them, and up to twice
+ * as many, since the farthest are dropped only now and then (FAISS's reservoir). Ties go to the smaller id. Belongs to
+ * one thread at a time.
+ */
+public final class Reservoir {
+    private static final int LEAST_ROOM = 128;
+
+    private final int wanted;
+    /** As long as what is held needs, for a number that is seldom reached costs nothing then. */
+    float[] distances;
+
+    long[] ids;
+    int size;
+    float bound = Float.POSITIVE_INFINITY;
+
+    /** @param wanted how many rows to keep, at least 1 */
+    public Reservoir(int wanted) {
+        if (wanted < 1) {
+            throw new IllegalArgumentException("wanted must be at least 1, got " + wanted);
+        }
+        this.wanted = wanted;
+        this.distances = new float[Math.min(wanted, LEAST_ROOM)];
+        this.ids = new long[distances.length];
+    }
+
+    /** Makes room for so many rows, fewer than twice those wanted; what is held may be lost. */
+    void resize(int rows) {
+        if (rows > ids.length) {
+            int room = (int) Math.min(2L * wanted, 2L * rows);
+            distances = new float[room];
+            ids = new long[room];
+        }
+        size = rows;
+    }
+
+    /** Number of rows held. */
+    public int size() {
+        return size;
+    }
+
+    /** How many rows to keep. */
+    public int wanted() {
+        return wanted;
+    }
+
+    /** Forgets all rows. */
+    public void clear() {
+        size = 0;
+        bound = Float.POSITIVE_INFINITY;
+    }
+
+    /** A distance that no row is beyond which still can get in; infinite until as many have been met as are wanted. */
+    public float bound() {
+        return bound;
+    }
+
+    /** The held ids, in no order. */
+    public long[] copyOfIds() {
+        return Arrays.copyOf(ids, size);
+    }
+
+    /** The distances of {@link #copyOfIds()}, in its order. */
+    public float[] copyOfDistances() {
+        return Arrays.copyOf(distances, size);
+    }
+
+    /** The id of the nearest row; there must be one. */
+    public long nearestId() {
+        int nearest = 0;
+        for (int i = 1; i < size; i++) {
+            if (distances[i] < distances[nearest] || (distances[i] == distances[nearest] && ids[i] < ids[nearest])) {
+                nearest = i;
+            }
+        }
+        return ids[nearest];
+    }
+}

@@ -1,0 +1,92 @@
+package io.github.roost.index.ivf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.roost.core.Metric;
+import io.github.roost.index.ivf.kernel.PlainScan;
+import io.github.roost.index.ivf.kernel.ScanKernel;
+import io.github.roost.index.ivf.kernel.ScanKernels;
+import java.util.List;
+import java.util.Random;
+import java.util.function.DoubleUnaryOperator;
+import java.util.stream.LongStream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every kernel, by way of bytes or not, against all distances sorted. */
+class CoarseQuantizerTest {
+    static List<ScanKernel> kernels() {
+        return ScanKernels.available();
+    }
+
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void theNearestCentroidsAreTheNearestToTheBit(ScanKernel kernel) {
+        Random random = new Random(21);
+        List<DoubleUnaryOperator> shapes = List.of(
+                value -> value,
+                // Whole numbers, of which many distances tie.
+                Math::rint,
+                // Far from nothing, so that lengths dwarf differences.
+                value -> 1e4 + value,
+                value -> 1e15 * value,
+                value -> 1e-15 * value,
+                // So large that squares overflow.
+                value -> 1e37 * value);
+        for (int dimension : new int[] {1, 3, 16, 128, 300}) {
+            for (DoubleUnaryOperator shape : shapes) {
+                float[][] centroids = vectors(random, 130 + random.nextInt(600), dimension, shape);
+                CoarseQuantizer quantizer = new CoarseQuantizer(kernel, centroids);
+                for (Metric metric : List.of(Metric.SQUARED_L2, Metric.INNER_PRODUCT)) {
+                    for (float[] query : vectors(random, 5, dimension, shape)) {
+                        assertNearest(quantizer, centroids, query, 1 + random.nextInt(centroids.length / 4), metric);
+                        assertNearest(quantizer, centroids, query, 1, metric);
+                    }
+                    assertNearest(quantizer, centroids, centroids[7], 5, metric);
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void eachRowGoesToItsNearestCentroid(ScanKernel kernel) {
+        Random random = new Random(22);
+        float[][] centroids = vectors(random, 500, 20, Math::rint);
+        float[][] rows = vectors(random, 200, 20, Math::rint);
+        int[] lists = new int[rows.length];
+        new CoarseQuantizer(kernel, centroids).assign(row -> rows[row], 3, rows.length, lists);
+        for (int row = 3; row < rows.length; row++) {
+            assertThat((long) lists[row]).isEqualTo(nearest(centroids, rows[row], 1, Metric.SQUARED_L2)[0]);
+        }
+    }
+
+    private static void assertNearest(
+            CoarseQuantizer quantizer, float[][] centroids, float[] query, int count, Metric metric) {
+        assertThat(quantizer.nearest(query, count, metric))
+                .as("%d of %d centroids of dimension %d, %s", count, centroids.length, query.length, metric)
+                .isEqualTo(LongStream.of(nearest(centroids, query, count, metric))
+                        .mapToInt(Math::toIntExact)
+                        .toArray());
+    }
+
+    /** Without those whose distance is no number. */
+    private static long[] nearest(float[][] centroids, float[] query, int count, Metric metric) {
+        long[] numbers = LongStream.range(0, centroids.length)
+                .filter(i -> !Float.isNaN(PlainScan.distance(metric, centroids[(int) i], query)))
+                .toArray();
+        float[][] compared =
+                LongStream.of(numbers).mapToObj(i -> centroids[(int) i]).toArray(float[][]::new);
+        return PlainScan.nearest(metric, compared, numbers, query, count).ids();
+    }
+
+    private static float[][] vectors(Random random, int count, int dimension, DoubleUnaryOperator shape) {
+        float[][] vectors = new float[count][dimension];
+        for (float[] vector : vectors) {
+            for (int d = 0; d < dimension; d++) {
+                vector[d] = (float) shape.applyAsDouble(3 * random.nextGaussian());
+            }
+        }
+        return vectors;
+    }
+}
