@@ -9,11 +9,12 @@ public final class Parts {
                     "replay-hnsw",
                     2,
                     "bench replay --workload hnsw --budget-mib 48 --level L2 --rounds 6 --seconds 2 --baseline forkjoin"
-                            + " --predict"),
+                            + " --predict --calibrate"),
             Part.of(
                     "replay-ivf",
                     2,
-                    "bench replay --workload ivf --budget-mib 96 --level L2 --rounds 6 --seconds 2 --predict"),
+                    "bench replay --workload ivf --budget-mib 96 --level L2 --rounds 6 --seconds 2 --baseline forkjoin"
+                            + " --predict --calibrate"),
             Part.of(
                     "sim-hnsw",
                     7,
@@ -40,9 +41,14 @@ public final class Parts {
                     2,
                     "sim --workload hnsw --ccds 12 --policy v0,v2,roost --searches 5000 --sensitivity"),
             Part.of("hnsw", 3, "bench hnsw"),
+            Part.of(
+                    "hnsw-int8",
+                    3,
+                    "bench hnsw --data mixture --rows 30000 --dimension 384 --centres 40 --ef-construction 100 --k 10"
+                            + " --element float32,int8"),
             Part.of("ivf", 2, "bench ivf --nprobe 4,8,16,32,64"),
             Part.of("ivf-mixture", 2, "bench ivf --data mixture --rows 300000 --nlist 512 --k 100 --nprobe 4,8,16,32"),
-            Part.of("ivf-int8", 1, "bench ivf --element int8 --peer none"),
+            Part.of("ivf-int8", 2, "bench ivf --element int8"),
             Part.of("fan-out", .5, "bench fan-out"),
             Part.of("freshness", .5, "bench freshness"),
             Part.of("scheduling", 2, "bench scheduling --task-micros 0,10 --submitters 2,8 --rounds 2"),

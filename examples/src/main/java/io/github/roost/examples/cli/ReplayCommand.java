@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.github.roost.bench.Interval;
 import io.github.roost.bench.replay.Replay;
 import io.github.roost.bench.replay.Replay.Outcome;
+import io.github.roost.bench.sim.Calibration;
 import io.github.roost.bench.sim.Parameters;
 import io.github.roost.bench.sim.SimResult;
 import io.github.roost.bench.workload.TableSpec;
@@ -82,6 +83,11 @@ final class ReplayCommand implements Callable<Integer> {
     @Option(names = "--parameters", paramLabel = "FILE", description = "For --predict; default Roost's own.")
     private @Nullable Path parameterFile;
 
+    @Option(
+            names = "--calibrate",
+            description = "For --predict: first measures this machine, a minute, as sim --calibrate does.")
+    private boolean calibrate;
+
     @Option(names = "--json", description = "Print the result as JSON.")
     private boolean json;
 
@@ -107,7 +113,7 @@ final class ReplayCommand implements Callable<Integer> {
                 .withBudgetMib(budgetMib)
                 .withLoad(inFlight == 0 ? 8 * cores : inFlight, rate);
         List<TableSpec> tables = WorkloadTables.specs(spec, RoostHome.packages());
-        Parameters parameters = parameterFile == null ? Parameters.builtIn() : Parameters.read(parameterFile);
+        Parameters parameters = parameters();
         try (Replay replay = new Replay(spec, tables, topology, names, streams.err()::println)) {
             List<Outcome> outcomes = replay.run(rounds, Duration.ofSeconds(seconds), streams.err()::println);
             List<SimResult> predicted =
@@ -125,6 +131,11 @@ final class ReplayCommand implements Callable<Integer> {
             }
         }
         return 0;
+    }
+
+    private Parameters parameters() throws Exception {
+        Parameters given = parameterFile == null ? Parameters.builtIn() : Parameters.read(parameterFile);
+        return calibrate ? new Calibration(given, streams.err()::println).run() : given;
     }
 
     private void print(WorkloadSpec spec, Topology topology, List<Outcome> outcomes) {

@@ -25,6 +25,9 @@ class BenchCommandTest {
         "bench ivf --kernel x --peer none --data mixture --rows 1000 --nlist 4 --nprobe 1, roost.ivf.kernel must be one of",
         "bench fan-out --nprobe 257, --nprobe must be between 1 and 256",
         "bench freshness --adds-per-second 0, --adds-per-second must be between 1 and 1000000",
+        "bench live --clients 0, --clients must be between 1 and 1000",
+        "bench filters --rows 10, --rows must be between 10000 and 10000000",
+        "bench build --load 100, --load must be between 1 and 99",
         "bench lucene --clients 0, --clients must be between 1 and 4096",
         "bench lucene --workload x, --workload",
         "soak --seconds 0, --seconds must be between 1 and 1000000",
@@ -63,6 +66,27 @@ class BenchCommandTest {
         CommandRun run = CommandRun.of(line.toArray());
         assertThat(run.status()).as(run.err()).isZero();
         return new ObjectMapper().readTree(run.out());
+    }
+
+    @Test
+    void aShortMixedLoadSaysThatNothingWasLost() {
+        CommandRun run = CommandRun.of(
+                "bench",
+                "live",
+                "--seconds",
+                "1",
+                "--stretches",
+                "1",
+                "--rows",
+                "1000",
+                "--dimension",
+                "8",
+                "--ef",
+                "64",
+                "--seed",
+                "7");
+        assertThat(run.status()).isZero();
+        assertThat(run.out()).contains("seed 7").contains("nothing lost, recall kept");
     }
 
     @Test

@@ -88,7 +88,7 @@ final class FrozenGraph {
             walk.walk(image, scratch, width, reranked(k, width), allowed);
             touchedRecords(scratch, context);
             if (wentFar(scratch.computed(), allowed.size(), width)) {
-                return search(query, k, Math.min(WIDER * width, nodes), alive, wanted, context);
+                return search(query, k, Math.min(WIDER * ef, nodes), alive, wanted, context);
             }
         }
         return nearest(scratch, scale, k, alive.rows(), wanted.rows());

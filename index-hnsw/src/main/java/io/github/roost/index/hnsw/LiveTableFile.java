@@ -22,7 +22,7 @@ import java.util.zip.CRC32C;
  *
  * <pre>
  * head        magic, version, length of the front, metric, dimension, m, efConstruction, freezeAfter, parts,
- *             element type                                                                                      48 bytes
+ *             element type, 0                                                                            48 bytes
  * directory   of each part: where its image begins, the image's length, number of rows, which rows are alive
  * checksum    of the front, which is all above
  * images      each at the start of a page, zeroes between; as {@link ImageFile} writes them
@@ -54,7 +54,7 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
     private static final int AT_EF_CONSTRUCTION = 28;
     private static final int AT_FREEZE_AFTER = 32;
     private static final int AT_PARTS = 36;
-    private static final int AT_ELEMENT_TYPE = 40;
+    private static final int AT_ELEMENT = 40;
 
     /** Writes a file, replacing one of that name, as {@link WholeFile} does. */
     void save(Path file) throws IOException {
@@ -128,15 +128,11 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
             Metric metric = Metric.values()[
                     require(AT_METRIC, "metric", front.getInt(AT_METRIC), 0, Metric.values().length - 1)];
             int dimension = require(AT_DIMENSION, "dimension", front.getInt(AT_DIMENSION), 1, Vectors.MOST_DIMENSIONS);
+            ElementType element = ElementType.values()[
+                    require(AT_ELEMENT, "element type", front.getInt(AT_ELEMENT), 0, ElementType.values().length - 1)];
             GraphOptions options = new GraphOptions(
                     metric,
-                    ElementType.values()[
-                            require(
-                                    AT_ELEMENT_TYPE,
-                                    "element type",
-                                    front.getInt(AT_ELEMENT_TYPE),
-                                    0,
-                                    ElementType.values().length - 1)],
+                    element,
                     require(AT_M, "m", front.getInt(AT_M), 2, GraphOptions.MOST_M),
                     require(
                             AT_EF_CONSTRUCTION,

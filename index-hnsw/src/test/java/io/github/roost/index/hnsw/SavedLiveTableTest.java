@@ -114,6 +114,29 @@ class SavedLiveTableTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(ElementType.class)
+    void anOpenedTableKeepsItsOptions(ElementType elementType) throws Exception {
+        float[][] rows = gaussian(1_500, 24, new Random(79));
+        try (LiveTable saved = small().elementType(elementType)
+                .metric(Metric.COSINE)
+                .build(ORCHESTRATOR, LongStream.range(0, rows.length).toArray(), rows)) {
+            saved.put(2_000, rows[3]);
+            saved.save(file);
+            try (LiveTable opened = open()) {
+                assertThat(opened.moment().options()).isEqualTo(saved.moment().options());
+                assertThat(opened.search(rows[7], 10, 30).join())
+                        .isEqualTo(saved.search(rows[7], 10, 30).join());
+                opened.freeze();
+                opened.save(file);
+            }
+            try (LiveTable again = open()) {
+                assertThat(again.size()).isEqualTo(1_501);
+                assertThat(again.search(rows[7], 10, 30).join().ids()[0]).isEqualTo(7);
+            }
+        }
+    }
+
     @Test
     void anOpenedTableIsLive() throws Exception {
         float[][] rows = rowsWithEqualOnes(6);
