@@ -19,8 +19,8 @@ import java.util.stream.LongStream;
 
 /**
  * Question: do filtered searches find as much as others at the same width, and what do they cost? Of a table that is frozen
- * and of a live one with a large part, smaller ones, rows not yet frozen and dead ones; what is allowed lies everywhere, or
- * in some clusters of the rows, of which queries are as often in one as in any other.
+ * and of a live one with rows that are not yet frozen and dead ones; what is allowed lies everywhere, or in some clusters
+ * of the rows, of which queries are as often in one as in any other.
  */
 public final class FilterBench implements AutoCloseable {
     private static final int K = 10;

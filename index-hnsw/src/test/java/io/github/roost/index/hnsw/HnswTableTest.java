@@ -229,7 +229,13 @@ class HnswTableTest {
                 .efConstruction(10)
                 .build(ORCHESTRATOR, gaussian(30_000, 256, new Random(34)))) {
             assertThat(table.bytes()).isGreaterThan(30L << 20);
-            assertThat(usedHeap() - before).isLessThan(table.bytes() / 20);
+            long grown = usedHeap() - before;
+            // A worker may still hold the last piece of the build.
+            for (int look = 0; look < 10 && grown > table.bytes() / 20; look++) {
+                table.search(warmUp[0], 10, 20).join();
+                grown = usedHeap() - before;
+            }
+            assertThat(grown).isLessThan(table.bytes() / 20);
             assertThat(table.search(warmUp[0], 10, 20).join().size()).isEqualTo(10);
         }
     }
