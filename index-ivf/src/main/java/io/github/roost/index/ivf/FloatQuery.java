@@ -29,8 +29,7 @@ final class FloatQuery extends IvfQuery<Reservoir> {
         float[] distances = new float[rows];
         int at = 0;
         for (Reservoir reservoir : reservoirs) {
-            System.arraycopy(reservoir.copyOfIds(), 0, ids, at, reservoir.size());
-            System.arraycopy(reservoir.copyOfDistances(), 0, distances, at, reservoir.size());
+            reservoir.copyTo(ids, distances, at);
             at += reservoir.size();
         }
         int k = request().k();

@@ -69,6 +69,12 @@ public final class Reservoir {
         return Arrays.copyOf(distances, size);
     }
 
+    /** Copies the held rows, in no order, to places from {@code at} on. */
+    public void copyTo(long[] intoIds, float[] intoDistances, int at) {
+        System.arraycopy(ids, 0, intoIds, at, size);
+        System.arraycopy(distances, 0, intoDistances, at, size);
+    }
+
     /** The id of the nearest row; there must be one. */
     public long nearestId() {
         int nearest = 0;
