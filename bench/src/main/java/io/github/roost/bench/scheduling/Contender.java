@@ -63,7 +63,6 @@ public enum Contender {
         private final SearchFunction<Runnable, Boolean> function;
         private final Orchestrator orchestrator = Orchestrator.builder()
                 .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(10)))
-                .idleStrategy(io.github.roost.core.IdleStrategy.spinThenPark(Integer.getInteger("spin", 200)))
                 .build();
         private final MappingId[] ids = new MappingId[TABLES];
 
