@@ -1,26 +1,17 @@
 package io.github.roost.index.hnsw;
 
 import io.github.jbellis.jvector.graph.GraphIndexBuilder;
-import io.github.jbellis.jvector.graph.ListRandomAccessVectorValues;
 import io.github.jbellis.jvector.graph.OnHeapGraphIndex;
-import io.github.jbellis.jvector.graph.RandomAccessVectorValues;
-import io.github.jbellis.jvector.graph.similarity.BuildScoreProvider;
-import io.github.jbellis.jvector.vector.VectorSimilarityFunction;
-import io.github.jbellis.jvector.vector.VectorizationProvider;
-import io.github.jbellis.jvector.vector.types.VectorFloat;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ForkJoinPool;
-import java.util.stream.Stream;
 
 /** Builds one graph on an orchestrator's workers, giving way to searches. Used once. */
 final class GraphBuild {
     private static final float NEIGHBOR_OVERFLOW = 1.2f;
     private static final float ALPHA = 1.2f;
-    /** Of so many vectors that the build looks at, at one it gives way to searches: every microsecond or so. */
-    private static final int LOOKS_PER_WAY = 32;
     /** Rows inserted before a worker turns to other batch work. */
     private static final int RUN = 4;
     /** Rows whose surplus neighbours are dropped before a worker turns to other batch work: a thousandth of the work. */
@@ -28,7 +19,7 @@ final class GraphBuild {
 
     private final Orchestrator orchestrator;
     private final String name;
-    private final ListRandomAccessVectorValues vectors;
+    private final RowScores scores;
     private final GraphIndexBuilder builder;
 
     /**
@@ -38,13 +29,9 @@ final class GraphBuild {
     GraphBuild(Orchestrator orchestrator, String name, Metric metric, float[][] rows, int m, int efConstruction) {
         this.orchestrator = orchestrator;
         this.name = name;
-        this.vectors = metric == Metric.INNER_PRODUCT ? ofOneNorm(rows) : values(Arrays.stream(rows), rows[0].length);
+        this.scores = new RowScores(metric == Metric.INNER_PRODUCT ? ofOneNorm(rows) : rows, orchestrator::giveWay);
         // Two degrees, the second for all upper layers: one alone would make a graph without layers.
-        this.builder = GraphIndexBuilder.builder(
-                        BuildScoreProvider.randomAccessScoreProvider(
-                                new GivingWay(), VectorSimilarityFunction.EUCLIDEAN),
-                        vectors.dimension(),
-                        List.of(2 * m, m))
+        this.builder = GraphIndexBuilder.builder(scores, scores.dimension(), List.of(2 * m, m))
                 .withBeamWidth(efConstruction)
                 .withNeighborOverflow(NEIGHBOR_OVERFLOW)
                 .withAlpha(ALPHA)
@@ -59,24 +46,17 @@ final class GraphBuild {
      * zero in queries (Bachrach et al., RecSys 2014): inner product itself is no distance, and graphs built on it lose
      * most of their neighbours. A walk over the graph measures the inner product itself, which ranks alike.
      */
-    private static ListRandomAccessVectorValues ofOneNorm(float[][] rows) {
+    private static float[][] ofOneNorm(float[][] rows) {
         int dimension = rows[0].length;
         double longest =
                 Arrays.stream(rows).mapToDouble(GraphSpace::squaredNorm).max().orElse(0);
-        return values(
-                Arrays.stream(rows).map(row -> {
+        return Arrays.stream(rows)
+                .map(row -> {
                     float[] longer = Arrays.copyOf(row, dimension + 1);
                     longer[dimension] = (float) Math.sqrt(longest - GraphSpace.squaredNorm(row));
                     return longer;
-                }),
-                dimension + 1);
-    }
-
-    private static ListRandomAccessVectorValues values(Stream<float[]> rows, int dimension) {
-        return new ListRandomAccessVectorValues(
-                rows.<VectorFloat<?>>map(VectorizationProvider.getInstance().getVectorTypeSupport()::createFloatVector)
-                        .toList(),
-                dimension);
+                })
+                .toArray(float[][]::new);
     }
 
     OnHeapGraphIndex run() {
@@ -87,53 +67,19 @@ final class GraphBuild {
     }
 
     private int runs(int length) {
-        return (vectors.size() + length - 1) / length;
+        return (scores.size() + length - 1) / length;
     }
 
     private void insert(int first) {
-        for (int row = first; row < Math.min(first + RUN, vectors.size()); row++) {
-            builder.addGraphNode(row, vectors.getVector(row));
+        for (int row = first; row < Math.min(first + RUN, scores.size()); row++) {
+            builder.addGraphNode(row, scores.searchProviderFor(row));
         }
     }
 
     /** Brings neighbour lists that the build let grow over their length back to it, the most diverse staying. */
     private void trim(OnHeapGraphIndex graph, int first) {
-        for (int row = first; row < Math.min(first + TRIM_RUN, vectors.size()); row++) {
+        for (int row = first; row < Math.min(first + TRIM_RUN, scores.size()); row++) {
             graph.enforceDegree(row);
-        }
-    }
-
-    /**
-     * The rows as the build sees them. It looks at one for every distance, holds no lock then, and keeps what it is about
-     * in objects of its own: a search may run in between, which is no part of a build.
-     */
-    private final class GivingWay implements RandomAccessVectorValues {
-        @Override
-        public int size() {
-            return vectors.size();
-        }
-
-        @Override
-        public int dimension() {
-            return vectors.dimension();
-        }
-
-        @Override
-        public VectorFloat<?> getVector(int row) {
-            if (row % LOOKS_PER_WAY == 0) {
-                orchestrator.giveWay();
-            }
-            return vectors.getVector(row);
-        }
-
-        @Override
-        public boolean isValueShared() {
-            return false;
-        }
-
-        @Override
-        public RandomAccessVectorValues copy() {
-            return this;
         }
     }
 }
