@@ -34,6 +34,7 @@ final class RowScores implements BuildScoreProvider {
         this.giveWay = giveWay;
         this.rows = new Row[rows.length];
         for (int row = 0; row < rows.length; row++) {
+            giveWay.run();
             this.rows[row] = new Row(VECTORS.createFloatVector(rows[row]));
         }
     }
