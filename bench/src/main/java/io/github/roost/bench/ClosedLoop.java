@@ -2,20 +2,23 @@ package io.github.roost.bench;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Drives searches so that a fixed number is under way at any time: each that completes lets the next one start. One
- * thread submits. Latency runs from before the submission to the completion.
+ * thread submits; it sleeps until one in {@value #OF_A_BURST} has completed, as a server reads what has arrived in bursts,
+ * for to wake it for each would cost more than many a search. Latency runs from before the submission to the completion.
  *
  * @param inFlight searches under way at a time, at least 1
  */
 public record ClosedLoop(int inFlight) {
     private static final int SIGNIFICANT_DIGITS = 3;
+    private static final int OF_A_BURST = 16;
 
     public ClosedLoop {
         if (inFlight < 1) {
@@ -59,16 +62,16 @@ public record ClosedLoop(int inFlight) {
      */
     public <R> Run run(long count, Duration atMost, Search<R> search, Receiver<R> receiver)
             throws InterruptedException {
-        Semaphore places = new Semaphore(inFlight);
+        Places places = new Places(inFlight);
         AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
         Histogram nanos = new ConcurrentHistogram(SIGNIFICANT_DIGITS);
         long began = System.nanoTime();
         long started = 0;
         while (started < count && failure.get() == null) {
-            places.acquire();
+            places.take();
             long submitted = System.nanoTime();
             if (submitted - began >= atMost.toNanos() && started > 0) {
-                places.release();
+                places.giveBack();
                 break;
             }
             long number = started++;
@@ -83,16 +86,64 @@ public record ClosedLoop(int inFlight) {
                 } catch (RuntimeException | Error e) {
                     failure.compareAndSet(null, e);
                 } finally {
-                    places.release();
+                    places.giveBack();
                 }
             });
         }
-        places.acquire(inFlight);
+        places.awaitAll();
         Duration elapsed = Duration.ofNanos(System.nanoTime() - began);
         Throwable thrown = failure.get();
         if (thrown != null) {
             throw new SearchFailedException(thrown);
         }
         return new Run(started, elapsed, Latencies.ofNanos(nanos));
+    }
+
+    /**
+     * As many places as searches may be under way. One thread takes them, others give them back.
+     *
+     * <p>No wake-up is lost: who gives back counts and then reads how many are awaited, who sleeps writes that and then
+     * reads the count; both are sequentially consistent, so at least one sees the other. While the one sleeps the count
+     * only grows, and passes what is awaited once.
+     */
+    private static final class Places {
+        private final int all;
+        private final int burst;
+        private final Thread taker = Thread.currentThread();
+        private final AtomicInteger free;
+        private volatile int awaited;
+
+        Places(int all) {
+            this.all = all;
+            this.burst = Math.ceilDiv(all, OF_A_BURST);
+            this.free = new AtomicInteger(all);
+        }
+
+        void take() throws InterruptedException {
+            if (free.get() == 0) {
+                await(burst);
+            }
+            free.decrementAndGet();
+        }
+
+        void awaitAll() throws InterruptedException {
+            await(all);
+        }
+
+        private void await(int count) throws InterruptedException {
+            awaited = count;
+            while (free.get() < count) {
+                LockSupport.park(this);
+                if (Thread.interrupted()) {
+                    throw new InterruptedException();
+                }
+            }
+        }
+
+        void giveBack() {
+            if (free.incrementAndGet() == awaited) {
+                LockSupport.unpark(taker);
+            }
+        }
     }
 }

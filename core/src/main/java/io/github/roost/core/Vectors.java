@@ -46,15 +46,24 @@ public final class Vectors {
         if (vector.length != dimension) {
             throw new IllegalArgumentException(what + " must have " + dimension + " dimensions, got " + vector.length);
         }
-        boolean zero = true;
-        for (int i = 0; i < dimension; i++) {
+        // One maximum, which is no number where a component is none, is made of many components at a time.
+        float most = 0;
+        for (float component : vector) {
+            most = Math.max(most, Math.abs(component));
+        }
+        if (!Float.isFinite(most)) {
+            refuseInfinite(what, vector);
+        }
+        if (most == 0 && metric == Metric.COSINE) {
+            throw new IllegalArgumentException(what + " must not be zero: it has no cosine");
+        }
+    }
+
+    private static void refuseInfinite(String what, float[] vector) {
+        for (int i = 0; i < vector.length; i++) {
             if (!Float.isFinite(vector[i])) {
                 throw new IllegalArgumentException(what + " must be finite, got " + vector[i] + " in dimension " + i);
             }
-            zero &= vector[i] == 0;
-        }
-        if (zero && metric == Metric.COSINE) {
-            throw new IllegalArgumentException(what + " must not be zero: it has no cosine");
         }
     }
 

@@ -91,7 +91,11 @@ final class CentroidCodes {
             }
             from = to;
         }
-        return Arrays.stream(candidates).map(Candidates::rows).toArray(int[][]::new);
+        int[][] rows = new int[queries.length][];
+        for (int i = 0; i < rows.length; i++) {
+            rows[i] = candidates[i].rows();
+        }
+        return rows;
     }
 
     /** By how much a score may differ from the distance that it stands for, less what is the same for all centroids. */
@@ -109,7 +113,7 @@ final class CentroidCodes {
         private final int count;
         private final double margin;
         private float[] scores;
-        private int[] rows;
+        private long[] rows;
         private int size;
         private float bound = Float.POSITIVE_INFINITY;
 
@@ -117,7 +121,7 @@ final class CentroidCodes {
             this.count = count;
             this.margin = margin;
             this.scores = new float[2 * FIRST_ROWS];
-            this.rows = new int[2 * FIRST_ROWS];
+            this.rows = new long[2 * FIRST_ROWS];
         }
 
         void take(CodeGroup group, int query, int firstRow) {
@@ -126,10 +130,9 @@ final class CentroidCodes {
                 scores = Arrays.copyOf(scores, 2 * (size + found));
                 rows = Arrays.copyOf(rows, 2 * (size + found));
             }
-            for (int i = 0; i < found; i++) {
-                scores[size] = group.score(query, i);
-                rows[size++] = firstRow + group.row(query, i);
-            }
+            group.copyScores(query, scores, size);
+            group.copyPlaces(query, firstRow, rows, size);
+            size += found;
             // Where nothing is known all are candidates; the bound is infinite then.
             if (found > 0 && size >= count && margin < Double.POSITIVE_INFINITY) {
                 bound = Math.min(bound, Math.nextUp((float) (Smallest.nth(scores, size, count - 1) + margin)));
@@ -140,7 +143,7 @@ final class CentroidCodes {
             int[] within = new int[size];
             int kept = 0;
             for (int i = 0; i < size; i++) {
-                within[kept] = rows[i];
+                within[kept] = (int) rows[i];
                 kept += scores[i] <= bound ? 1 : 0;
             }
             return Arrays.copyOf(within, kept);

@@ -62,7 +62,7 @@ final class FloatScanner implements ListScanner {
             }
         }
         int limit = QueryGroup.limit(mostWanted);
-        long rows = runs.stream().mapToLong(RowRun::count).sum();
+        long rows = rowsOf(runs);
         for (int from = 0; from < wanted.size(); from += limit) {
             scanGroup(runs, wanted.subList(from, Math.min(wanted.size(), from + limit)), mostWanted);
             // The group's queries share one pass, so the list's rows are read once for all of them.
@@ -81,9 +81,17 @@ final class FloatScanner implements ListScanner {
             return;
         }
         scanGroup(copies, List.of(query), query.request().k());
-        long rows = runs.stream().mapToLong(RowRun::count).sum();
-        long found = copies.stream().mapToLong(RowRun::count).sum();
+        long rows = rowsOf(runs);
+        long found = rowsOf(copies);
         context.touched(found, rows * Long.BYTES + found * dimension * componentBytes);
+    }
+
+    private static long rowsOf(List<RowRun> runs) {
+        long rows = 0;
+        for (RowRun run : runs) {
+            rows += run.count();
+        }
+        return rows;
     }
 
     private void scanGroup(List<RowRun> runs, List<FloatQuery> queries, int mostWanted) {

@@ -50,8 +50,9 @@ record RowPreparation(Metric metric, int dimension, ElementType element) {
 
     /** A copy of the query, checked. */
     float[] prepareQuery(float[] query) {
-        Vectors.require("query", query, dimension, metric);
-        return metric == Metric.COSINE ? normalised(query) : query.clone();
+        float[] copy = query.clone();
+        Vectors.require("query", copy, dimension, metric);
+        return metric == Metric.COSINE ? normalised(copy) : copy;
     }
 
     private static float[] normalised(float[] vector) {

@@ -15,15 +15,15 @@ import org.jspecify.annotations.Nullable;
  * where a heap takes a logarithm. Belongs to one thread at a time.
  */
 final class Shortlist {
-    private static final int LEAST_ROOM = 256;
+    private static final int LEAST_SPARE = 64;
 
     private final int wanted;
     /** The blocks that rows lie in; a row keeps its block from being freed. */
     private final List<RowBlock> blocks = new ArrayList<>();
 
-    private float[] scores;
+    private float[] scores = {};
     /** A block's index above, the row in the block below. */
-    private long[] places;
+    private long[] places = {};
 
     private int size;
     private float bound = Float.POSITIVE_INFINITY;
@@ -31,9 +31,6 @@ final class Shortlist {
     /** @param wanted how many rows to keep, at least 1 */
     Shortlist(int wanted) {
         this.wanted = wanted;
-        int room = (int) Math.min(2L * wanted, LEAST_ROOM);
-        this.scores = new float[room];
-        this.places = new long[room];
     }
 
     /** Number of rows held; at most what is wanted, after {@link #shrink}. */
@@ -70,40 +67,45 @@ final class Shortlist {
         if (blocks.isEmpty() || blocks.getLast() != block) {
             blocks.add(block);
         }
-        long place = (long) (blocks.size() - 1) << Integer.SIZE | first;
-        for (int i = 0; i < found; i++) {
-            float score = group.score(query, i);
-            int row = group.row(query, i);
-            if (score <= bound && (filter == null || filter.test(block.id(first + row)))) {
-                append(score, place + row);
-            }
-        }
-        if (bound == Float.POSITIVE_INFINITY && size >= wanted) {
+        makeRoom(found);
+        group.copyScores(query, scores, size);
+        group.copyPlaces(query, (long) (blocks.size() - 1) << Integer.SIZE | first, places, size);
+        size = filter == null ? size + found : allowed(block, filter, size + found);
+        if (size >= 2L * wanted || (bound == Float.POSITIVE_INFINITY && size >= wanted)) {
             shrink();
         }
     }
 
-    /** Takes all that another has; the other is of no use any more. */
-    void takeAll(Shortlist other) {
-        long shift = (long) blocks.size() << Integer.SIZE;
-        blocks.addAll(other.blocks);
-        for (int i = 0; i < other.size; i++) {
-            append(other.scores[i], other.places[i] + shift);
-        }
-    }
-
-    private void append(float score, long place) {
-        if (size == scores.length) {
-            if (size >= 2L * wanted) {
-                shrink();
-            } else {
-                int room = (int) Math.min(2L * wanted, 2L * size);
-                scores = Arrays.copyOf(scores, room);
-                places = Arrays.copyOf(places, room);
+    /** Keeps those of the rows from {@code size} to {@code end} that a filter allows; returns where they end. */
+    private int allowed(RowBlock block, LongPredicate filter, int end) {
+        int kept = size;
+        for (int i = size; i < end; i++) {
+            if (filter.test(block.id((int) places[i]))) {
+                scores[kept] = scores[i];
+                places[kept++] = places[i];
             }
         }
-        scores[size] = score;
-        places[size++] = place;
+        return kept;
+    }
+
+    /** Takes all that another has; the other is of no use any more. */
+    void takeAll(Shortlist other) {
+        makeRoom(other.size);
+        System.arraycopy(other.scores, 0, scores, size, other.size);
+        long shift = (long) blocks.size() << Integer.SIZE;
+        for (int i = 0; i < other.size; i++) {
+            places[size + i] = other.places[i] + shift;
+        }
+        size += other.size;
+        blocks.addAll(other.blocks);
+    }
+
+    private void makeRoom(int more) {
+        if (size + more > scores.length) {
+            int room = size + more + Math.max(size / 2, LEAST_SPARE);
+            scores = Arrays.copyOf(scores, room);
+            places = Arrays.copyOf(places, room);
+        }
     }
 
     /** Drops all but the wanted best, and lowers the bound to the worst of these. */

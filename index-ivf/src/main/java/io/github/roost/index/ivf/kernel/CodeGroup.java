@@ -35,6 +35,7 @@ public final class CodeGroup {
     final MemorySegment scores;
     int stride;
 
+    private final int[] copied = new int[ROOM];
     private int size;
 
     /** An empty group; its memory lives as long as the group is reachable. */
@@ -95,14 +96,18 @@ public final class CodeGroup {
         return found.getAtIndex(INT, query);
     }
 
-    /** One of the rows that the last scan found: its place in the run, ascending. */
-    public int row(int query, int index) {
-        return rows.getAtIndex(INT, (long) query * ROOM + index);
+    /** Copies the scores of the rows that the last scan found for a query to {@code into} from {@code at} on. */
+    public void copyScores(int query, float[] into, int at) {
+        MemorySegment.copy(scores, FLOAT, (long) query * ROOM * Float.BYTES, into, at, found(query));
     }
 
-    /** The score of {@link #row}. */
-    public float score(int query, int index) {
-        return scores.getAtIndex(FLOAT, (long) query * ROOM + index);
+    /** Where these lie in the run, ascending, plus {@code first}. */
+    public void copyPlaces(int query, long first, long[] into, int at) {
+        int count = found(query);
+        MemorySegment.copy(rows, INT, (long) query * ROOM * Integer.BYTES, copied, 0, count);
+        for (int i = 0; i < count; i++) {
+            into[at + i] = first + copied[i];
+        }
     }
 
     /** What every kernel checks before it reads memory by these numbers. */

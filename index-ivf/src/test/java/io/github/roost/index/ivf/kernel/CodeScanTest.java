@@ -132,8 +132,12 @@ class CodeScanTest {
 
     private static List<Row> found(CodeGroup group, int query) {
         List<Row> found = new ArrayList<>();
-        for (int i = 0; i < group.found(query); i++) {
-            found.add(new Row(group.row(query, i), group.score(query, i)));
+        float[] scores = new float[group.found(query)];
+        long[] rows = new long[scores.length];
+        group.copyScores(query, scores, 0);
+        group.copyPlaces(query, 0, rows, 0);
+        for (int i = 0; i < scores.length; i++) {
+            found.add(new Row((int) rows[i], scores[i]));
         }
         return found;
     }
