@@ -86,6 +86,7 @@ final class BatchRun {
             return false;
         }
         try {
+            orchestrator.giveWay();
             piece.accept(number);
         } catch (Throwable failure) {
             done.completeExceptionally(failure);

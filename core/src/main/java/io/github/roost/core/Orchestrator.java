@@ -294,7 +294,8 @@ public final class Orchestrator implements AutoCloseable {
 
     /**
      * Does numbered pieces of work on all workers, as batch tasks beside what they serve, and returns when all are done:
-     * how indexes build themselves. A piece should take a few microseconds, or call {@link #giveWay()} as often, since searches wait for it.
+     * how indexes build themselves. Between two pieces {@link #giveWay()} is called; a piece should take a few microseconds,
+     * or call it as often, since searches wait for it.
      *
      * @param name what the work shows as in reports while it lasts
      * @param pieces how many, at least 0
@@ -307,8 +308,10 @@ public final class Orchestrator implements AutoCloseable {
 
     /**
      * Lets searches that wait go first: for batch work that takes longer than they should wait, to be called in its midst
-     * every microsecond or so; a call that finds none waiting costs some nanoseconds. Up to 32 run before this returns, and
-     * no other batch work. They must not wait for what the caller does. In a thread that is no worker nothing happens.
+     * every microsecond or so; a call that finds none waiting costs some 30 ns. Up to 32 run before this returns, and
+     * no other batch work. They must not wait for what the caller does. Every 50 us the worker's core is left to other
+     * threads that want it, so that callers need not wait for the end of a time slice before they can submit; a thread that
+     * computes keeps it for a slice of its own. In a thread that is no worker nothing happens.
      */
     public void giveWay() {
         pool.giveWay();

@@ -3,21 +3,26 @@ package io.github.roost.bench.hnsw;
 import io.github.roost.bench.ClosedLoop;
 import io.github.roost.bench.Latencies;
 import io.github.roost.bench.Mixture;
+import io.github.roost.bench.SearchFailedException;
 import io.github.roost.bench.peer.Workload;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.topology.Topology;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Question: how much later are searches answered while another table is built, and is that build as fast as jvector's own
@@ -59,10 +64,12 @@ public final class BuildBench implements AutoCloseable {
      * @param alone latencies while nothing is built
      * @param beside latencies while a table is built, again and again
      * @param builds how many builds were finished beside the searches
+     * @param collecting for how long of that time garbage collection stopped searches and build alike
      * @param roost how long a build takes with nothing beside it
      * @param jvector how long jvector's own takes
      */
-    public record Round(Latencies alone, Latencies beside, long builds, Duration roost, Duration jvector) {
+    public record Round(
+            Latencies alone, Latencies beside, long builds, Duration collecting, Duration roost, Duration jvector) {
         /** How many times as late the hundredth search is beside a build. */
         public double p99Ratio() {
             return beside.p99us() / alone.p99us();
@@ -127,13 +134,16 @@ public final class BuildBench implements AutoCloseable {
     public Round round(int number, Duration window) throws Exception {
         Latencies[] measured = new Latencies[2];
         long builds = 0;
+        Duration collecting = Duration.ZERO;
         for (int turn = 0; turn < 2; turn++) {
             boolean beside = (turn + number) % 2 == 1;
             if (beside) {
+                Duration before = collecting();
                 try (Builds running = new Builds()) {
                     measured[1] = latencies(window);
                     builds = running.done();
                 }
+                collecting = collecting().minus(before);
             } else {
                 measured[0] = latencies(window);
             }
@@ -143,25 +153,40 @@ public final class BuildBench implements AutoCloseable {
             int engine = (turn + number) % 2;
             took[engine] = engine == 0 ? roostBuild() : jvectorBuild();
         }
-        return new Round(measured[0], measured[1], builds, took[0], took[1]);
+        return new Round(measured[0], measured[1], builds, collecting, took[0], took[1]);
+    }
+
+    /** How long the JVM has collected garbage so far; with the default collector everything stands still meanwhile. */
+    private static Duration collecting() {
+        return Duration.ofMillis(ManagementFactory.getGarbageCollectorMXBeans().stream()
+                .mapToLong(GarbageCollectorMXBean::getCollectionTime)
+                .sum());
     }
 
     /** Of searches that arrive at equal distances, from submission to completion. */
-    private Latencies latencies(Duration window) throws InterruptedException, ExecutionException {
+    private Latencies latencies(Duration window) throws InterruptedException {
         Histogram nanos = new ConcurrentHistogram(SIGNIFICANT_DIGITS);
+        // No list of futures: the garbage collector would copy it again and again while all else stands still.
+        Semaphore answered = new Semaphore(0);
+        AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
         long began = System.nanoTime();
-        List<CompletableFuture<?>> underWay = new ArrayList<>();
-        long searches = (long) (perSecond * window.toNanos() / 1e9);
-        for (long number = 0; number < searches; number++) {
+        int searches = (int) (perSecond * window.toNanos() / 1e9);
+        for (int number = 0; number < searches; number++) {
             long due = began + (long) (number * 1e9 / perSecond);
             for (long left = due - System.nanoTime(); left > 0; left = due - System.nanoTime()) {
                 LockSupport.parkNanos(left);
             }
             long submitted = System.nanoTime();
-            underWay.add(search(number).thenRun(() -> nanos.recordValue(System.nanoTime() - submitted)));
+            search(number).whenComplete((found, thrown) -> {
+                nanos.recordValue(System.nanoTime() - submitted);
+                failure.compareAndSet(null, thrown);
+                answered.release();
+            });
         }
-        for (CompletableFuture<?> search : underWay) {
-            search.get();
+        answered.acquire(searches);
+        Throwable first = failure.get();
+        if (first != null) {
+            throw new SearchFailedException(first);
         }
         return Latencies.ofNanos(nanos);
     }

@@ -22,6 +22,7 @@ class BesideTest {
             Round round = bench.round(0, Duration.ofMillis(200));
             assertThat(round.alone().count()).isPositive();
             assertThat(round.beside().count()).isEqualTo(round.alone().count());
+            assertThat(round.collecting()).isBetween(Duration.ZERO, Duration.ofSeconds(10));
             assertThat(round.roost()).isPositive();
             assertThat(round.jvector()).isPositive();
         }

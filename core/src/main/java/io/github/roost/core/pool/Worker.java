@@ -28,6 +28,8 @@ final class Worker implements Runnable {
     private static final int INTERACTIVE_PER_BATCH = 32;
     /** How long a worker that waits for a derived future sleeps between looks for something to run. */
     private static final long HELP_PAUSE_NANOS = 50_000;
+    /** How long batch work keeps the core from other threads: a hundred times as long as the call that lets them have it. */
+    private static final long YIELD_NANOS = 50_000;
 
     private static final int UP = 0;
     private static final int PARKED = 1;
@@ -351,21 +353,41 @@ final class Worker implements Runnable {
     }
 
     /**
-     * In the middle of a batch task, runs interactive tasks that wait, here or where this worker may steal at any time. If
-     * as many have run as may go before a batch task, it goes on for as long as one of them took before any goes first
-     * again. Nothing else of batch work runs in between: it may be of the kind that is being interrupted.
+     * In the middle of a batch task, lets go first what waits: interactive tasks, here or where this worker may steal at
+     * any time, and now and then the other threads of the core. A busy core is given to a thread that wakes up only at the
+     * next tick of the operating system's clock, up to 4 ms later on Linux; were the thread a caller, all that it would have
+     * submitted meanwhile would come at once. Nothing else of batch work runs in between: it may be of the kind that is
+     * being interrupted.
      */
     void giveWay() {
-        if (progress.givesWay || !interactiveTaskWaits()) {
+        if (progress.givesWay) {
             return;
+        }
+        boolean ran = runInteractive();
+        if (System.nanoTime() - progress.yielded >= YIELD_NANOS) {
+            Thread.yield();
+            progress.yielded = System.nanoTime();
+            if (!ran) {
+                runInteractive();
+            }
+        }
+    }
+
+    /**
+     * Runs interactive tasks that wait; false if there were none. If as many have run as may go before a batch task, that
+     * goes on for as long as one of them took before any goes first again.
+     */
+    private boolean runInteractive() {
+        if (!interactiveTaskWaits()) {
+            return false;
         }
         long began = System.nanoTime();
         if (began - progress.undisturbedUntil < 0) {
-            return;
+            return false;
         }
         progress.givesWay = true;
+        int ran = 0;
         try {
-            int ran = 0;
             for (Task task = next(); task != null; task = ran < INTERACTIVE_PER_BATCH ? next() : null) {
                 execute(task);
                 ran++;
@@ -377,6 +399,7 @@ final class Worker implements Runnable {
         } finally {
             progress.givesWay = false;
         }
+        return ran > 0;
     }
 
     private boolean interactiveTaskWaits() {
@@ -416,6 +439,8 @@ final class Worker implements Runnable {
         private boolean givesWay;
         /** Until when the batch task that runs gives way to nobody; the worker's own. */
         private long undisturbedUntil = System.nanoTime();
+        /** When batch work last let other threads have the core; the worker's own. */
+        private long yielded = System.nanoTime();
         /** When the last task ended, 0 when the worker has looked around since; the worker's own. */
         private long endOfLast;
 

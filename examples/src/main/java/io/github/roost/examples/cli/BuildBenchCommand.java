@@ -20,7 +20,8 @@ import picocli.CommandLine.Option;
         name = "build",
         description = {
             "Latencies of searches of HNSW tables while another is built, beside those while none is, in turns; and how",
-            "long a build takes, beside jvector's own parallel build on two threads."
+            "long a build takes, beside jvector's own parallel build on two threads. gc is for how long garbage collection",
+            "stopped everything beside the build. A first round is not counted: in it the JVM compiles."
         })
 final class BuildBenchCommand implements Callable<Integer> {
     private final Streams streams;
@@ -81,8 +82,13 @@ final class BuildBenchCommand implements Callable<Integer> {
                             bench.workers(),
                             bench.perSecond(),
                             builtRows);
-            streams.out().println("          alone, us           beside a build, us              build alone, s");
-            streams.out().println("      p50      p99      p50      p99   p99 ratio  builds    roost  jvector  ratio");
+            // Compiling takes the cores from searches and builds alike.
+            bench.round(0, Duration.ofMillis(windowMillis));
+            streams.out()
+                    .println("          alone, us                    beside a build, us              build alone, s");
+            streams.out()
+                    .println(
+                            "      p50      p99      p50      p99   p99 ratio  builds   gc, ms    roost  jvector  ratio");
             for (int round = 0; round < rounds; round++) {
                 results.add(bench.round(round, Duration.ofMillis(windowMillis)));
                 print(results.getLast());
@@ -97,13 +103,14 @@ final class BuildBenchCommand implements Callable<Integer> {
         streams.out()
                 .printf(
                         Locale.ROOT,
-                        "%9.0f %8.0f %8.0f %8.0f %11.2f %7d %8.2f %8.2f %6.2f%n",
+                        "%9.0f %8.0f %8.0f %8.0f %11.2f %7d %8d %8.2f %8.2f %6.2f%n",
                         round.alone().p50us(),
                         round.alone().p99us(),
                         round.beside().p50us(),
                         round.beside().p99us(),
                         round.p99Ratio(),
                         round.builds(),
+                        round.collecting().toMillis(),
                         round.roost().toMillis() / 1e3,
                         round.jvector().toMillis() / 1e3,
                         round.buildRatio());

@@ -36,10 +36,14 @@ final class DistinctRows {
         }
     }
 
-    /** @param vectors in the space of the graph, where rows are equal that its distances cannot tell apart */
-    static DistinctRows of(long[] ids, float[][] vectors) {
+    /**
+     * @param vectors in the space of the graph, where rows are equal that its distances cannot tell apart
+     * @param betweenRows runs with every row
+     */
+    static DistinctRows of(long[] ids, float[][] vectors, Runnable betweenRows) {
         Map<Values, List<Integer>> groups = LinkedHashMap.newLinkedHashMap(vectors.length);
         for (int row = 0; row < vectors.length; row++) {
+            betweenRows.run();
             groups.computeIfAbsent(new Values(vectors[row]), none -> new ArrayList<>(1))
                     .add(row);
         }
@@ -47,6 +51,7 @@ final class DistinctRows {
         long[][] idsOf = new long[groups.size()][];
         int node = 0;
         for (List<Integer> group : groups.values()) {
+            betweenRows.run();
             distinct[node] = vectors[group.getFirst()];
             idsOf[node] = group.stream().mapToLong(row -> ids[row]).sorted().toArray();
             node++;

@@ -1,7 +1,5 @@
 package io.github.roost.index.hnsw;
 
-import io.github.jbellis.jvector.graph.OnHeapGraphIndex;
-import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SearchContext;
@@ -46,17 +44,8 @@ final class FrozenGraph {
     /** Builds a graph on the orchestrator's workers; returns once it is frozen. Arguments have been checked. */
     static FrozenGraph build(
             Orchestrator orchestrator, String name, GraphOptions options, long[] ids, float[][] vectors) {
-        GraphSpace space = GraphSpace.of(vectors, options.metric());
-        DistinctRows rows =
-                DistinctRows.of(ids, Arrays.stream(vectors).map(space::row).toArray(float[][]::new));
-        OnHeapGraphIndex graph = new GraphBuild(
-                        orchestrator, name, options.metric(), rows.vectors(), options.m(), options.efConstruction())
-                .run();
-        GraphImage image = new GraphFreezer(graph, rows).freeze(space, options);
-        if (options.metric() == Metric.INNER_PRODUCT) {
-            new InnerProductLinks(orchestrator, name, image, GraphWalks.preferred(), options.efConstruction()).add();
-        }
-        return new FrozenGraph(image);
+        return new FrozenGraph(
+                new GraphBuild(new BatchWork(orchestrator, name + " (build)"), options).run(ids, vectors));
     }
 
     GraphImage image() {

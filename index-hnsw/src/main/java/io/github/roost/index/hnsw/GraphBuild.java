@@ -1,57 +1,71 @@
 package io.github.roost.index.hnsw;
 
 import io.github.jbellis.jvector.graph.GraphIndexBuilder;
-import io.github.jbellis.jvector.graph.ListRandomAccessVectorValues;
 import io.github.jbellis.jvector.graph.OnHeapGraphIndex;
-import io.github.jbellis.jvector.graph.RandomAccessVectorValues;
-import io.github.jbellis.jvector.graph.similarity.BuildScoreProvider;
-import io.github.jbellis.jvector.vector.VectorSimilarityFunction;
-import io.github.jbellis.jvector.vector.VectorizationProvider;
-import io.github.jbellis.jvector.vector.types.VectorFloat;
 import io.github.roost.core.Metric;
-import io.github.roost.core.Orchestrator;
+import io.github.roost.index.hnsw.walk.GraphImage;
+import io.github.roost.index.hnsw.walk.GraphWalks;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ForkJoinPool;
-import java.util.stream.Stream;
+import java.util.function.UnaryOperator;
 
-/** Builds one graph on an orchestrator's workers, giving way to searches. Used once. */
+/**
+ * Builds a table's graph on an orchestrator's workers, from the caller's rows to its place in memory, giving way to
+ * searches. Used once.
+ */
 final class GraphBuild {
     private static final float NEIGHBOR_OVERFLOW = 1.2f;
     private static final float ALPHA = 1.2f;
-    /** Of so many vectors that the build looks at, at one it gives way to searches: every microsecond or so. */
-    private static final int LOOKS_PER_WAY = 32;
     /** Rows inserted before a worker turns to other batch work. */
     private static final int RUN = 4;
     /** Rows whose surplus neighbours are dropped before a worker turns to other batch work: a thousandth of the work. */
     private static final int TRIM_RUN = 64;
 
-    private final Orchestrator orchestrator;
-    private final String name;
-    private final ListRandomAccessVectorValues vectors;
-    private final GraphIndexBuilder builder;
+    private final BatchWork work;
+    private final GraphOptions options;
+
+    GraphBuild(BatchWork work, GraphOptions options) {
+        this.work = work;
+        this.options = options;
+    }
 
     /**
+     * What a graph is built of.
+     *
      * @param rows in the space of the graph
-     * @param m neighbours a node keeps in an upper layer; twice as many in layer 0
+     * @param scores how near they are to each other
      */
-    GraphBuild(Orchestrator orchestrator, String name, Metric metric, float[][] rows, int m, int efConstruction) {
-        this.orchestrator = orchestrator;
-        this.name = name;
-        this.vectors = metric == Metric.INNER_PRODUCT ? ofOneNorm(rows) : values(Arrays.stream(rows), rows[0].length);
-        // Two degrees, the second for all upper layers: one alone would make a graph without layers.
-        this.builder = GraphIndexBuilder.builder(
-                        BuildScoreProvider.randomAccessScoreProvider(
-                                new GivingWay(), VectorSimilarityFunction.EUCLIDEAN),
-                        vectors.dimension(),
-                        List.of(2 * m, m))
-                .withBeamWidth(efConstruction)
-                .withNeighborOverflow(NEIGHBOR_OVERFLOW)
-                .withAlpha(ALPHA)
-                // Neither is used: what jvector would run on them is done by trim() on the workers.
-                .withSimdExecutor(ForkJoinPool.commonPool())
-                .withParallelExecutor(ForkJoinPool.commonPool())
-                .build();
+    private record Prepared(GraphSpace space, DistinctRows rows, RowScores scores) {}
+
+    /** One id a vector; both have been checked. */
+    GraphImage run(long[] ids, float[][] vectors) {
+        Prepared prepared = work.once(() -> prepare(ids, vectors));
+        GraphImage image =
+                new GraphFreezer(work, graph(prepared.scores()), prepared.rows()).freeze(prepared.space(), options);
+        if (options.metric() == Metric.INNER_PRODUCT) {
+            new InnerProductLinks(work, image, GraphWalks.preferred(), options.efConstruction()).add();
+        }
+        return image;
+    }
+
+    private Prepared prepare(long[] ids, float[][] vectors) {
+        GraphSpace space = GraphSpace.of(vectors, options.metric(), work::giveWay);
+        float[][] inSpace = map(vectors, space::row);
+        DistinctRows rows = DistinctRows.of(ids, inSpace, work::giveWay);
+        float[][] distinct = rows.vectors();
+        RowScores scores =
+                new RowScores(options.metric() == Metric.INNER_PRODUCT ? ofOneNorm(distinct) : distinct, work::giveWay);
+        return new Prepared(space, rows, scores);
+    }
+
+    private float[][] map(float[][] vectors, UnaryOperator<float[]> change) {
+        float[][] changed = new float[vectors.length][];
+        for (int row = 0; row < changed.length; row++) {
+            work.giveWay();
+            changed[row] = change.apply(vectors[row]);
+        }
+        return changed;
     }
 
     /**
@@ -59,81 +73,36 @@ final class GraphBuild {
      * zero in queries (Bachrach et al., RecSys 2014): inner product itself is no distance, and graphs built on it lose
      * most of their neighbours. A walk over the graph measures the inner product itself, which ranks alike.
      */
-    private static ListRandomAccessVectorValues ofOneNorm(float[][] rows) {
+    private float[][] ofOneNorm(float[][] rows) {
         int dimension = rows[0].length;
-        double longest =
-                Arrays.stream(rows).mapToDouble(GraphSpace::squaredNorm).max().orElse(0);
-        return values(
-                Arrays.stream(rows).map(row -> {
-                    float[] longer = Arrays.copyOf(row, dimension + 1);
-                    longer[dimension] = (float) Math.sqrt(longest - GraphSpace.squaredNorm(row));
-                    return longer;
-                }),
-                dimension + 1);
+        double longest = 0;
+        for (float[] row : rows) {
+            work.giveWay();
+            longest = Math.max(longest, GraphSpace.squaredNorm(row));
+        }
+        double most = longest;
+        return map(rows, row -> {
+            float[] longer = Arrays.copyOf(row, dimension + 1);
+            longer[dimension] = (float) Math.sqrt(most - GraphSpace.squaredNorm(row));
+            return longer;
+        });
     }
 
-    private static ListRandomAccessVectorValues values(Stream<float[]> rows, int dimension) {
-        return new ListRandomAccessVectorValues(
-                rows.<VectorFloat<?>>map(VectorizationProvider.getInstance().getVectorTypeSupport()::createFloatVector)
-                        .toList(),
-                dimension);
-    }
-
-    OnHeapGraphIndex run() {
-        orchestrator.runBatch(name + " (build)", runs(RUN), run -> insert(run * RUN));
+    private OnHeapGraphIndex graph(RowScores scores) {
+        // Two degrees, the second for all upper layers: one alone would make a graph without layers.
+        GraphIndexBuilder builder = GraphIndexBuilder.builder(
+                        scores, scores.dimension(), List.of(2 * options.m(), options.m()))
+                .withBeamWidth(options.efConstruction())
+                .withNeighborOverflow(NEIGHBOR_OVERFLOW)
+                .withAlpha(ALPHA)
+                // Neither is used: what jvector would run on them is done below on the workers.
+                .withSimdExecutor(ForkJoinPool.commonPool())
+                .withParallelExecutor(ForkJoinPool.commonPool())
+                .build();
+        work.forEach(scores.size(), RUN, row -> builder.addGraphNode(row, scores.searchProviderFor(row)));
         OnHeapGraphIndex graph = (OnHeapGraphIndex) builder.getGraph();
-        orchestrator.runBatch(name + " (trim)", runs(TRIM_RUN), run -> trim(graph, run * TRIM_RUN));
+        // Neighbour lists that the build let grow over their length are brought back to it, the most diverse staying.
+        work.forEach(scores.size(), TRIM_RUN, graph::enforceDegree);
         return graph;
-    }
-
-    private int runs(int length) {
-        return (vectors.size() + length - 1) / length;
-    }
-
-    private void insert(int first) {
-        for (int row = first; row < Math.min(first + RUN, vectors.size()); row++) {
-            builder.addGraphNode(row, vectors.getVector(row));
-        }
-    }
-
-    /** Brings neighbour lists that the build let grow over their length back to it, the most diverse staying. */
-    private void trim(OnHeapGraphIndex graph, int first) {
-        for (int row = first; row < Math.min(first + TRIM_RUN, vectors.size()); row++) {
-            graph.enforceDegree(row);
-        }
-    }
-
-    /**
-     * The rows as the build sees them. It looks at one for every distance, holds no lock then, and keeps what it is about
-     * in objects of its own: a search may run in between, which is no part of a build.
-     */
-    private final class GivingWay implements RandomAccessVectorValues {
-        @Override
-        public int size() {
-            return vectors.size();
-        }
-
-        @Override
-        public int dimension() {
-            return vectors.dimension();
-        }
-
-        @Override
-        public VectorFloat<?> getVector(int row) {
-            if (row % LOOKS_PER_WAY == 0) {
-                orchestrator.giveWay();
-            }
-            return vectors.getVector(row);
-        }
-
-        @Override
-        public boolean isValueShared() {
-            return false;
-        }
-
-        @Override
-        public RandomAccessVectorValues copy() {
-            return this;
-        }
     }
 }

@@ -37,12 +37,14 @@ record GraphSpace(Metric metric, int exponent, int largest) {
      */
     record QueryScale(int exponent, boolean far, float squaredNorm) {}
 
-    static GraphSpace of(float[][] rows, Metric metric) {
+    /** @param betweenRows runs with every row */
+    static GraphSpace of(float[][] rows, Metric metric, Runnable betweenRows) {
         if (metric == Metric.COSINE) {
             return new GraphSpace(metric, 0, 0);
         }
         float most = 0;
         for (float[] row : rows) {
+            betweenRows.run();
             most = Math.max(most, largestOf(row));
         }
         int found = exponentOf(most);

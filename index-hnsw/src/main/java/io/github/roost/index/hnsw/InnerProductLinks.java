@@ -1,11 +1,11 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.GraphWalk;
 import io.github.roost.index.hnsw.walk.NodeSet;
 import io.github.roost.index.hnsw.walk.WalkScratch;
 import java.util.Arrays;
+import java.util.function.IntConsumer;
 
 /**
  * Gives the nodes of a graph for inner product a second kind of neighbours: those whose product with the node is largest.
@@ -19,8 +19,7 @@ final class InnerProductLinks {
     /** The second pass finds better neighbours, by those of the first. */
     private static final int PASSES = 2;
 
-    private final Orchestrator orchestrator;
-    private final String name;
+    private final BatchWork work;
     private final GraphImage image;
     private final GraphWalk walk;
     private final int width;
@@ -29,9 +28,8 @@ final class InnerProductLinks {
     /** Those with the largest products, largest first. */
     private final int[][] large;
 
-    InnerProductLinks(Orchestrator orchestrator, String name, GraphImage image, GraphWalk walk, int width) {
-        this.orchestrator = orchestrator;
-        this.name = name;
+    InnerProductLinks(BatchWork work, GraphImage image, GraphWalk walk, int width) {
+        this.work = work;
         this.image = image;
         this.walk = walk;
         this.width = width;
@@ -40,7 +38,7 @@ final class InnerProductLinks {
     }
 
     void add() {
-        Arrays.setAll(near, this::neighbors);
+        onAll(node -> near[node] = neighbors(node));
         for (int pass = 0; pass < PASSES; pass++) {
             onAll(this::search);
             // Only now: the searches read what this writes.
@@ -48,16 +46,8 @@ final class InnerProductLinks {
         }
     }
 
-    private interface Step {
-        void of(int node);
-    }
-
-    private void onAll(Step step) {
-        orchestrator.runBatch(name + " (links)", (near.length + RUN - 1) / RUN, run -> {
-            for (int node = run * RUN; node < Math.min((run + 1) * RUN, near.length); node++) {
-                step.of(node);
-            }
-        });
+    private void onAll(IntConsumer step) {
+        work.forEach(near.length, RUN, step);
     }
 
     private int[] neighbors(int node) {

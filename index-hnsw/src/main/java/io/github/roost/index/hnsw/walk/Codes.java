@@ -22,8 +22,8 @@ record Codes(Metric metric, float[] middles, float[] steps) {
     /** Weights must be fine where they are on average less than this. */
     private static final int LEAST_MEAN = 16;
 
-    /** From all vectors of an image. */
-    static Codes learn(GraphImage image) {
+    /** From all vectors of an image; {@code betweenNodes} runs with each. */
+    static Codes learn(GraphImage image, Runnable betweenNodes) {
         int dimension = image.shape().dimension();
         float[] least = new float[dimension];
         float[] greatest = new float[dimension];
@@ -31,6 +31,7 @@ record Codes(Metric metric, float[] middles, float[] steps) {
         Arrays.fill(greatest, Float.NEGATIVE_INFINITY);
         float[] vector = new float[dimension];
         for (int node = 0; node < image.shape().nodes(); node++) {
+            betweenNodes.run();
             image.vector(node, vector);
             for (int i = 0; i < dimension; i++) {
                 least[i] = Math.min(least[i], vector[i]);
@@ -50,12 +51,13 @@ record Codes(Metric metric, float[] middles, float[] steps) {
         return new Codes(image.shape().metric(), image.middles(), image.steps());
     }
 
-    /** Writes an image's codes, their terms, and what they mean. */
-    void write(GraphImage image) {
+    /** Writes an image's codes, their terms, and what they mean; {@code betweenNodes} runs with each node. */
+    void write(GraphImage image, Runnable betweenNodes) {
         image.setSteps(middles, steps);
         float[] vector = new float[middles.length];
         byte[] codes = new byte[middles.length];
         for (int node = 0; node < image.shape().nodes(); node++) {
+            betweenNodes.run();
             image.vector(node, vector);
             double term = 0;
             for (int i = 0; i < codes.length; i++) {

@@ -19,8 +19,8 @@ import java.util.Arrays;
  * neighbours, so that a visit goes to one place), the lists of the upper layers, and the external ids of each node's rows.
  * In a coded image a record has {@link Codes} of the vector in its place, which are all that a walk reads; the vectors,
  * with which the best of what it finds are measured again, lie at the end. Nodes are numbered from the top layer down, so
- * an upper layer's lists are found without a search. The head is read by {@code struct image} in C too. Written by one
- * thread, then immutable and thread-safe.
+ * an upper layer's lists are found without a search. The head is read by {@code struct image} in C too. Written by
+ * one thread, or several that each write other nodes, then immutable and thread-safe.
  */
 public final class GraphImage {
     /** The most layers above layer 0. */
@@ -330,11 +330,12 @@ public final class GraphImage {
         MemorySegment.copy(memory, FLOAT_ANYWHERE, vectorAt(node), into, 0, shape.dimension());
     }
 
-    /** Writes the codes of a coded image, once all vectors are set. */
-    public void encode() {
+    /** Writes the codes of a coded image, once all vectors are set; {@code betweenNodes} runs with each. Returns this. */
+    public GraphImage encode(Runnable betweenNodes) {
         if (shape.coded()) {
-            Codes.learn(this).write(this);
+            Codes.learn(this, betweenNodes).write(this, betweenNodes);
         }
+        return this;
     }
 
     /** Copies a node's codes into an array. */

@@ -134,7 +134,7 @@ class GraphWalkTest {
                 setNeighbors(image, layer, node, levelCounts[layer - 1], random);
             }
         }
-        image.encode();
+        image.encode(() -> {});
         return image;
     }
 

@@ -1,0 +1,57 @@
+package io.github.roost.index.hnsw;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.jbellis.jvector.graph.ListRandomAccessVectorValues;
+import io.github.jbellis.jvector.graph.RandomAccessVectorValues;
+import io.github.jbellis.jvector.graph.similarity.BuildScoreProvider;
+import io.github.jbellis.jvector.graph.similarity.ScoreFunction;
+import io.github.jbellis.jvector.vector.VectorSimilarityFunction;
+import io.github.jbellis.jvector.vector.VectorizationProvider;
+import io.github.jbellis.jvector.vector.types.VectorFloat;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class RowScoresTest {
+    private static final float[][] ROWS = Fixtures.gaussian(64, 7, new Random(3));
+    private final AtomicInteger ways = new AtomicInteger();
+    private final RowScores scores = new RowScores(ROWS, ways::incrementAndGet);
+
+    @Test
+    void rowsAreAsNearAsJvectorSays() {
+        BuildScoreProvider jvector =
+                BuildScoreProvider.randomAccessScoreProvider(jvectorValues(), VectorSimilarityFunction.EUCLIDEAN);
+        for (int row = 0; row < ROWS.length; row++) {
+            ScoreFunction search = scores.searchProviderFor(row).exactScoreFunction();
+            ScoreFunction expected = jvector.searchProviderFor(row).exactScoreFunction();
+            for (int other = 0; other < ROWS.length; other++) {
+                float score = expected.similarityTo(other);
+                assertThat(search.similarityTo(other)).isEqualTo(score);
+                assertThat(scores.diversityScoreFunctionFor(row).similarityTo(other))
+                        .isEqualTo(score);
+            }
+        }
+        assertThat(scores.approximateCentroid()).isEqualTo(jvector.approximateCentroid());
+    }
+
+    private static RandomAccessVectorValues jvectorValues() {
+        return new ListRandomAccessVectorValues(
+                Arrays.stream(ROWS)
+                        .<VectorFloat<?>>map(
+                                VectorizationProvider.getInstance().getVectorTypeSupport()::createFloatVector)
+                        .toList(),
+                ROWS[0].length);
+    }
+
+    @Test
+    void oneOf32DistancesGivesWay() {
+        ways.set(0);
+        ScoreFunction of5 = scores.diversityScoreFunctionFor(5);
+        for (int other = 0; other < ROWS.length; other++) {
+            of5.similarityTo(other);
+        }
+        assertThat(ways).hasValue(ROWS.length / 32);
+    }
+}
