@@ -311,7 +311,8 @@ public final class Orchestrator implements AutoCloseable {
      * every microsecond or so; a call that finds none waiting costs some 30 ns. Up to 32 run before this returns, and
      * no other batch work. They must not wait for what the caller does. Every 50 us the worker's core is left to other
      * threads that want it, so that callers need not wait for the end of a time slice before they can submit; a thread that
-     * computes keeps it for a slice of its own. In a thread that is no worker nothing happens.
+     * computes keeps it for a slice of its own, so the next time comes when the work has gone on for four times as long as
+     * it was kept waiting. In a thread that is no worker nothing happens.
      */
     public void giveWay() {
         pool.giveWay();

@@ -30,6 +30,8 @@ final class Worker implements Runnable {
     private static final long HELP_PAUSE_NANOS = 50_000;
     /** How long batch work keeps the core from other threads: a hundred times as long as the call that lets them have it. */
     private static final long YIELD_NANOS = 50_000;
+    /** How many times as long as it was away from the core batch work keeps it: at most a fifth of its time is given. */
+    private static final long WORK_PER_YIELD = 4;
 
     private static final int UP = 0;
     private static final int PARKED = 1;
@@ -364,13 +366,23 @@ final class Worker implements Runnable {
             return;
         }
         boolean ran = runInteractive();
-        if (System.nanoTime() - progress.yielded >= YIELD_NANOS) {
+        long left = System.nanoTime();
+        if (left - progress.yieldsAt >= 0) {
             Thread.yield();
-            progress.yielded = System.nanoTime();
+            progress.yieldsAt = nextYield(left, System.nanoTime());
             if (!ran) {
                 runInteractive();
             }
         }
+    }
+
+    /**
+     * When to leave the core again, after it was left at one moment and back at another: only when the work has gone on for
+     * four times as long. A core that other threads want to compute on comes back after a slice of theirs, of milliseconds:
+     * work that left it every 50 us all the same would hardly go on at all.
+     */
+    static long nextYield(long leftNanos, long backNanos) {
+        return backNanos + Math.max(YIELD_NANOS, WORK_PER_YIELD * (backNanos - leftNanos));
     }
 
     /**
@@ -439,8 +451,8 @@ final class Worker implements Runnable {
         private boolean givesWay;
         /** Until when the batch task that runs gives way to nobody; the worker's own. */
         private long undisturbedUntil = System.nanoTime();
-        /** When batch work last let other threads have the core; the worker's own. */
-        private long yielded = System.nanoTime();
+        /** When batch work next lets other threads have the core; the worker's own. */
+        private long yieldsAt = System.nanoTime();
         /** When the last task ended, 0 when the worker has looked around since; the worker's own. */
         private long endOfLast;
 
