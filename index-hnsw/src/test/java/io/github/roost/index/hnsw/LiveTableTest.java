@@ -47,7 +47,7 @@ class LiveTableTest {
     /** Searches so wide that every part is looked at whole: what is found is exact whatever was frozen when. */
     @ParameterizedTest
     @EnumSource(Metric.class)
-    void everySearchSeesExactlyTheChangesBeforeIt(Metric metric) {
+    void everySearchSeesExactlyTheChangesBeforeIt(Metric metric) throws Exception {
         Random random = new Random(61);
         Map<Long, float[]> model = new TreeMap<>();
         try (LiveTable table = small().metric(metric).build(ORCHESTRATOR, 5)) {
@@ -66,8 +66,12 @@ class LiveTableTest {
                     float[] query = gaussian(1, 5, random)[0];
                     assertSame(table.search(query, 10, 1_000).join(), model, query, metric);
                 }
+                // Freezing goes on all the time; here some is known to be done, however busy the cores are.
+                if (change % 1_000 == 500) {
+                    table.freeze();
+                    assertThat(table.frozenParts()).isPositive();
+                }
             }
-            assertThat(table.frozenParts()).isPositive();
         }
     }
 
