@@ -205,13 +205,18 @@ class IvfMutationTest {
         assertThatThrownBy(table::rebuild).hasMessageContaining("is closed");
     }
 
-    /** Every row is the same number in all components, so its distance to the origin tells whether it was read whole. */
+    /**
+     * Every row is the same number in all components, so its distance to the origin tells whether it was read whole. Half of
+     * the rows, the nearest, are left as they are: a search may miss those that change while it runs, not these.
+     */
     @ParameterizedTest
     @EnumSource(Kept.class)
     void noSearchSeesHalfAVectorOrARowTwice(Kept kept) throws Exception {
         int rows = 400;
+        int changing = 200;
         float[][] constant = new float[rows][];
-        Arrays.setAll(constant, i -> constant(1 + i % 50));
+        Arrays.setAll(constant, i -> constant(i < changing ? 10 + i % 40 : 1 + i % 9));
+        Long[] unchanged = LongStream.range(changing, rows).boxed().toArray(Long[]::new);
         IvfTable table = kept.builder().nlist(8).nprobe(8).build(orchestrator, constant);
         AtomicBoolean stop = new AtomicBoolean();
         try (ExecutorService threads =
@@ -219,12 +224,12 @@ class IvfMutationTest {
             Future<?> changes = threads.submit(() -> {
                 Random random = new Random(9);
                 for (int i = 0; !stop.get(); i++) {
-                    long id = random.nextInt(rows);
+                    long id = random.nextInt(changing);
                     if (i % 3 == 0) {
                         table.remove(id);
-                        table.add(id, constant(1 + random.nextInt(50)));
+                        table.add(id, constant(10 + random.nextInt(40)));
                     } else {
-                        table.update(id, constant(1 + random.nextInt(50)));
+                        table.update(id, constant(10 + random.nextInt(40)));
                     }
                 }
             });
@@ -239,12 +244,12 @@ class IvfMutationTest {
                     Set<Long> ids = new HashSet<>();
                     for (int n = 0; n < all.size(); n++) {
                         double component = Math.sqrt(all.distances()[n] / DIMENSION);
-                        assertThat(component).isEqualTo(Math.rint(component)).isBetween(1., 50.);
+                        assertThat(component).isEqualTo(Math.rint(component)).isBetween(1., 49.);
                         assertThat(ids.add(all.ids()[n]))
                                 .as("row %d once", all.ids()[n])
                                 .isTrue();
                     }
-                    assertThat(ids).isNotEmpty();
+                    assertThat(ids).contains(unchanged);
                 }
             } finally {
                 stop.set(true);
