@@ -1,6 +1,7 @@
 package io.github.roost.bench;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -30,6 +31,12 @@ public record ClosedLoop(int inFlight) {
     @FunctionalInterface
     public interface Search<R> {
         CompletableFuture<R> start(long number);
+    }
+
+    /** Starts the searches of {@code count} numbers from {@code first} on; one future each, in their order. */
+    @FunctionalInterface
+    public interface BatchSearch<R> {
+        List<CompletableFuture<R>> start(long first, int count);
     }
 
     /** Takes the result of one number; called by whichever thread completes it. */
@@ -62,33 +69,54 @@ public record ClosedLoop(int inFlight) {
      */
     public <R> Run run(long count, Duration atMost, Search<R> search, Receiver<R> receiver)
             throws InterruptedException {
+        return run(count, atMost, 1, (first, one) -> List.of(search.start(first)), receiver);
+    }
+
+    /**
+     * {@link #run(long, Duration, Search, Receiver)} of searches that start together: as many as are free to at a time.
+     *
+     * @param count how many at most
+     * @param atMost no search starts later than this after the first
+     * @throws InterruptedException if interrupted; searches under way are left to themselves
+     * @throws SearchFailedException if a search fails; none starts after it
+     */
+    public <R> Run runBatches(long count, Duration atMost, BatchSearch<R> search, Receiver<R> receiver)
+            throws InterruptedException {
+        return run(count, atMost, inFlight, search, receiver);
+    }
+
+    private <R> Run run(long count, Duration atMost, int mostTogether, BatchSearch<R> search, Receiver<R> receiver)
+            throws InterruptedException {
         Places places = new Places(inFlight);
         AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
         Histogram nanos = new ConcurrentHistogram(SIGNIFICANT_DIGITS);
         long began = System.nanoTime();
         long started = 0;
         while (started < count && failure.get() == null) {
-            places.take();
+            int together = places.take((int) Math.min(mostTogether, count - started));
             long submitted = System.nanoTime();
             if (submitted - began >= atMost.toNanos() && started > 0) {
-                places.giveBack();
+                places.giveBack(together);
                 break;
             }
-            long number = started++;
-            search.start(number).whenComplete((result, thrown) -> {
-                nanos.recordValue(Math.max(0, System.nanoTime() - submitted));
-                try {
-                    if (thrown == null) {
-                        receiver.accept(number, result);
-                    } else {
-                        failure.compareAndSet(null, thrown);
+            List<CompletableFuture<R>> searches = search.start(started, together);
+            for (CompletableFuture<R> one : searches) {
+                long number = started++;
+                one.whenComplete((result, thrown) -> {
+                    nanos.recordValue(Math.max(0, System.nanoTime() - submitted));
+                    try {
+                        if (thrown == null) {
+                            receiver.accept(number, result);
+                        } else {
+                            failure.compareAndSet(null, thrown);
+                        }
+                    } catch (RuntimeException | Error e) {
+                        failure.compareAndSet(null, e);
+                    } finally {
+                        places.giveBack(1);
                     }
-                } catch (RuntimeException | Error e) {
-                    failure.compareAndSet(null, e);
-                } finally {
-                    places.giveBack();
-                }
-            });
+                });
+            }
         }
         places.awaitAll();
         Duration elapsed = Duration.ofNanos(System.nanoTime() - began);
@@ -119,11 +147,14 @@ public record ClosedLoop(int inFlight) {
             this.free = new AtomicInteger(all);
         }
 
-        void take() throws InterruptedException {
+        /** Takes what is free, at least one place, at most so many; how many. */
+        int take(int most) throws InterruptedException {
             if (free.get() == 0) {
                 await(burst);
             }
-            free.decrementAndGet();
+            int taken = Math.min(most, free.get());
+            free.addAndGet(-taken);
+            return taken;
         }
 
         void awaitAll() throws InterruptedException {
@@ -140,8 +171,9 @@ public record ClosedLoop(int inFlight) {
             }
         }
 
-        void giveBack() {
-            if (free.incrementAndGet() == awaited) {
+        /** One at a time but for the taker, which nobody awaits while it runs: so what is awaited is met, not passed. */
+        void giveBack(int places) {
+            if (free.addAndGet(places) == awaited) {
                 LockSupport.unpark(taker);
             }
         }

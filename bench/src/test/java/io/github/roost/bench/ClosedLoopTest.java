@@ -4,12 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -48,6 +51,38 @@ class ClosedLoopTest {
         assertThat(run.latencies().count()).isEqualTo(1_000);
         assertThat(run.latencies().p50us()).isLessThanOrEqualTo(run.latencies().p99us());
         assertThat(run.latencies().p99us()).isLessThanOrEqualTo(run.latencies().p999us());
+    }
+
+    @Test
+    void searchesOfABatchAreAsManyAsAreFreeToStart() throws InterruptedException {
+        AtomicInteger underWay = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        List<Integer> sizes = new ArrayList<>();
+        Set<Long> received = ConcurrentHashMap.newKeySet();
+
+        ClosedLoop.Run run = new ClosedLoop(40)
+                .runBatches(
+                        1_001,
+                        LONG,
+                        (first, count) -> {
+                            sizes.add(count);
+                            most.accumulateAndGet(underWay.addAndGet(count), Math::max);
+                            return LongStream.range(first, first + count)
+                                    .mapToObj(number -> CompletableFuture.supplyAsync(() -> -number, threads))
+                                    .toList();
+                        },
+                        (number, result) -> {
+                            assertThat(result).isEqualTo(-number);
+                            received.add(number);
+                            underWay.decrementAndGet();
+                        });
+
+        assertThat(sizes.getFirst()).isEqualTo(40);
+        assertThat(sizes.stream().mapToInt(size -> size).sum()).isEqualTo(1_001);
+        assertThat(received).hasSize(1_001);
+        assertThat(most.get()).isEqualTo(40);
+        assertThat(run.searches()).isEqualTo(1_001);
+        assertThat(run.latencies().count()).isEqualTo(1_001);
     }
 
     @Test

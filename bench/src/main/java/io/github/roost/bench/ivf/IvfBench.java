@@ -21,12 +21,14 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Question: how many searches a second does an IVF table answer, and how fast a lone one, beside FAISS's
  * {@code IndexIVFFlat} of as many lists on as many threads, and beside a table whose lists are of halves or bytes? They take turns, in
- * rounds.
+ * rounds. As FAISS is given all queries at once, Roost's client submits together what may start together, by {@link
+ * IvfTable#searchAll}.
  */
 public final class IvfBench implements AutoCloseable {
     private static final int QUERIES_FOR_RECALL = 200;
@@ -232,10 +234,16 @@ public final class IvfBench implements AutoCloseable {
     private Run run(Engine engine, int inFlight, int k, int nprobe, Duration slice) throws InterruptedException {
         float[][] queries = workload.queries();
         return new ClosedLoop(inFlight)
-                .run(
+                .runBatches(
                         Long.MAX_VALUE,
                         slice,
-                        number -> engine.table().search(queries[(int) (number % queries.length)], k, nprobe),
+                        (first, count) -> engine.table()
+                                .searchAll(
+                                        LongStream.range(first, first + count)
+                                                .mapToObj(number -> queries[(int) (number % queries.length)])
+                                                .toList(),
+                                        k,
+                                        nprobe),
                         (number, found) -> {});
     }
 

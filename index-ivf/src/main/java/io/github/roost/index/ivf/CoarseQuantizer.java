@@ -2,6 +2,7 @@ package io.github.roost.index.ivf;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
+import io.github.roost.index.ivf.kernel.CodeGroup;
 import io.github.roost.index.ivf.kernel.QueryGroup;
 import io.github.roost.index.ivf.kernel.Reservoir;
 import io.github.roost.index.ivf.kernel.RowPicks;
@@ -21,6 +22,8 @@ import org.jspecify.annotations.Nullable;
 final class CoarseQuantizer {
     /** With fewer centroids it takes longer to choose candidates than to compare all. */
     private static final int LEAST_CODED = 128;
+    /** So many queries share what is read of a centroid; choosing candidates is for each of them alone. */
+    private static final int TOGETHER = 4;
 
     private static final ThreadLocal<QueryGroup> GROUP = ThreadLocal.withInitial(QueryGroup::new);
     private static final ThreadLocal<RowPicks> PICKS = ThreadLocal.withInitial(RowPicks::new);
@@ -64,20 +67,32 @@ final class CoarseQuantizer {
     }
 
     /**
-     * The {@code count} nearest lists of one query, nearest first, in a table of this metric; fewer where a distance is not a
+     * For each query the {@code count} nearest lists, nearest first, in a table of this metric; fewer where a distance is not a
      * number.
      */
-    int[] nearest(float[] query, int count, Metric metric) {
+    int[][] nearest(float[][] queries, int count, Metric metric) {
         // Rows went to lists by distance, so that is what lists are near by, for unit vectors too.
         Metric measure = metric == Metric.INNER_PRODUCT ? metric : Metric.SQUARED_L2;
-        Neighbors nearest = pays(count)
-                ? nearestOf(codes(measure).candidates(new float[][] {query}, count)[0], query, count, measure)
-                : nearestOfAll(query, count, measure);
-        int[] lists = new int[nearest.size()];
-        for (int i = 0; i < lists.length; i++) {
-            lists[i] = (int) nearest.ids()[i];
+        int most = Math.min(QueryGroup.limit(count), CodeGroup.MAX_QUERIES);
+        int[][] lists = new int[queries.length][];
+        for (int from = 0; from < queries.length; from += most) {
+            float[][] some = Arrays.copyOfRange(queries, from, Math.min(queries.length, from + most));
+            Neighbors[] nearest = pays(count) && some.length < TOGETHER
+                    ? nearestOf(codes(measure).candidates(some, count), some, count, measure)
+                    : nearestOfAll(some, count, measure);
+            for (int i = 0; i < some.length; i++) {
+                lists[from + i] = numbers(nearest[i].ids());
+            }
         }
         return lists;
+    }
+
+    private static int[] numbers(long[] ids) {
+        int[] numbers = new int[ids.length];
+        for (int i = 0; i < numbers.length; i++) {
+            numbers[i] = (int) ids[i];
+        }
+        return numbers;
     }
 
     /** Whether it takes less time to look at the bytes of all centroids first. */
@@ -115,14 +130,35 @@ final class CoarseQuantizer {
         return NearestFirst.of(Arrays.copyOf(ids, numbers), Arrays.copyOf(distances, numbers), count);
     }
 
-    private Neighbors nearestOfAll(float[] query, int count, Metric measure) {
-        Reservoir reservoir = new Reservoir(count);
+    private Neighbors[] nearestOf(int[][] candidates, float[][] queries, int count, Metric measure) {
+        Neighbors[] nearest = new Neighbors[queries.length];
+        for (int i = 0; i < nearest.length; i++) {
+            nearest[i] = nearestOf(candidates[i], queries[i], count, measure);
+        }
+        return nearest;
+    }
+
+    private Neighbors[] nearestOfAll(float[][] queries, int count, Metric measure) {
+        Reservoir[] reservoirs = scanned(queries, count, measure);
+        Neighbors[] nearest = new Neighbors[queries.length];
+        for (int i = 0; i < nearest.length; i++) {
+            nearest[i] = NearestFirst.of(reservoirs[i].copyOfIds(), reservoirs[i].copyOfDistances(), count);
+        }
+        return nearest;
+    }
+
+    /** The nearest centroids of each query, of all of them, in no order. */
+    private Reservoir[] scanned(float[][] queries, int count, Metric measure) {
         QueryGroup group = GROUP.get();
         group.begin(measure, dimension, count);
-        group.add(query, reservoir, Float.POSITIVE_INFINITY);
+        Reservoir[] reservoirs = new Reservoir[queries.length];
+        for (int i = 0; i < reservoirs.length; i++) {
+            reservoirs[i] = new Reservoir(count);
+            group.add(queries[i], reservoirs[i], Float.POSITIVE_INFINITY);
+        }
         kernel.scan(centroids, group);
         group.finish();
-        return NearestFirst.of(reservoir.copyOfIds(), reservoir.copyOfDistances(), count);
+        return reservoirs;
     }
 
     /** Writes the nearest list, by squared L2, of rows {@code from} to {@code to} exclusive to {@code lists}. */
@@ -153,16 +189,7 @@ final class CoarseQuantizer {
     }
 
     private int[] nearestByDistance(float[][] rows) {
-        QueryGroup group = GROUP.get();
-        group.begin(Metric.SQUARED_L2, dimension, 1);
-        Reservoir[] reservoirs = new Reservoir[rows.length];
-        for (int i = 0; i < rows.length; i++) {
-            reservoirs[i] = new Reservoir(1);
-            group.add(rows[i], reservoirs[i], Float.POSITIVE_INFINITY);
-        }
-        kernel.scan(centroids, group);
-        group.finish();
-        return Arrays.stream(reservoirs)
+        return Arrays.stream(scanned(rows, 1, Metric.SQUARED_L2))
                 .mapToInt(reservoir -> reservoir.size() == 0 ? 0 : (int) reservoir.nearestId())
                 .toArray();
     }

@@ -14,11 +14,13 @@ import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongPredicate;
+import org.agrona.collections.IntArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,6 +46,9 @@ public final class IvfTable implements AutoCloseable {
 
     /** Most candidates that are compared again, as a multiple of k. */
     static final double MOST_RERANK = 100;
+
+    /** Queries of a batch that are posted before any list is queued; so few that workers do not wait for them long. */
+    private static final int MOST_TOGETHER = 64;
 
     private final Orchestrator orchestrator;
     private final Registration registration;
@@ -141,9 +146,9 @@ public final class IvfTable implements AutoCloseable {
         Vectors.requireRange("nprobe", nprobe, 1, nlist());
         return (query, context) -> {
             requireOpen();
-            float[] prepared = preparation.prepareQuery(query);
+            float[] prepared = preparation.prepareQuery("query", query);
             Lists lists = rows.lists();
-            int[] probed = probes(lists, prepared, nprobe);
+            int[] probed = probes(lists, nprobe, prepared)[0];
             if (probed.length == 0) {
                 return Neighbors.EMPTY;
             }
@@ -205,10 +210,17 @@ public final class IvfTable implements AutoCloseable {
         List<float[]> checked = List.copyOf(queries);
         Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
         Vectors.requireRange("nprobe", nprobe, 1, nlist());
-        for (int query = 0; query < checked.size(); query++) {
-            Vectors.require("query " + query, checked.get(query), dimension(), metric());
+        float[][] prepared = new float[checked.size()][];
+        for (int query = 0; query < prepared.length; query++) {
+            prepared[query] = preparation.prepareQuery("query " + query, checked.get(query));
         }
-        return checked.stream().map(query -> search(query, k, nprobe)).toList();
+        requireOpen();
+        List<CompletableFuture<Neighbors>> answers = new ArrayList<>(prepared.length);
+        for (int from = 0; from < prepared.length; from += MOST_TOGETHER) {
+            float[][] some = Arrays.copyOfRange(prepared, from, Math.min(prepared.length, from + MOST_TOGETHER));
+            answers.addAll(submit(some, k, Float.POSITIVE_INFINITY, nprobe, null));
+        }
+        return answers;
     }
 
     /**
@@ -241,10 +253,10 @@ public final class IvfTable implements AutoCloseable {
      */
     public int[] probes(float[] query, int nprobe) {
         Vectors.requireRange("nprobe", nprobe, 1, nlist());
-        return probes(rows.lists(), preparation.prepareQuery(query), nprobe);
+        return probes(rows.lists(), nprobe, preparation.prepareQuery("query", query))[0];
     }
 
-    private int[] probes(Lists lists, float[] prepared, int nprobe) {
+    private int[][] probes(Lists lists, int nprobe, float[]... prepared) {
         return lists.quantizer().nearest(prepared, nprobe, metric());
     }
 
@@ -254,21 +266,47 @@ public final class IvfTable implements AutoCloseable {
         Vectors.requireRange(limitName, limit, 1, Vectors.MOST_NEIGHBORS);
         Vectors.requireRange("nprobe", nprobe, 1, nlist());
         requireOpen();
-        float[] prepared = preparation.prepareQuery(query);
+        float[][] prepared = {preparation.prepareQuery("query", query)};
+        return submit(prepared, limit, radius, nprobe, filter).getFirst();
+    }
+
+    /**
+     * Posts queries to all their lists before any of these is queued, so that the scan of a list serves them all.
+     *
+     * @param prepared at most {@link #MOST_TOGETHER}
+     */
+    private List<CompletableFuture<Neighbors>> submit(
+            float[][] prepared, int limit, float radius, int nprobe, @Nullable LongPredicate filter) {
         Lists lists = rows.lists();
-        int[] probed = probes(lists, prepared, nprobe);
-        SearchRequest request = new SearchRequest(prepared, Math.clamp(rows.size(), 1, limit), radius, filter);
-        IvfQuery<?> pending = scanner.query(request, lists, probed.length, rows::moves, orchestrator.newFuture());
+        int k = Math.clamp(rows.size(), 1, limit);
+        int[][] probed = probes(lists, nprobe, prepared);
+        List<CompletableFuture<Neighbors>> answers = new ArrayList<>(prepared.length);
+        IntArrayList toQueue = new IntArrayList();
+        try {
+            for (int i = 0; i < prepared.length; i++) {
+                SearchRequest request = new SearchRequest(prepared[i], k, radius, filter);
+                answers.add(post(request, lists, probed[i], toQueue));
+            }
+        } finally {
+            // Whatever happened: mail that nobody is to take would keep later mail from being taken.
+            toQueue.forEachInt(list -> queue(lists, list));
+        }
+        return answers;
+    }
+
+    /** Posts one query, and adds the lists that are to be queued. */
+    private CompletableFuture<Neighbors> post(SearchRequest request, Lists lists, int[] probed, IntArrayList toQueue) {
+        IvfQuery<?> query = scanner.query(request, lists, probed.length, rows::moves, orchestrator.newFuture());
         if (probed.length == 0) {
             // Only where every distance to a centroid overflows to no number.
-            pending.answer().complete(Neighbors.EMPTY);
+            query.answer().complete(Neighbors.EMPTY);
         }
         for (int list : probed) {
-            if (lists.mailboxes()[list].post(pending)) {
-                queue(lists, list);
+            if (lists.mailboxes()[list].post(query)) {
+                toQueue.addInt(list);
             }
         }
-        return pending.answer();
+        return query.answer();
     }
 
     private void queue(Lists lists, int list) {

@@ -100,7 +100,8 @@ final class ProbeChoice {
     }
 
     private void countRanks(int query, long[] ids, Lists lists, Locations locations, int[] ranks) {
-        int[] order = lists.quantizer().nearest(rows.row(sample[query]), lists.count(), training.metric());
+        float[][] one = {rows.row(sample[query])};
+        int[] order = lists.quantizer().nearest(one, lists.count(), training.metric())[0];
         int[] rankOf = new int[lists.count()];
         Arrays.fill(rankOf, lists.count() - 1);
         for (int rank = 0; rank < order.length; rank++) {

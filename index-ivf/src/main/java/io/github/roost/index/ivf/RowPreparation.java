@@ -48,10 +48,10 @@ record RowPreparation(Metric metric, int dimension, ElementType element) {
         return stored;
     }
 
-    /** A copy of the query, checked. */
-    float[] prepareQuery(float[] query) {
+    /** A copy of a query, checked; {@code what} it is called where it is refused. */
+    float[] prepareQuery(String what, float[] query) {
         float[] copy = query.clone();
-        Vectors.require("query", copy, dimension, metric);
+        Vectors.require(what, copy, dimension, metric);
         return metric == Metric.COSINE ? normalised(copy) : copy;
     }
 

@@ -61,9 +61,26 @@ class CoarseQuantizerTest {
         }
     }
 
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void queriesTogetherFindWhatEachFindsAlone(ScanKernel kernel) {
+        Random random = new Random(23);
+        float[][] centroids = vectors(random, 300, 20, x -> x);
+        CoarseQuantizer quantizer = new CoarseQuantizer(kernel, centroids);
+        for (int together : new int[] {1, 2, 3, 4, 5, 64, 65, 150}) {
+            float[][] queries = vectors(random, together, 20, x -> x);
+            for (Metric metric : Metric.values()) {
+                int[][] found = quantizer.nearest(queries, 17, metric);
+                for (int i = 0; i < together; i++) {
+                    assertThat(found[i]).isEqualTo(quantizer.nearest(new float[][] {queries[i]}, 17, metric)[0]);
+                }
+            }
+        }
+    }
+
     private static void assertNearest(
             CoarseQuantizer quantizer, float[][] centroids, float[] query, int count, Metric metric) {
-        assertThat(quantizer.nearest(query, count, metric))
+        assertThat(quantizer.nearest(new float[][] {query}, count, metric)[0])
                 .as("%d of %d centroids of dimension %d, %s", count, centroids.length, query.length, metric)
                 .isEqualTo(LongStream.of(nearest(centroids, query, count, metric))
                         .mapToInt(Math::toIntExact)

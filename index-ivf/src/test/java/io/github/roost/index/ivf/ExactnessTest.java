@@ -58,7 +58,7 @@ class ExactnessTest {
                         IvfTable.builder().metric(metric).nlist(7).nprobe(7).build(ORCHESTRATOR, ids, rows)) {
                     for (float[] query : queries) {
                         int k = 1 + random.nextInt(40);
-                        float[] prepared = preparation.prepareQuery(query);
+                        float[] prepared = preparation.prepareQuery("query", query);
                         assertThat(table.search(query, k, 7).join())
                                 .as("%s, %s, dimension %d, k %d", kernel, metric, dimension, k)
                                 .isEqualTo(PlainScan.nearest(metric, stored, ids, prepared, k));
@@ -91,10 +91,11 @@ class ExactnessTest {
                     for (float[] query : queries) {
                         assertThat(table.search(query, 20, 7).join())
                                 .as("%s, %s, dimension %d", kernel, metric, dimension)
-                                .isEqualTo(
-                                        PlainScan.nearest(metric, rounded, ids, preparation.prepareQuery(query), 20));
+                                .isEqualTo(PlainScan.nearest(
+                                        metric, rounded, ids, preparation.prepareQuery("query", query), 20));
                         assertThat(table.search(query, 20, 7, id -> id % 2 == 0).join())
-                                .isEqualTo(evenOnes(metric, rounded, ids, preparation.prepareQuery(query), 20));
+                                .isEqualTo(
+                                        evenOnes(metric, rounded, ids, preparation.prepareQuery("query", query), 20));
                     }
                 }
             }
@@ -145,7 +146,7 @@ class ExactnessTest {
         int dimension = query.length;
         RowPreparation preparation = new RowPreparation(metric, dimension, ElementType.FLOAT32);
         float[][] stored = preparation.prepareRows(rows);
-        float[] prepared = preparation.prepareQuery(query);
+        float[] prepared = preparation.prepareQuery("query", query);
         ScalarCodec codec = ScalarCodec.learn(
                 metric, new BatchWork(ORCHESTRATOR, "oracle"), row -> stored[row], rows.length, dimension);
         ScalarCodec.Weights weights = codec.weights(prepared);
@@ -224,7 +225,7 @@ class ExactnessTest {
                 IvfTable.builder().metric(metric).nlist(20).nprobe(20).build(ORCHESTRATOR, ids, rows)) {
             float[] query = vectors(1, 5, () -> (float) random.nextGaussian())[0];
             Neighbors expected = PlainScan.nearest(
-                    metric, preparation.prepareRows(rows), ids, preparation.prepareQuery(query), 10_000);
+                    metric, preparation.prepareRows(rows), ids, preparation.prepareQuery("query", query), 10_000);
             assertThat(table.search(query, 10_000, 20).join()).isEqualTo(expected);
             assertThat(expected.size()).isEqualTo(10_000);
         }

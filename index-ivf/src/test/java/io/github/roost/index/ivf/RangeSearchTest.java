@@ -48,7 +48,7 @@ class RangeSearchTest {
         try (IvfTable table = kept.builder().metric(metric).nlist(12).build(orchestrator, ids, rows)) {
             for (float[] query : gaussian(10, random)) {
                 Neighbors all = PlainScan.nearest(
-                        metric, preparation.prepareRows(rows), ids, preparation.prepareQuery(query), ROWS);
+                        metric, preparation.prepareRows(rows), ids, preparation.prepareQuery("query", query), ROWS);
                 for (int within : new int[] {0, 1, 7, 200, ROWS - 1}) {
                     float radius = all.distances()[within];
                     assertThat(table.rangeSearch(query, radius, ROWS, 12).join())
