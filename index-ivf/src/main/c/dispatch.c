@@ -106,3 +106,20 @@ void roost_ivf_compare(int32_t isa, const float *const *rows, int64_t count, int
             picks_portable(&picks);
     }
 }
+
+/* As keep_avx512 and the others; `isa` must be supported. */
+int32_t roost_ivf_keep(int32_t isa, float *scores, int64_t *places, int32_t size, int32_t wanted, float *bound) {
+    switch (isa) {
+#if defined(__x86_64__)
+        case AVX2:
+            return keep_avx2(scores, places, size, wanted, bound);
+        case AVX512:
+            return keep_avx512(scores, places, size, wanted, bound);
+#elif defined(__aarch64__)
+        case NEON:
+            return keep_neon(scores, places, size, wanted, bound);
+#endif
+        default:
+            return keep_portable(scores, places, size, wanted, bound);
+    }
+}

@@ -1,7 +1,9 @@
 /*
  * The nearest rows that a query has met so far: up to twice as many as it wants are gathered in no order, then the farthest
  * are dropped (FAISS's reservoir). That costs a row a store and its share of some passes without branches, where a heap
- * costs it a logarithm of branches that nobody can foretell.
+ * costs it a logarithm of branches that nobody can foretell. The source that includes it defines
+ *   keep_up_to(distances, ids, size, bound, last_id)   keeps in their order, and counts, the rows nearer than `bound`, and of
+ *                            those at it the ones with ids up to `last_id`
  */
 #ifndef ROOST_RESERVOIR_H
 #define ROOST_RESERVOIR_H
@@ -30,6 +32,33 @@ static inline int32_t count_within(const float *distances, int32_t size, float b
     return within;
 }
 
+static inline float greatest(const float *distances, int32_t size) {
+    int32_t key = INT32_MIN;
+    for (int32_t i = 0; i < size; i++) key = key_of(distances[i]) > key ? key_of(distances[i]) : key;
+    return distance_of(key);
+}
+
+/*
+ * A distance that at least `wanted` are within, at most `most` unless more have the very distance; `within` is how many. The
+ * fewer `most` leaves to choose from, the more passes it takes.
+ */
+static inline float bound_within(const float *distances, int32_t size, int32_t wanted, int32_t most, int32_t *within) {
+    int32_t from = INT32_MAX, to = key_of(greatest(distances, size));
+    for (int32_t i = 0; i < size; i++) from = key_of(distances[i]) < from ? key_of(distances[i]) : from;
+    *within = size;
+    while (*within > most && from < to) {
+        int32_t middle = (int32_t)(from + ((int64_t)to - from) / 2);
+        int32_t count = count_within(distances, size, distance_of(middle));
+        if (count >= wanted) {
+            to = middle;
+            *within = count;
+        } else {
+            from = middle + 1;
+        }
+    }
+    return distance_of(to);
+}
+
 /* The `wanted`-th smallest id, `wanted` at least 1, of the rows at a distance. */
 static inline int64_t largest_id_kept(const float *distances, const int64_t *ids, int32_t size, float distance,
                                       int32_t wanted) {
@@ -49,47 +78,22 @@ static inline int64_t largest_id_kept(const float *distances, const int64_t *ids
 
 /*
  * Drops the farthest, ties by the larger id, until `wanted` are left or a few more: to find a distance that some more
- * are within takes fewer passes. The bound falls to the farthest that is left.
+ * are within takes fewer passes. The bound falls to a distance that all are within that are left.
  */
 static void shrink(const struct scan *scan, int32_t query) {
     float *distances = scan->found_distances + (int64_t)query * scan->room;
     int64_t *ids = scan->found_ids + (int64_t)query * scan->room;
     const int32_t size = scan->sizes[query], wanted = scan->wanted[query], most = wanted + wanted / 4;
-    float least = distances[0], greatest = distances[0];
-    for (int32_t i = 1; i < size; i++) {
-        least = distances[i] < least ? distances[i] : least;
-        greatest = distances[i] > greatest ? distances[i] : greatest;
-    }
-    int32_t from = key_of(least), to = key_of(greatest), within = size;
-    while (within > most && from < to) {
-        int32_t middle = (int32_t)(from + ((int64_t)to - from) / 2);
-        int32_t count = count_within(distances, size, distance_of(middle));
-        if (count >= wanted) {
-            to = middle;
-            within = count;
-        } else {
-            from = middle + 1;
-        }
-    }
-    const float bound = distance_of(to);
+    int32_t within;
+    const float bound = bound_within(distances, size, wanted, most, &within);
     int64_t last_id = INT64_MAX;
     if (within > most) {
         int32_t nearer = 0;
         for (int32_t i = 0; i < size; i++) nearer += distances[i] < bound;
         last_id = largest_id_kept(distances, ids, size, bound, wanted - nearer);
     }
-    int32_t kept = 0;
-    float farthest = least;
-    for (int32_t i = 0; i < size; i++) {
-        const float distance = distances[i];
-        const int64_t id = ids[i];
-        distances[kept] = distance;
-        ids[kept] = id;
-        kept += (distance < bound) | ((distance == bound) & (id <= last_id));
-        farthest = distance <= bound && distance > farthest ? distance : farthest;
-    }
-    scan->sizes[query] = kept;
-    scan->bounds[query] = farthest;
+    scan->sizes[query] = keep_up_to(distances, ids, size, bound, last_id);
+    scan->bounds[query] = bound;
 }
 
 /* Takes a row whose distance is within the query's bound. */

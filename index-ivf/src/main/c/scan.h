@@ -54,4 +54,14 @@ void picks_avx2(const struct picks *picks);
 void picks_neon(const struct picks *picks);
 void picks_portable(const struct picks *picks);
 
+
+/*
+ * Of `size` rows, at least `wanted`, keeps in their order those with the best scores: `wanted`, and all that tie with the last
+ * of them, whose score becomes `bound`. Returns how many.
+ */
+int32_t keep_avx512(float *scores, int64_t *places, int32_t size, int32_t wanted, float *bound);
+int32_t keep_avx2(float *scores, int64_t *places, int32_t size, int32_t wanted, float *bound);
+int32_t keep_neon(float *scores, int64_t *places, int32_t size, int32_t wanted, float *bound);
+int32_t keep_portable(float *scores, int64_t *places, int32_t size, int32_t wanted, float *bound);
+
 #endif

@@ -51,7 +51,34 @@ static inline __attribute__((always_inline)) uint32_t near_pairs(const float *ou
     return _mm512_cmp_ps_mask(_mm512_load_ps(out), bound, _CMP_LE_OQ) & ((1u << queries * TILE_ROWS) - 1);
 }
 
+/* Compressed in registers and stored by mask: a compressing store is slow on Zen 4. */
+static inline int32_t keep_up_to(float *distances, int64_t *ids, int32_t size, float bound, int64_t last_id) {
+    const __m512 bounds = _mm512_set1_ps(bound);
+    const __m512i last = _mm512_set1_epi64(last_id);
+    int32_t kept = 0;
+    for (int32_t i = 0; i < size; i += 16) {
+        const __mmask16 there = size - i < 16 ? (__mmask16)((1 << (size - i)) - 1) : (__mmask16)0xFFFF;
+        const __mmask8 low = (__mmask8)there, high = (__mmask8)(there >> 8);
+        const __m512 distance = _mm512_maskz_loadu_ps(there, distances + i);
+        const __m512i low_ids = _mm512_maskz_loadu_epi64(low, ids + i);
+        const __m512i high_ids = _mm512_maskz_loadu_epi64(high, ids + i + 8);
+        const __mmask16 in_time = (__mmask16)(_mm512_cmple_epi64_mask(low_ids, last)
+                                              | _mm512_cmple_epi64_mask(high_ids, last) << 8);
+        const __mmask16 near = (__mmask16)(_mm512_mask_cmp_ps_mask(there, distance, bounds, _CMP_LT_OQ)
+                                           | _mm512_mask_cmp_ps_mask(in_time & there, distance, bounds, _CMP_EQ_OQ));
+        const int32_t count = __builtin_popcount(near), low_count = __builtin_popcount(near & 0xFF);
+        _mm512_mask_storeu_ps(distances + kept, (__mmask16)((1 << count) - 1), _mm512_maskz_compress_ps(near, distance));
+        _mm512_mask_storeu_epi64(ids + kept, (__mmask8)((1 << low_count) - 1),
+                                 _mm512_maskz_compress_epi64((__mmask8)near, low_ids));
+        _mm512_mask_storeu_epi64(ids + kept + low_count, (__mmask8)((1 << (count - low_count)) - 1),
+                                 _mm512_maskz_compress_epi64((__mmask8)(near >> 8), high_ids));
+        kept += count;
+    }
+    return kept;
+}
+
 #define TILE_QUERIES 4
 #define SCAN scan_avx512
 #define PICKS picks_avx512
+#define KEEP keep_avx512
 #include "scan_body.h"

@@ -6,7 +6,8 @@
  *   near_pairs(out, bounds, queries)   a bit for each of `queries` times TILE_ROWS distances within its query's bound,
  *                            none for NaN
  *   TILE_QUERIES             4 or 2 or 1: how many queries times 4 rows its registers hold
- *   SCAN, PICKS              the names of the functions to define
+ *   keep_up_to               what reservoirs ask for
+ *   SCAN, PICKS, KEEP        the names of the functions to define
  *
  * Rows are the outer loop, so that each is read from memory once for all queries; a tile of queries times rows keeps
  * its sums in registers, so that each load serves several pairs.
@@ -135,4 +136,12 @@ void PICKS(const struct picks *picks) {
     } else {
         compare_picks(picks, 0);
     }
+}
+
+int32_t KEEP(float *scores, int64_t *places, int32_t size, int32_t wanted, float *bound) {
+    int32_t within;
+    const float most = bound_within(scores, size, wanted, wanted, &within);
+    const int32_t kept = keep_up_to(scores, places, size, most, INT64_MAX);
+    *bound = greatest(scores, kept);
+    return kept;
 }

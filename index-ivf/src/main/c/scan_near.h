@@ -1,4 +1,4 @@
-/* Compares pair by pair, for instruction sets that have no masks. */
+/* Compares one by one, for instruction sets that have no masks. */
 #ifndef ROOST_SCAN_NEAR_H
 #define ROOST_SCAN_NEAR_H
 
@@ -8,6 +8,19 @@ static inline uint32_t near_pairs(const float *out, const float *bounds, const i
     uint32_t near = 0;
     for (int i = 0; i < queries * TILE_ROWS; i++) near |= (uint32_t)(out[i] <= bounds[i / TILE_ROWS]) << i;
     return near;
+}
+
+static inline int32_t keep_up_to(float *distances, int64_t *ids, int32_t size, float bound, int64_t last_id) {
+    int32_t kept = 0;
+    for (int32_t i = 0; i < size; i++) {
+        const float distance = distances[i];
+        const int64_t id = ids[i];
+        /* Written in any case, to be written over if it is not kept: a branch would often be foretold wrongly. */
+        distances[kept] = distance;
+        ids[kept] = id;
+        kept += (distance < bound) | ((distance == bound) & (id <= last_id));
+    }
+    return kept;
 }
 
 #endif

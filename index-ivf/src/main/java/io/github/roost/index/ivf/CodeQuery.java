@@ -32,7 +32,7 @@ final class CodeQuery extends IvfQuery<Shortlist> {
 
     @Override
     Shortlist collector() {
-        return new Shortlist(candidates);
+        return new Shortlist(reranker.kernel(), candidates);
     }
 
     @Override

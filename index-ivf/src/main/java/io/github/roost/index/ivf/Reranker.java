@@ -28,6 +28,11 @@ final class Reranker {
         this.dimension = dimension;
     }
 
+    /** What compares. */
+    ScanKernel kernel() {
+        return kernel;
+    }
+
     /** The nearest of the shortlist, within the radius. */
     Neighbors nearest(Shortlist shortlist, SearchRequest request, boolean mayRepeat) {
         RowPicks picks = PICKS.get();

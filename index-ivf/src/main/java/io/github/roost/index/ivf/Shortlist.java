@@ -1,7 +1,7 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.index.ivf.kernel.CodeGroup;
-import io.github.roost.index.ivf.kernel.Smallest;
+import io.github.roost.index.ivf.kernel.ScanKernel;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class Shortlist {
     private static final int LEAST_SPARE = 64;
 
+    private final ScanKernel kernel;
     private final int wanted;
     /** The blocks that rows lie in; a row keeps its block from being freed. */
     private final List<RowBlock> blocks = new ArrayList<>();
@@ -26,10 +27,12 @@ final class Shortlist {
     private long[] places = {};
 
     private int size;
-    private float bound = Float.POSITIVE_INFINITY;
+    /** One element, which kernels write. */
+    private final float[] bound = {Float.POSITIVE_INFINITY};
 
     /** @param wanted how many rows to keep, at least 1 */
-    Shortlist(int wanted) {
+    Shortlist(ScanKernel kernel, int wanted) {
+        this.kernel = kernel;
         this.wanted = wanted;
     }
 
@@ -55,7 +58,7 @@ final class Shortlist {
 
     /** The score beyond which no row gets in; infinite until as many have been met as are wanted. */
     float bound() {
-        return bound;
+        return bound[0];
     }
 
     /** Takes what a scan of rows of a block, from {@code first} on, has found for a query. */
@@ -71,7 +74,7 @@ final class Shortlist {
         group.copyScores(query, scores, size);
         group.copyPlaces(query, (long) (blocks.size() - 1) << Integer.SIZE | first, places, size);
         size = filter == null ? size + found : allowed(block, filter, size + found);
-        if (size >= 2L * wanted || (bound == Float.POSITIVE_INFINITY && size >= wanted)) {
+        if (size >= 2L * wanted || (bound[0] == Float.POSITIVE_INFINITY && size >= wanted)) {
             shrink();
         }
     }
@@ -113,15 +116,7 @@ final class Shortlist {
         if (size < wanted) {
             return;
         }
-        bound = Smallest.nth(scores, size, wanted - 1);
-        int kept = 0;
-        for (int i = 0; i < size; i++) {
-            // Written in any case, to be written over if it is not kept: a branch would often be foretold wrongly.
-            scores[kept] = scores[i];
-            places[kept] = places[i];
-            kept += scores[i] <= bound ? 1 : 0;
-        }
-        size = kept;
+        size = kernel.keep(scores, places, size, wanted, bound);
         if (size > wanted) {
             dropTied();
         }
@@ -130,14 +125,14 @@ final class Shortlist {
     /** Of the rows with the worst score drops those with the largest ids. */
     private void dropTied() {
         long[] tied = IntStream.range(0, size)
-                .filter(i -> scores[i] == bound)
+                .filter(i -> scores[i] == bound[0])
                 .mapToLong(this::id)
                 .sorted()
                 .toArray();
         long mostId = tied[tied.length - (size - wanted) - 1];
         int kept = 0;
         for (int i = 0; i < size && kept < wanted; i++) {
-            if (scores[i] < bound || id(i) <= mostId) {
+            if (scores[i] < bound[0] || id(i) <= mostId) {
                 scores[kept] = scores[i];
                 places[kept++] = places[i];
             }

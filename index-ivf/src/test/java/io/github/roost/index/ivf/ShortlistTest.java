@@ -1,9 +1,11 @@
 package io.github.roost.index.ivf;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Metric;
 import io.github.roost.index.ivf.kernel.CodeGroup;
+import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import io.github.roost.index.ivf.kernel.Smallest;
 import java.util.ArrayList;
@@ -11,7 +13,9 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -21,11 +25,17 @@ class ShortlistTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 7, 100, 128, 300, 5_000})
     void theBestScoresStayAndAmongEqualOnesTheSmallerIds(int wanted) {
+        for (ScanKernel kernel : ScanKernels.available()) {
+            theBestScoresStay(kernel, wanted);
+        }
+    }
+
+    private static void theBestScoresStay(ScanKernel kernel, int wanted) {
         Random random = new Random(wanted);
         for (int trial = 0; trial < 20; trial++) {
             int values = 1 + random.nextInt(trial < 10 ? 8 : 1_000);
             List<Row> rows = new ArrayList<>();
-            Shortlist[] parts = {new Shortlist(wanted), new Shortlist(wanted)};
+            Shortlist[] parts = {new Shortlist(kernel, wanted), new Shortlist(kernel, wanted)};
             long[] ids = random.longs(1_300).toArray();
             for (int from = 0; from < ids.length; from += CodeGroup.MAX_ROWS) {
                 int to = Math.min(ids.length, from + CodeGroup.MAX_ROWS);
@@ -89,6 +99,48 @@ class ShortlistTest {
             assertThat(Smallest.nth(values, length, n) == sorted[n])
                     .as("%d of %s", n, Arrays.toString(sorted))
                     .isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 15, 16, 17, 300, 2_048, 2_049})
+    void everyKernelKeepsTheBestInTheirOrder(int size) {
+        Random random = new Random(size);
+        for (int trial = 0; trial < 60; trial++) {
+            float[] scores = new float[size + random.nextInt(3)];
+            long[] places = random.longs(scores.length).toArray();
+            for (int i = 0; i < scores.length; i++) {
+                scores[i] = trial % 2 == 0 ? (float) random.nextGaussian() : random.nextInt(1 + size / 3) - 2;
+            }
+            int wanted = 1 + random.nextInt(size);
+            float[] sorted = Arrays.copyOf(scores, size);
+            Arrays.sort(sorted);
+            float last = sorted[wanted - 1];
+            int[] best = IntStream.range(0, size).filter(i -> scores[i] <= last).toArray();
+            for (ScanKernel kernel : ScanKernels.available()) {
+                float[] keptScores = scores.clone();
+                long[] keptPlaces = places.clone();
+                float[] bound = new float[1];
+                int kept = kernel.keep(keptScores, keptPlaces, size, wanted, bound);
+                assertThat(bound[0] == last).as(kernel.name()).isTrue();
+                assertThat(kept).isEqualTo(best.length);
+                for (int i = 0; i < kept; i++) {
+                    assertThat(keptScores[i]).isEqualTo(scores[best[i]]);
+                    assertThat(keptPlaces[i]).isEqualTo(places[best[i]]);
+                }
+                assertThat(Arrays.copyOfRange(keptPlaces, size, places.length))
+                        .isEqualTo(Arrays.copyOfRange(places, size, places.length));
+            }
+        }
+    }
+
+    @Test
+    void whatDoesNotFitIsNotKept() {
+        for (ScanKernel kernel : ScanKernels.available()) {
+            assertThatThrownBy(() -> kernel.keep(new float[8], new long[7], 8, 2, new float[1]))
+                    .hasMessage("cannot keep 2 of 8 rows in 8 scores and 7 places");
+            assertThatThrownBy(() -> kernel.keep(new float[8], new long[8], 4, 5, new float[1]))
+                    .hasMessageContaining("cannot keep 5 of 4");
         }
     }
 }

@@ -88,6 +88,12 @@ final class JavaScan implements ScanKernel {
     }
 
     @Override
+    public int keep(float[] scores, long[] places, int size, int wanted, float[] bound) {
+        Smallest.requireKeepable(scores, places, size, wanted);
+        return Smallest.keep(scores, places, size, wanted, bound);
+    }
+
+    @Override
     public void scan(CodeRun run, CodeGroup group) {
         group.requireFits(run);
         int[] sums = new int[CodeRun.TILE];

@@ -7,6 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
@@ -16,7 +17,8 @@ import java.util.Locale;
 
 /**
  * The scan in C, for one instruction set. Its calls are plain, not critical: they take microseconds, against which the
- * 4 ns that a critical call would save are nothing, and a plain call holds up no safepoint.
+ * 4 ns that a critical call would save are nothing, and a plain call holds up no safepoint. The one exception reads and writes
+ * arrays, which only a critical call can.
  */
 final class NativeScan implements ScanKernel {
     /** The instruction sets, in the order of the C enumeration. */
@@ -29,15 +31,20 @@ final class NativeScan implements ScanKernel {
 
     private static final List<Isa> BEST_FIRST = List.of(Isa.AVX512, Isa.AVX2, Isa.NEON, Isa.PORTABLE);
 
+    /** So few rows that to choose from them takes a microsecond or two, for which a safepoint can wait. */
+    private static final int MOST_KEPT_FROM = 2_048;
+
     private final MethodHandle scan;
     private final MethodHandle scanCodes;
     private final MethodHandle compare;
+    private final MethodHandle keep;
     private final Isa isa;
 
-    private NativeScan(MethodHandle scan, MethodHandle scanCodes, MethodHandle compare, Isa isa) {
+    private NativeScan(MethodHandle scan, MethodHandle scanCodes, MethodHandle compare, MethodHandle keep, Isa isa) {
         this.scan = scan;
         this.scanCodes = scanCodes;
         this.compare = compare;
+        this.keep = keep;
         this.isa = isa;
     }
 
@@ -75,10 +82,14 @@ final class NativeScan implements ScanKernel {
                 library.findOrThrow("roost_ivf_compare"),
                 FunctionDescriptor.ofVoid(
                         JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_FLOAT, ADDRESS, ADDRESS));
+        MethodHandle keep = linker.downcallHandle(
+                library.findOrThrow("roost_ivf_keep"),
+                FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS),
+                Linker.Option.critical(true));
         List<ScanKernel> kernels = new ArrayList<>();
         for (Isa isa : BEST_FIRST) {
             if ((int) supports.invokeExact(isa.ordinal()) != 0) {
-                kernels.add(new NativeScan(scan, scanCodes, compare, isa));
+                kernels.add(new NativeScan(scan, scanCodes, compare, keep, isa));
             }
         }
         return kernels;
@@ -166,6 +177,25 @@ final class NativeScan implements ScanKernel {
             throw new IllegalStateException("native comparison failed", failure);
         } finally {
             Reference.reachabilityFence(picks);
+        }
+    }
+
+    @Override
+    public int keep(float[] scores, long[] places, int size, int wanted, float[] bound) {
+        Smallest.requireKeepable(scores, places, size, wanted);
+        if (size > MOST_KEPT_FROM) {
+            return Smallest.keep(scores, places, size, wanted, bound);
+        }
+        try {
+            return (int) keep.invokeExact(
+                    isa.ordinal(),
+                    MemorySegment.ofArray(scores),
+                    MemorySegment.ofArray(places),
+                    size,
+                    wanted,
+                    MemorySegment.ofArray(bound));
+        } catch (Throwable failure) {
+            throw new IllegalStateException("native choice failed", failure);
         }
     }
 }

@@ -27,4 +27,17 @@ public interface ScanKernel {
 
     /** Finds the distances of picked rows, those of {@link #scan(RowRun, QueryGroup)} to the bit. */
     void compare(RowPicks picks);
+
+    /**
+     * Of the first {@code size} rows keeps in their order those with the best scores: {@code wanted}, and all that tie with the
+     * last of them.
+     *
+     * @param scores numbers
+     * @param places one a score
+     * @param wanted from 1 to {@code size}
+     * @param bound its first element becomes the score of the last
+     * @return how many are kept
+     * @throws IllegalArgumentException if size or wanted are out of range
+     */
+    int keep(float[] scores, long[] places, int size, int wanted, float[] bound);
 }

@@ -43,6 +43,28 @@ public final class Smallest {
         return nthSorted(within, n - before);
     }
 
+    /** What every kernel checks before it reads memory by these numbers. */
+    static void requireKeepable(float[] scores, long[] places, int size, int wanted) {
+        if (wanted < 1 || wanted > size || size > scores.length || size > places.length) {
+            throw new IllegalArgumentException("cannot keep " + wanted + " of " + size + " rows in " + scores.length
+                    + " scores and " + places.length + " places");
+        }
+    }
+
+    /** {@link ScanKernel#keep}, of arguments that have been checked. */
+    static int keep(float[] scores, long[] places, int size, int wanted, float[] bound) {
+        float last = nth(scores, size, wanted - 1);
+        int kept = 0;
+        for (int i = 0; i < size; i++) {
+            // Written in any case, to be written over if it is not kept: a branch would often be foretold wrongly.
+            scores[kept] = scores[i];
+            places[kept] = places[i];
+            kept += scores[i] <= last ? 1 : 0;
+        }
+        bound[0] = last;
+        return kept;
+    }
+
     /** Never falls as the value rises, however floats round. */
     private static int bucket(float value, float least, float scale) {
         return Math.min(BUCKETS - 1, (int) ((value - least) * scale));
