@@ -86,9 +86,10 @@ void roost_ivf_scan_codes(int32_t isa, const uint8_t *codes, const float *terms,
 }
 
 /* Arguments as in struct picks; `isa` must be supported. */
-void roost_ivf_compare(int32_t isa, const float *const *rows, int64_t count, int64_t stride, int32_t inner_product,
-                       float bias, const float *query, float *distances) {
-    const struct picks picks = {rows, count, stride, inner_product, bias, query, distances};
+void roost_ivf_compare(int32_t isa, const float *const *rows, const int64_t *const *row_ids, int64_t count,
+                       int64_t stride, int32_t inner_product, float bias, const float *query, float *distances,
+                       int64_t *ids) {
+    const struct picks picks = {rows, row_ids, count, stride, inner_product, bias, query, distances, ids};
     switch (isa) {
 #if defined(__x86_64__)
         case AVX2:

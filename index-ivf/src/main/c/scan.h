@@ -34,15 +34,17 @@ struct scan {
     int64_t room;
 };
 
-/* Rows that lie anywhere, and the one query that they are compared with: the distances of a scan, to the bit. */
+/* Rows that lie anywhere, their ids too, and the one query that they are compared with: the distances of a scan, to the bit. */
 struct picks {
     const float *const *rows;
+    const int64_t *const *row_ids;
     int64_t count;
     int64_t stride;
     int32_t inner_product;
     float bias;
     const float *query;
     float *distances;
+    int64_t *ids;
 };
 
 void scan_avx512(const struct scan *scan);

@@ -121,11 +121,13 @@ INLINE void compare_picks(const struct picks *picks, const int inner_product) {
             if (first + j + PICKS_AHEAD < picks->count) {
                 const float *ahead = picks->rows[first + j + PICKS_AHEAD];
                 for (int64_t at = 0; at < picks->stride; at += 16) __builtin_prefetch(ahead + at);
+                __builtin_prefetch(picks->row_ids[first + j + PICKS_AHEAD]);
             }
         }
         tile(1, inner_product, 0, &picks->query, row, picks->stride, out);
         for (int j = 0; j < TILE_ROWS && first + j < picks->count; j++) {
             picks->distances[first + j] = inner_product ? picks->bias - out[j] : out[j];
+            picks->ids[first + j] = *picks->row_ids[first + j];
         }
     }
 }

@@ -79,7 +79,7 @@ final class CentroidCodes {
         Candidates[] candidates = new Candidates[queries.length];
         for (int i = 0; i < queries.length; i++) {
             ScalarCodec.Weights weights = codec.weights(queries[i]);
-            group.add(weights.weights(), weights.slope(), Float.POSITIVE_INFINITY);
+            group.add(weights.weights(), weights.sum(), weights.slope(), Float.POSITIVE_INFINITY);
             candidates[i] = new Candidates(count, 2 * mostOff(weights, queries[i].length));
         }
         for (int from = 0; from < run.count(); ) {

@@ -118,15 +118,15 @@ final class CoarseQuantizer {
             picks.add(centroids, candidate);
         }
         kernel.compare(picks);
-        long[] ids = new long[candidates.length];
-        float[] distances = new float[candidates.length];
-        int numbers = 0;
-        for (int i = 0; i < candidates.length; i++) {
-            ids[numbers] = candidates[i];
-            distances[numbers] = picks.distance(i);
-            numbers += Float.isNaN(distances[numbers]) ? 0 : 1;
-        }
+        long[] ids = picks.copyOfIds();
+        float[] distances = picks.copyOfDistances();
         picks.clear();
+        int numbers = 0;
+        for (int i = 0; i < ids.length; i++) {
+            ids[numbers] = ids[i];
+            distances[numbers] = distances[i];
+            numbers += Float.isNaN(distances[i]) ? 0 : 1;
+        }
         return NearestFirst.of(Arrays.copyOf(ids, numbers), Arrays.copyOf(distances, numbers), count);
     }
 

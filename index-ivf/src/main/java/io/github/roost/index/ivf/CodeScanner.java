@@ -69,9 +69,10 @@ final class CodeScanner implements ListScanner {
         group.begin(stride);
         List<Shortlist> shortlists = new ArrayList<>(queries.size());
         for (CodeQuery query : queries) {
+            ScalarCodec.Weights weights = query.weights();
             shortlists.add(query.borrow());
             float bound = Math.min(query.bound(), shortlists.getLast().bound());
-            group.add(query.weights().weights(), query.weights().slope(), bound);
+            group.add(weights.weights(), weights.sum(), weights.slope(), bound);
         }
         long rows = 0;
         for (RowBlock block : blocks) {

@@ -1,19 +1,19 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.core.Neighbors;
-import io.github.roost.index.ivf.kernel.Smallest;
 import java.util.Arrays;
 import java.util.stream.IntStream;
 import org.agrona.collections.LongHashSet;
 
 /** Puts found rows in the order of {@link Neighbors}: by distance, ties by ascending id. */
 final class NearestFirst {
+    private static final int FEW = 24;
+
     private NearestFirst() {}
 
     /** The first {@code limit} of the rows. */
     static Neighbors of(long[] ids, float[] distances, int limit) {
-        long[] keys = keysUpTo(farthest(distances, limit), distances);
-        Arrays.sort(keys);
+        long[] keys = sortedKeys(distances);
         long[] sortedIds = new long[keys.length];
         float[] sortedDistances = new float[keys.length];
         for (int i = 0; i < keys.length; i++) {
@@ -25,21 +25,65 @@ final class NearestFirst {
         return new Neighbors(Arrays.copyOf(sortedIds, count), Arrays.copyOf(sortedDistances, count));
     }
 
-    /** The distance of the last row of the answer, so that only what may be in it is sorted. */
-    private static float farthest(float[] distances, int limit) {
-        return distances.length <= limit
-                ? Float.POSITIVE_INFINITY
-                : Smallest.nth(distances, distances.length, limit - 1);
+    /**
+     * Distances, as {@link #sortable}, each above the number of its row, in order. Distances are dealt to as many even buckets
+     * as there are of them, in which little is left to sort; unless they are few, or crowd in some bucket.
+     */
+    private static long[] sortedKeys(float[] distances) {
+        int count = distances.length;
+        float least = Float.POSITIVE_INFINITY;
+        float greatest = Float.NEGATIVE_INFINITY;
+        for (float distance : distances) {
+            least = Math.min(least, distance);
+            greatest = Math.max(greatest, distance);
+        }
+        float scale = (count - 1) / (greatest - least);
+        int[] ends = new int[count + 1];
+        boolean dealt =
+                count > FEW && scale > 0 && scale < Float.POSITIVE_INFINITY && deal(distances, least, scale, ends);
+        long[] keys = new long[count];
+        for (int i = 0; i < count; i++) {
+            int at = dealt ? ends[bucket(distances[i], least, scale, count)]++ : i;
+            keys[at] = ((long) sortable(distances[i]) << 32) | i;
+        }
+        if (dealt) {
+            insertionSort(keys);
+        } else {
+            Arrays.sort(keys);
+        }
+        return keys;
     }
 
-    private static long[] keysUpTo(float farthest, float[] distances) {
-        long[] keys = new long[distances.length];
-        int count = 0;
-        for (int i = 0; i < distances.length; i++) {
-            keys[count] = ((long) sortable(distances[i]) << 32) | i;
-            count += distances[i] <= farthest ? 1 : 0;
+    /** Finds where each bucket's rows begin; false if one has so many that they are better sorted otherwise. */
+    private static boolean deal(float[] distances, float least, float scale, int[] begins) {
+        int count = distances.length;
+        for (float distance : distances) {
+            begins[bucket(distance, least, scale, count) + 1]++;
         }
-        return Arrays.copyOf(keys, count);
+        int most = 0;
+        for (int i = 1; i <= count; i++) {
+            most = Math.max(most, begins[i]);
+            begins[i] += begins[i - 1];
+        }
+        return most <= FEW;
+    }
+
+    /** Never falls as the distance rises, however floats round. */
+    private static int bucket(float distance, float least, float scale, int count) {
+        return Math.min(count - 1, (int) ((distance - least) * scale));
+    }
+
+    /** Fast where nothing is far from its place. */
+    private static void insertionSort(long[] keys) {
+        for (int i = 1; i < keys.length; i++) {
+            long key = keys[i];
+            int at = i;
+            while (at > 0 && keys[at - 1] > key) {
+                keys[at] = keys[at - 1];
+                at--;
+            }
+            keys[at] = key;
+        }
     }
 
     /** {@link #of} where an id may be there more than once: the nearest of each. */

@@ -49,18 +49,16 @@ final class Reranker {
         }
         kernel.compare(picks);
 
-        long[] ids = new long[shortlist.size()];
-        float[] distances = new float[shortlist.size()];
+        long[] ids = picks.copyOfIds();
+        float[] distances = picks.copyOfDistances();
+        picks.clear();
         int found = 0;
         for (int i = 0; i < ids.length; i++) {
-            float distance = picks.distance(i);
+            ids[found] = ids[i];
+            distances[found] = distances[i];
             // False for the not-a-number of a row that has been removed.
-            if (distance <= request.radius()) {
-                ids[found] = shortlist.id(i);
-                distances[found++] = distance;
-            }
+            found += distances[i] <= request.radius() ? 1 : 0;
         }
-        picks.clear();
         ids = Arrays.copyOf(ids, found);
         distances = Arrays.copyOf(distances, found);
         return mayRepeat
@@ -87,6 +85,7 @@ final class Reranker {
             for (int i = 0; i < shortlist.size(); i++) {
                 float[] row = shortlist.block(i).decoded(shortlist.row(i));
                 MemorySegment.copy(row, 0, vectors, ValueLayout.JAVA_FLOAT, (long) i * stride * Float.BYTES, dimension);
+                ids.setAtIndex(ValueLayout.JAVA_LONG, i, shortlist.id(i));
             }
             return new RowRun(vectors, ids, shortlist.size(), stride);
         }

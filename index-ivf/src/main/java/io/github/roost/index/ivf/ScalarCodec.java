@@ -173,10 +173,11 @@ record ScalarCodec(Metric metric, float[] middles, float[] steps) {
     /**
      * A query as a kernel compares it with codes: a row's score is its term plus slope times the sum of w c.
      *
+     * @param sum of the weights
      * @param length the query's distance from the middles; of a metric of products its length
      * @param error the distance of the weights from what they were before they were rounded
      */
-    record Weights(byte[] weights, float slope, double length, double error) {}
+    record Weights(byte[] weights, int sum, float slope, double length, double error) {}
 
     Weights weights(float[] query) {
         boolean squared = metric == Metric.SQUARED_L2;
@@ -191,7 +192,7 @@ record ScalarCodec(Metric metric, float[] middles, float[] steps) {
         }
         byte[] weights = new byte[CodeRun.strideOf(query.length)];
         if (most == 0) {
-            return new Weights(weights, 0, Math.sqrt(length), 0);
+            return new Weights(weights, 0, 0, Math.sqrt(length), 0);
         }
         int timesUnit = squared ? 2 : 1;
         float slope = (float) Math.min(timesUnit * most / MOST_WEIGHT, Float.MAX_VALUE);
@@ -199,12 +200,14 @@ record ScalarCodec(Metric metric, float[] middles, float[] steps) {
         double unit = (double) slope / timesUnit;
         double perUnit = unit == 0 ? 0 : 1 / unit;
         double error = 0;
+        int sum = 0;
         for (int d = 0; d < exact.length; d++) {
             double weight = Math.rint(Math.clamp(exact[d] * perUnit, -MOST_WEIGHT, MOST_WEIGHT));
             double lost = exact[d] - weight * unit;
             weights[d] = (byte) weight;
+            sum += (int) weight;
             error += lost * lost;
         }
-        return new Weights(weights, -slope, Math.sqrt(length), Math.sqrt(error));
+        return new Weights(weights, sum, -slope, Math.sqrt(length), Math.sqrt(error));
     }
 }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * where a heap takes a logarithm. Belongs to one thread at a time.
  */
 final class Shortlist {
-    private static final int LEAST_SPARE = 64;
+    private static final int MOST_FIRST_ROOM = 1_024;
 
     private final ScanKernel kernel;
     private final int wanted;
@@ -103,9 +103,15 @@ final class Shortlist {
         blocks.addAll(other.blocks);
     }
 
+    /** What is held at most before the worse half is dropped, and what one more scan finds; less where that is much. */
+    private int firstRoom() {
+        return (int) Math.min(2L * wanted + CodeGroup.MAX_ROWS, MOST_FIRST_ROOM);
+    }
+
     private void makeRoom(int more) {
         if (size + more > scores.length) {
-            int room = size + more + Math.max(size / 2, LEAST_SPARE);
+            int room = scores.length == 0 ? firstRoom() : 0;
+            room = Math.max(room, size + more + size / 2);
             scores = Arrays.copyOf(scores, room);
             places = Arrays.copyOf(places, room);
         }

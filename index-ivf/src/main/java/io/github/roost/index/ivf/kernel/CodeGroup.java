@@ -63,18 +63,15 @@ public final class CodeGroup {
      * the weights.
      *
      * @param queryWeights {@code stride} weights from -127, 0 where rows are padded
+     * @param sum of the weights
      * @param bound rows with a higher score are of no interest
      */
-    public void add(byte[] queryWeights, float slope, float bound) {
+    public void add(byte[] queryWeights, int sum, float slope, float bound) {
         if (size == MAX_QUERIES || queryWeights.length != stride) {
             throw new IllegalArgumentException("a group of " + MAX_QUERIES + " queries of " + stride
                     + " weights takes no query " + size + " of " + queryWeights.length);
         }
         MemorySegment.copy(queryWeights, 0, weights, ValueLayout.JAVA_BYTE, (long) size * stride, stride);
-        int sum = 0;
-        for (byte weight : queryWeights) {
-            sum += weight;
-        }
         starts.setAtIndex(INT, size, -128 * sum);
         slopes.setAtIndex(FLOAT, size, slope);
         bounds.setAtIndex(FLOAT, size, bound);

@@ -84,6 +84,8 @@ final class JavaScan implements ScanKernel {
                     ? picks.bias - pairs.innerProduct(picks.query, 0, rows, rowAt, picks.stride)
                     : pairs.squaredL2(picks.query, 0, rows, rowAt, picks.stride);
             picks.distances.setAtIndex(ValueLayout.JAVA_FLOAT, i, distance);
+            long id = picks.runs.get(i).ids().getAtIndex(ValueLayout.JAVA_LONG, picks.rows[i]);
+            picks.ids.setAtIndex(ValueLayout.JAVA_LONG, i, id);
         }
     }
 

@@ -81,7 +81,16 @@ final class NativeScan implements ScanKernel {
         MethodHandle compare = linker.downcallHandle(
                 library.findOrThrow("roost_ivf_compare"),
                 FunctionDescriptor.ofVoid(
-                        JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_FLOAT, ADDRESS, ADDRESS));
+                        JAVA_INT,
+                        ADDRESS,
+                        ADDRESS,
+                        JAVA_LONG,
+                        JAVA_LONG,
+                        JAVA_INT,
+                        JAVA_FLOAT,
+                        ADDRESS,
+                        ADDRESS,
+                        ADDRESS));
         MethodHandle keep = linker.downcallHandle(
                 library.findOrThrow("roost_ivf_keep"),
                 FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS),
@@ -167,12 +176,14 @@ final class NativeScan implements ScanKernel {
             compare.invokeExact(
                     isa.ordinal(),
                     picks.addresses,
+                    picks.idAddresses,
                     (long) picks.size(),
                     (long) picks.stride,
                     picks.innerProduct ? 1 : 0,
                     picks.bias,
                     picks.query,
-                    picks.distances);
+                    picks.distances,
+                    picks.ids);
         } catch (Throwable failure) {
             throw new IllegalStateException("native comparison failed", failure);
         } finally {

@@ -9,14 +9,17 @@ import java.util.List;
 
 /**
  * Rows picked from runs, to be compared with one query; its memory is kept from query to query. Fill with {@link #begin} and
- * {@link #add}, hand to a kernel, read the {@link #distance distances}, then {@link #clear}. Belongs to one thread.
+ * {@link #add}, hand to a kernel, copy distances and ids, then {@link #clear}. Belongs to one thread.
  */
 public final class RowPicks {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
 
     MemorySegment query = MemorySegment.NULL;
     MemorySegment addresses = MemorySegment.NULL;
+    MemorySegment idAddresses = MemorySegment.NULL;
     MemorySegment distances = MemorySegment.NULL;
+    MemorySegment ids = MemorySegment.NULL;
     int stride;
     boolean innerProduct;
     float bias;
@@ -36,7 +39,9 @@ public final class RowPicks {
         query.fill((byte) 0);
         MemorySegment.copy(vector, 0, query, FLOAT, 0, vector.length);
         addresses = roomFor(addresses, (long) count * Long.BYTES);
+        idAddresses = roomFor(idAddresses, (long) count * Long.BYTES);
         distances = roomFor(distances, (long) count * Float.BYTES);
+        ids = roomFor(ids, (long) count * Long.BYTES);
         if (rows.length < count) {
             rows = new int[count + count / 2];
         }
@@ -57,7 +62,8 @@ public final class RowPicks {
                     + run.count() + " of stride " + run.stride() + " beside " + runs.size());
         }
         long address = run.vectors().address() + (long) row * stride * Float.BYTES;
-        addresses.setAtIndex(ValueLayout.JAVA_LONG, runs.size(), address);
+        addresses.setAtIndex(LONG, runs.size(), address);
+        idAddresses.setAtIndex(LONG, runs.size(), run.ids().address() + (long) row * Long.BYTES);
         rows[runs.size()] = row;
         runs.add(run);
     }
@@ -72,8 +78,17 @@ public final class RowPicks {
         return runs.size();
     }
 
-    /** The distance that a kernel has found for the row picked as number {@code index}; not a number for a row that is none. */
-    public float distance(int index) {
-        return distances.getAtIndex(FLOAT, index);
+    /** The distances that a kernel has found, in the order of the picks; not a number for a row that is none. */
+    public float[] copyOfDistances() {
+        float[] copy = new float[size()];
+        MemorySegment.copy(distances, FLOAT, 0, copy, 0, copy.length);
+        return copy;
+    }
+
+    /** The ids of the rows that a kernel has compared, in the order of the picks. */
+    public long[] copyOfIds() {
+        long[] copy = new long[size()];
+        MemorySegment.copy(ids, LONG, 0, copy, 0, copy.length);
+        return copy;
     }
 }

@@ -25,7 +25,7 @@ public interface ScanKernel {
     /** Whether a row of codes takes a fraction of the time that a row of floats takes. */
     boolean scansCodesFaster();
 
-    /** Finds the distances of picked rows, those of {@link #scan(RowRun, QueryGroup)} to the bit. */
+    /** Finds the distances of picked rows, those of {@link #scan(RowRun, QueryGroup)} to the bit, and their ids. */
     void compare(RowPicks picks);
 
     /**

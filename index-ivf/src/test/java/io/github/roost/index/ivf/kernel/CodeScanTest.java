@@ -103,11 +103,11 @@ class CodeScanTest {
         assertThatThrownBy(() -> run.slice(8, 16)).hasMessageContaining("tile of 16");
         CodeGroup group = new CodeGroup();
         group.begin(8);
-        assertThatThrownBy(() -> group.add(new byte[4], 1, 0)).hasMessageContaining("of 4");
+        assertThatThrownBy(() -> group.add(new byte[4], 0, 1, 0)).hasMessageContaining("of 4");
         for (int i = 0; i < CodeGroup.MAX_QUERIES; i++) {
-            group.add(new byte[8], 1, 0);
+            group.add(new byte[8], 0, 1, 0);
         }
-        assertThatThrownBy(() -> group.add(new byte[8], 1, 0)).hasMessageContaining("no query 64");
+        assertThatThrownBy(() -> group.add(new byte[8], 0, 1, 0)).hasMessageContaining("no query 64");
     }
 
     @Test
@@ -125,9 +125,17 @@ class CodeScanTest {
     private static void scan(ScanKernel kernel, CodeRun run, CodeGroup group, List<Query> queries) {
         group.begin(run.stride());
         for (Query query : queries) {
-            group.add(query.weights(), query.slope(), query.bound());
+            group.add(query.weights(), sum(query.weights()), query.slope(), query.bound());
         }
         kernel.scan(run, group);
+    }
+
+    private static int sum(byte[] weights) {
+        int sum = 0;
+        for (byte weight : weights) {
+            sum += weight;
+        }
+        return sum;
     }
 
     private static List<Row> found(CodeGroup group, int query) {

@@ -181,7 +181,8 @@ class ScanKernelTest {
             for (Metric metric : Metric.values()) {
                 float[][] rows = vectors(random, 50, dimension);
                 float[] query = vectors(random, 1, dimension)[0];
-                RowRun run = run(rows, ordinals(50));
+                long[] ids = random.longs(50).toArray();
+                RowRun run = run(rows, ids);
                 int[] order = random.ints(1 + random.nextInt(40), 0, 50).toArray();
                 picks.begin(metric, query, order.length);
                 for (int row : order) {
@@ -189,7 +190,8 @@ class ScanKernelTest {
                 }
                 kernel.compare(picks);
                 for (int i = 0; i < order.length; i++) {
-                    assertThat(picks.distance(i)).isEqualTo(PlainScan.distance(metric, rows[order[i]], query));
+                    assertThat(picks.copyOfDistances()[i]).isEqualTo(PlainScan.distance(metric, rows[order[i]], query));
+                    assertThat(picks.copyOfIds()[i]).isEqualTo(ids[order[i]]);
                 }
             }
         }
