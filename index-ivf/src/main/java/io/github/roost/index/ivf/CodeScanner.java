@@ -23,7 +23,7 @@ final class CodeScanner implements ListScanner {
     private final double rerank;
     private final Reranker reranker;
 
-    /** @param rerank how many candidates are compared again, as a multiple of k */
+    /** @param rerank how many candidates beyond k are compared again, as a multiple of the root of k */
     CodeScanner(ScanKernel kernel, Metric metric, int dimension, double rerank) {
         this.kernel = kernel;
         this.stride = CodeRun.strideOf(dimension);
@@ -43,7 +43,7 @@ final class CodeScanner implements ListScanner {
         if (codec == null) {
             throw new IllegalStateException("the lists keep no codes");
         }
-        int candidates = (int) Math.ceil(request.k() * rerank);
+        int candidates = request.k() + (int) Math.ceil(rerank * Math.sqrt(request.k()));
         return new CodeQuery(request, codec.weights(request.vector()), candidates, reranker, probed, moves, answer);
     }
 

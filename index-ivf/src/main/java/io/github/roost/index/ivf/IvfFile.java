@@ -184,9 +184,9 @@ record IvfFile(
                     places.checksum(),
                     "is damaged: its checksum is %08x, that of its bytes %08x".formatted(expected, actual));
         }
-        if (!(rerank >= 1 && rerank <= IvfTable.MOST_RERANK)) {
+        if (!(rerank >= 0 && rerank <= IvfTable.MOST_RERANK)) {
             throw new TableFileException(
-                    file, 56, "has a rerank of " + rerank + ", it must be between 1 and " + IvfTable.MOST_RERANK);
+                    file, 56, "has a rerank of " + rerank + ", it must be between 0 and " + IvfTable.MOST_RERANK);
         }
         long[][] ids = ids(file, mapped, places, count, rows);
         float[][] centroids = new float[count][];

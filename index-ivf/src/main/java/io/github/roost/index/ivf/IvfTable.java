@@ -44,7 +44,7 @@ public final class IvfTable implements AutoCloseable {
      */
     public static final String KERNEL_PROPERTY = ScanKernels.PROPERTY;
 
-    /** Most candidates that are compared again, as a multiple of k. */
+    /** Most candidates beyond k that are compared again, as a multiple of the root of k. */
     static final double MOST_RERANK = 100;
 
     /** Queries of a batch that are posted before any list is queued; so few that workers do not wait for them long. */
@@ -702,15 +702,16 @@ public final class IvfTable implements AutoCloseable {
         }
 
         /**
-         * Sets how many candidates of a search in {@link ElementType#INT8} lists are compared with the query itself. More
-         * find more and cost more. Of no meaning to other types.
+         * Sets how many candidates of a search in {@link ElementType#INT8} lists are compared with the query itself: k, and
+         * so many times the root of k more. What their bytes lose swaps rows around the k-th place, the farther from it the
+         * more there are, but not in proportion. More find more and cost more. Of no meaning to other types.
          *
-         * @param value multiple of k, from 1 to 100; default 1.5
+         * @param value multiple of the root of k, from 0 to 100; default 1.5: 15 candidates for 10 rows, 115 for 100
          * @return this builder
          */
         public Builder rerank(double value) {
-            if (!(value >= 1 && value <= MOST_RERANK)) {
-                throw new IllegalArgumentException("rerank must be between 1 and 100, got " + value);
+            if (!(value >= 0 && value <= MOST_RERANK)) {
+                throw new IllegalArgumentException("rerank must be between 0 and 100, got " + value);
             }
             this.rerank = value;
             return this;

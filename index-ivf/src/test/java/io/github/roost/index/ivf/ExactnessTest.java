@@ -121,7 +121,7 @@ class ExactnessTest {
                     float[][] rows = vectors(250, dimension, () -> (float) random.nextGaussian());
                     float[][] queries = vectors(4, dimension, () -> (float) random.nextGaussian());
                     long[] ids = idsOf(rows, random);
-                    double rerank = 1 + random.nextInt(30) / 10.;
+                    double rerank = random.nextInt(30) / 10.;
                     try (IvfTable table = kept.builder()
                             .metric(metric)
                             .nlist(7)
@@ -160,7 +160,7 @@ class ExactnessTest {
                     return new Candidate(row, ids[row], codec.term(codes) + weights.slope() * (float) sum);
                 })
                 .sorted(Comparator.comparing(Candidate::score).thenComparing(Candidate::id))
-                .limit((long) Math.ceil(k * rerank))
+                .limit(k + (long) Math.ceil(rerank * Math.sqrt(k)))
                 .toList();
         float[][] compared = candidates.stream()
                 .map(each -> kept == Kept.BOTH ? stored[each.row()] : codec.decode(codec.encode(stored[each.row()])))

@@ -322,8 +322,8 @@ class IvfTableTest {
                         .elementType(ElementType.FLOAT16)
                         .build(orchestrator, new float[][] {{1}, {-70_000}}));
         refused(
-                "rerank must be between 1 and 100, got 0.5",
-                () -> IvfTable.builder().rerank(.5));
+                "rerank must be between 0 and 100, got -0.5",
+                () -> IvfTable.builder().rerank(-.5));
         refused(
                 "vector 0 must not be zero",
                 () -> IvfTable.builder().metric(Metric.COSINE).build(orchestrator, new float[1][2]));

@@ -190,7 +190,7 @@ class SavedIvfTest {
         "28, 2, is damaged",
         "40, 301, is damaged",
         "48, 0, mark of floats of 0",
-        "60, 0, rerank of",
+        "60, -1, rerank of NaN",
         "64, -1, list of rows of -1",
         "64, 301, list of rows of 301",
         "64, 0, total of rows in lists",
