@@ -138,9 +138,11 @@ class ShortlistTest {
     void whatDoesNotFitIsNotKept() {
         for (ScanKernel kernel : ScanKernels.available()) {
             assertThatThrownBy(() -> kernel.keep(new float[8], new long[7], 8, 2, new float[1]))
-                    .hasMessage("cannot keep 2 of 8 rows in 8 scores and 7 places");
+                    .hasMessage("cannot keep 2 of 8 rows in 8 scores and 7 places, with a bound in 1");
             assertThatThrownBy(() -> kernel.keep(new float[8], new long[8], 4, 5, new float[1]))
                     .hasMessageContaining("cannot keep 5 of 4");
+            assertThatThrownBy(() -> kernel.keep(new float[8], new long[8], 4, 2, new float[0]))
+                    .hasMessageContaining("a bound in 0");
         }
     }
 }

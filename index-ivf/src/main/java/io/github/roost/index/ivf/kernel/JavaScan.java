@@ -91,7 +91,7 @@ final class JavaScan implements ScanKernel {
 
     @Override
     public int keep(float[] scores, long[] places, int size, int wanted, float[] bound) {
-        Smallest.requireKeepable(scores, places, size, wanted);
+        Smallest.requireKeepable(scores, places, size, wanted, bound);
         return Smallest.keep(scores, places, size, wanted, bound);
     }
 

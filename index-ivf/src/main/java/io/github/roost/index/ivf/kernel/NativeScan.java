@@ -193,7 +193,7 @@ final class NativeScan implements ScanKernel {
 
     @Override
     public int keep(float[] scores, long[] places, int size, int wanted, float[] bound) {
-        Smallest.requireKeepable(scores, places, size, wanted);
+        Smallest.requireKeepable(scores, places, size, wanted, bound);
         if (size > MOST_KEPT_FROM) {
             return Smallest.keep(scores, places, size, wanted, bound);
         }

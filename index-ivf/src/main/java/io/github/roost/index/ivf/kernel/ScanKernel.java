@@ -37,7 +37,7 @@ public interface ScanKernel {
      * @param wanted from 1 to {@code size}
      * @param bound its first element becomes the score of the last
      * @return how many are kept
-     * @throws IllegalArgumentException if size or wanted are out of range
+     * @throws IllegalArgumentException if size or wanted are out of range, or bound has no element
      */
     int keep(float[] scores, long[] places, int size, int wanted, float[] bound);
 }

@@ -44,10 +44,10 @@ public final class Smallest {
     }
 
     /** What every kernel checks before it reads memory by these numbers. */
-    static void requireKeepable(float[] scores, long[] places, int size, int wanted) {
-        if (wanted < 1 || wanted > size || size > scores.length || size > places.length) {
+    static void requireKeepable(float[] scores, long[] places, int size, int wanted, float[] bound) {
+        if (wanted < 1 || wanted > size || size > scores.length || size > places.length || bound.length < 1) {
             throw new IllegalArgumentException("cannot keep " + wanted + " of " + size + " rows in " + scores.length
-                    + " scores and " + places.length + " places");
+                    + " scores and " + places.length + " places, with a bound in " + bound.length);
         }
     }
 
