@@ -99,22 +99,15 @@ public record ClosedLoop(int inFlight) {
                 places.giveBack(together);
                 break;
             }
-            List<CompletableFuture<R>> searches = search.start(started, together);
-            for (CompletableFuture<R> one : searches) {
+            for (CompletableFuture<R> one : search.start(started, together)) {
                 long number = started++;
                 one.whenComplete((result, thrown) -> {
                     nanos.recordValue(Math.max(0, System.nanoTime() - submitted));
-                    try {
-                        if (thrown == null) {
-                            receiver.accept(number, result);
-                        } else {
-                            failure.compareAndSet(null, thrown);
-                        }
-                    } catch (RuntimeException | Error e) {
-                        failure.compareAndSet(null, e);
-                    } finally {
-                        places.giveBack(1);
+                    Throwable failed = thrown == null ? thrownBy(receiver, number, result) : thrown;
+                    if (failed != null) {
+                        failure.compareAndSet(null, failed);
                     }
+                    places.giveBack(1);
                 });
             }
         }
@@ -125,6 +118,16 @@ public record ClosedLoop(int inFlight) {
             throw new SearchFailedException(thrown);
         }
         return new Run(started, elapsed, Latencies.ofNanos(nanos));
+    }
+
+    /** What a receiver throws, or null: its failure is the run's, and must not keep the place. */
+    private static <R> @Nullable Throwable thrownBy(Receiver<R> receiver, long number, R result) {
+        try {
+            receiver.accept(number, result);
+            return null;
+        } catch (RuntimeException | Error e) {
+            return e;
+        }
     }
 
     /**

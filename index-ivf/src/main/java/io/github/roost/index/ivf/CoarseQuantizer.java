@@ -121,12 +121,7 @@ final class CoarseQuantizer {
         long[] ids = picks.copyOfIds();
         float[] distances = picks.copyOfDistances();
         picks.clear();
-        int numbers = 0;
-        for (int i = 0; i < ids.length; i++) {
-            ids[numbers] = ids[i];
-            distances[numbers] = distances[i];
-            numbers += Float.isNaN(distances[i]) ? 0 : 1;
-        }
+        int numbers = NearestFirst.keepWithin(Float.POSITIVE_INFINITY, ids, distances);
         return NearestFirst.of(Arrays.copyOf(ids, numbers), Arrays.copyOf(distances, numbers), count);
     }
 

@@ -25,6 +25,17 @@ final class NearestFirst {
         return new Neighbors(Arrays.copyOf(sortedIds, count), Arrays.copyOf(sortedDistances, count));
     }
 
+    /** Moves the rows within a radius to the front, in their order; how many. One whose distance is no number is not. */
+    static int keepWithin(float radius, long[] ids, float[] distances) {
+        int kept = 0;
+        for (int i = 0; i < ids.length; i++) {
+            ids[kept] = ids[i];
+            distances[kept] = distances[i];
+            kept += distances[i] <= radius ? 1 : 0;
+        }
+        return kept;
+    }
+
     /**
      * Distances, as {@link #sortable}, each above the number of its row, in order. Distances are dealt to as many even buckets
      * as there are of them, in which little is left to sort; unless they are few, or crowd in some bucket.

@@ -52,13 +52,8 @@ final class Reranker {
         long[] ids = picks.copyOfIds();
         float[] distances = picks.copyOfDistances();
         picks.clear();
-        int found = 0;
-        for (int i = 0; i < ids.length; i++) {
-            ids[found] = ids[i];
-            distances[found] = distances[i];
-            // False for the not-a-number of a row that has been removed.
-            found += distances[i] <= request.radius() ? 1 : 0;
-        }
+        // Without rows that have been removed, whose distance is no number.
+        int found = NearestFirst.keepWithin(request.radius(), ids, distances);
         ids = Arrays.copyOf(ids, found);
         distances = Arrays.copyOf(distances, found);
         return mayRepeat

@@ -110,8 +110,7 @@ final class Shortlist {
 
     private void makeRoom(int more) {
         if (size + more > scores.length) {
-            int room = scores.length == 0 ? firstRoom() : 0;
-            room = Math.max(room, size + more + size / 2);
+            int room = Math.max(firstRoom(), size + more + size / 2);
             scores = Arrays.copyOf(scores, room);
             places = Arrays.copyOf(places, room);
         }
