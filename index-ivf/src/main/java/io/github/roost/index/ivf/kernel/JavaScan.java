@@ -154,18 +154,19 @@ final class JavaScan implements ScanKernel {
     private static void shrink(QueryGroup group, int query, int size) {
         long first = (long) query * group.room;
         float[] distances = new float[size];
-        long[] ids = new long[size];
         MemorySegment.copy(group.foundDistances, ValueLayout.JAVA_FLOAT, first * Float.BYTES, distances, 0, size);
-        MemorySegment.copy(group.foundIds, ValueLayout.JAVA_LONG, first * Long.BYTES, ids, 0, size);
         int wanted = group.wanted.getAtIndex(ValueLayout.JAVA_INT, query);
         float bound = Smallest.nth(distances, size, wanted - 1);
-        long lastId = largestIdKept(distances, ids, bound, wanted);
+        long lastId = largestIdKept(distances, group.foundIds, first, bound, wanted);
         int kept = 0;
         for (int i = 0; i < size; i++) {
-            if (distances[i] < bound || (distances[i] == bound && ids[i] <= lastId)) {
-                group.foundDistances.setAtIndex(ValueLayout.JAVA_FLOAT, first + kept, distances[i]);
-                group.foundIds.setAtIndex(ValueLayout.JAVA_LONG, first + kept, ids[i]);
-                kept++;
+            if (distances[i] <= bound) {
+                long id = group.foundIds.getAtIndex(ValueLayout.JAVA_LONG, first + i);
+                if (distances[i] < bound || id <= lastId) {
+                    group.foundDistances.setAtIndex(ValueLayout.JAVA_FLOAT, first + kept, distances[i]);
+                    group.foundIds.setAtIndex(ValueLayout.JAVA_LONG, first + kept, id);
+                    kept++;
+                }
             }
         }
         group.sizes.setAtIndex(ValueLayout.JAVA_INT, query, kept);
@@ -173,18 +174,24 @@ final class JavaScan implements ScanKernel {
     }
 
     /** The largest id among the rows at the bound that belong to the {@code wanted} nearest. */
-    private static long largestIdKept(float[] distances, long[] ids, float bound, int wanted) {
-        long[] tied = new long[ids.length];
-        int ties = 0;
+    private static long largestIdKept(float[] distances, MemorySegment ids, long first, float bound, int wanted) {
         int nearer = 0;
-        for (int i = 0; i < ids.length; i++) {
+        int ties = 0;
+        for (float distance : distances) {
+            nearer += distance < bound ? 1 : 0;
+            ties += distance == bound ? 1 : 0;
+        }
+        if (nearer + ties == wanted) {
+            return Long.MAX_VALUE;
+        }
+        long[] tied = new long[ties];
+        int next = 0;
+        for (int i = 0; i < distances.length; i++) {
             if (distances[i] == bound) {
-                tied[ties++] = ids[i];
-            } else if (distances[i] < bound) {
-                nearer++;
+                tied[next++] = ids.getAtIndex(ValueLayout.JAVA_LONG, first + i);
             }
         }
-        Arrays.sort(tied, 0, ties);
+        Arrays.sort(tied);
         return tied[wanted - nearer - 1];
     }
 }

@@ -11,12 +11,18 @@ final class VectorPairSum implements JavaScan.PairSum {
     private static final ByteOrder ORDER = ByteOrder.nativeOrder();
     private static final long HALF_BYTES = (long) SPECIES.length() * Float.BYTES;
 
+    /**
+     * Bytes from one turn of a loop to the next. Not a constant, or the compiler would prepare each loop for many turns, at
+     * the cost of more turns than most rows take.
+     */
+    private long turn = 2 * HALF_BYTES;
+
     @Override
     public float squaredL2(MemorySegment queries, long queryAt, MemorySegment rows, long rowAt, int stride) {
         FloatVector low = FloatVector.zero(SPECIES);
         FloatVector high = FloatVector.zero(SPECIES);
         long end = (long) stride * Float.BYTES;
-        for (long at = 0; at < end; at += 2 * HALF_BYTES) {
+        for (long at = 0; at < end; at += turn) {
             FloatVector first = load(queries, queryAt + at).sub(load(rows, rowAt + at));
             FloatVector second = load(queries, queryAt + at + HALF_BYTES).sub(load(rows, rowAt + at + HALF_BYTES));
             low = first.fma(first, low);
@@ -30,7 +36,7 @@ final class VectorPairSum implements JavaScan.PairSum {
         FloatVector low = FloatVector.zero(SPECIES);
         FloatVector high = FloatVector.zero(SPECIES);
         long end = (long) stride * Float.BYTES;
-        for (long at = 0; at < end; at += 2 * HALF_BYTES) {
+        for (long at = 0; at < end; at += turn) {
             low = load(queries, queryAt + at).fma(load(rows, rowAt + at), low);
             high = load(queries, queryAt + at + HALF_BYTES).fma(load(rows, rowAt + at + HALF_BYTES), high);
         }
