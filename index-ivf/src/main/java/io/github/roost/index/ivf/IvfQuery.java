@@ -24,8 +24,9 @@ abstract class IvfQuery<C> {
     private final List<C> collectors = new ArrayList<>(2);
 
     private final List<C> idle = new ArrayList<>(2);
-    private float bound;
     private int remaining;
+    /** Written under the lock as well, read without it: an older bound is only looser. */
+    private volatile float bound;
 
     /**
      * @param bound no score above it can be in the answer
@@ -71,9 +72,7 @@ abstract class IvfQuery<C> {
 
     /** No row with a higher score than this can be in the answer. */
     float bound() {
-        synchronized (collectors) {
-            return bound;
-        }
+        return bound;
     }
 
     /** One list is done, its rows are in {@code collected}. */
@@ -81,7 +80,10 @@ abstract class IvfQuery<C> {
         boolean last;
         synchronized (collectors) {
             idle.add(collected);
-            bound = Math.min(bound, boundOf(collected));
+            float found = boundOf(collected);
+            if (found < bound) {
+                bound = found;
+            }
             last = --remaining == 0;
         }
         if (last && !answer.isDone()) {

@@ -18,7 +18,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongPredicate;
 import org.agrona.collections.IntArrayList;
 import org.jspecify.annotations.Nullable;
@@ -310,38 +309,11 @@ public final class IvfTable implements AutoCloseable {
     }
 
     private void queue(Lists lists, int list) {
-        ListMailbox mailbox = lists.mailboxes()[list];
-        AtomicBoolean taken = new AtomicBoolean();
+        MailboxScan scan = new MailboxScan(scanner, lists.mailboxes()[list]);
         try {
-            SearchFunction<RowList, Boolean> task = (rowList, context) -> {
-                taken.set(true);
-                return scan(rowList, mailbox, context);
-            };
-            orchestrator.submit(task, lists.rows()[list], registration.id(list)).whenComplete((done, failure) -> {
-                // Later mail has a task of its own, so only a task that never ran leaves mail behind.
-                if (failure != null && !taken.get()) {
-                    fail(mailbox.takeAll(), failure);
-                }
-            });
+            orchestrator.submit(scan, lists.rows()[list], registration.id(list)).whenComplete(scan);
         } catch (RuntimeException refused) {
-            fail(mailbox.takeAll(), refused);
-        }
-    }
-
-    private boolean scan(RowList list, ListMailbox mailbox, SearchContext context) {
-        List<IvfQuery<?>> waiting = mailbox.takeAll();
-        try {
-            scanner.scan(list, waiting, context);
-            return true;
-        } catch (RuntimeException | Error failure) {
-            fail(waiting, failure);
-            throw failure;
-        }
-    }
-
-    private static void fail(List<IvfQuery<?>> waiting, Throwable failure) {
-        for (IvfQuery<?> query : waiting) {
-            query.answer().completeExceptionally(failure);
+            scan.refused(refused);
         }
     }
 

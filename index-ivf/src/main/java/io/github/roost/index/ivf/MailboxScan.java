@@ -1,0 +1,56 @@
+package io.github.roost.index.ivf;
+
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SearchFunction;
+import java.util.List;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The task that was queued for a mailbox: scans the list for all whose mail it finds. Told what became of the task, it fails
+ * those whose mail it has not taken: later mail has a task of its own, so only a task that never ran leaves mail behind.
+ */
+final class MailboxScan
+        implements SearchFunction<RowList, Boolean>, BiConsumer<@Nullable Boolean, @Nullable Throwable> {
+    private final ListScanner scanner;
+    private final ListMailbox mailbox;
+    /** Written by the worker that runs the task, before the task is complete; read by who learns of that. */
+    private volatile boolean taken;
+
+    MailboxScan(ListScanner scanner, ListMailbox mailbox) {
+        this.scanner = scanner;
+        this.mailbox = mailbox;
+    }
+
+    @Override
+    public Boolean search(RowList list, SearchContext context) {
+        taken = true;
+        List<IvfQuery<?>> waiting = mailbox.takeAll();
+        try {
+            scanner.scan(list, waiting, context);
+            return true;
+        } catch (RuntimeException | Error failure) {
+            fail(waiting, failure);
+            throw failure;
+        }
+    }
+
+    /** The task is complete. */
+    @Override
+    public void accept(@Nullable Boolean done, @Nullable Throwable failure) {
+        if (failure != null && !taken) {
+            refused(failure);
+        }
+    }
+
+    /** The task will never run. */
+    void refused(Throwable failure) {
+        fail(mailbox.takeAll(), failure);
+    }
+
+    private static void fail(List<IvfQuery<?>> waiting, Throwable failure) {
+        for (IvfQuery<?> query : waiting) {
+            query.answer().completeExceptionally(failure);
+        }
+    }
+}
