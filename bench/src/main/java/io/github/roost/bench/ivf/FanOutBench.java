@@ -1,9 +1,12 @@
 package io.github.roost.bench.ivf;
 
 import io.github.roost.bench.ClosedLoop;
+import io.github.roost.bench.ClosedLoop.Search;
 import io.github.roost.bench.Samples;
 import io.github.roost.bench.peer.Workload;
+import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.SearchFunction;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Topology;
@@ -13,15 +16,14 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Question: what does a search of many lists cost beyond the sum of its scans? One worker, one search at a time. A search
- * of a table of many lists takes turns with one of a table that has the same rows in one list, which one task scans: its
- * time a row, times the rows in the lists probed, is the sum of the scans.
+ * Question: what does a search of many lists cost beyond the sum of its scans? One worker, one search at a time. A search,
+ * which has a task for each of its lists, takes turns with {@link IvfTable#searchFunction}, which is one task that scans the
+ * same lists one after the other.
  */
 public final class FanOutBench implements AutoCloseable {
     private final Workload workload;
     private final Orchestrator orchestrator;
-    private final IvfTable lists;
-    private final IvfTable oneList;
+    private final IvfTable table;
 
     /** @param machine of which one core is used */
     public FanOutBench(Workload workload, Topology machine, int nlist) {
@@ -31,12 +33,7 @@ public final class FanOutBench implements AutoCloseable {
                 // Its ring must hold a task for every list.
                 .ringCapacity(Math.max(64, 2 * Integer.highestOneBit(nlist)))
                 .build();
-        this.lists = table("lists", nlist);
-        this.oneList = table("one list", 1);
-    }
-
-    private IvfTable table(String name, int nlist) {
-        return IvfTable.builder().name(name).nlist(nlist).nprobe(1).build(orchestrator, workload.rows());
+        this.table = IvfTable.builder().nlist(nlist).nprobe(1).build(orchestrator, workload.rows());
     }
 
     private static Topology oneCore(Topology machine) {
@@ -54,8 +51,8 @@ public final class FanOutBench implements AutoCloseable {
      * Medians of the searches of a slice, round by round.
      *
      * @param rows in the lists that a search probes, on average
-     * @param searchUs time of a search of many lists
-     * @param scansUs the sum of its scans
+     * @param searchUs time of a search with a task for each list
+     * @param scansUs time of one task that scans the same lists
      * @param ratio of these two
      */
     public record Result(int nprobe, double rows, Samples searchUs, Samples scansUs, Samples ratio) {}
@@ -66,11 +63,15 @@ public final class FanOutBench implements AutoCloseable {
         List<Double> search = new ArrayList<>();
         List<Double> scans = new ArrayList<>();
         List<Double> ratio = new ArrayList<>();
-        median(lists, k, nprobe, slice);
-        median(oneList, k, 1, slice);
+        Search<Neighbors> listByList = number -> table.search(query(number), k, nprobe);
+        SearchFunction<float[], Neighbors> inOnePiece = table.searchFunction(k, nprobe);
+        Search<Neighbors> scansOnly = number -> orchestrator.submit(
+                inOnePiece, query(number), table.registration().id(0));
+        median(listByList, slice);
+        median(scansOnly, slice);
         for (int round = 0; round < rounds; round++) {
-            search.add(median(lists, k, nprobe, slice));
-            scans.add(median(oneList, k, 1, slice) / workload.rows().length * rows);
+            search.add(median(listByList, slice));
+            scans.add(median(scansOnly, slice));
             ratio.add(search.getLast() / scans.getLast());
         }
         return new Result(nprobe, rows, Samples.of(search), Samples.of(scans), Samples.of(ratio));
@@ -78,21 +79,20 @@ public final class FanOutBench implements AutoCloseable {
 
     private double rowsProbed(int nprobe) {
         return Arrays.stream(workload.queries())
-                .mapToLong(query -> Arrays.stream(lists.probes(query, nprobe))
-                        .mapToLong(lists::listSize)
+                .mapToLong(query -> Arrays.stream(table.probes(query, nprobe))
+                        .mapToLong(table::listSize)
                         .sum())
                 .average()
                 .orElseThrow();
     }
 
-    private double median(IvfTable table, int k, int nprobe, Duration slice) throws InterruptedException {
-        float[][] queries = workload.queries();
+    private float[] query(long number) {
+        return workload.queries()[(int) (number % workload.queries().length)];
+    }
+
+    private static double median(Search<Neighbors> search, Duration slice) throws InterruptedException {
         return new ClosedLoop(1)
-                .run(
-                        Long.MAX_VALUE,
-                        slice,
-                        number -> table.search(queries[(int) (number % queries.length)], k, nprobe),
-                        (number, found) -> {})
+                .run(Long.MAX_VALUE, slice, search, (number, found) -> {})
                 .latencies()
                 .p50us();
     }
