@@ -14,12 +14,15 @@
  *
  * A row's score for query q is terms[row] + slopes[q] * the sum of its bytes less 128 times the query's signed weights,
  * multiplied, then added; starts[q], -128 times the sum of these weights, takes the 128 off where bytes are multiplied
- * unsigned. Rows with a score up to bounds[q] are appended to rows and scores at q * room, of
- * which found[q] says how many; room is at least `count` and a tile.
+ * unsigned. Of the rows from `first`, a multiple of TILE, to `end`, those with a score up to bounds[q] are appended to rows
+ * and scores at q * room, of which found[q] says how many; room is at least `end` less `first` and a tile. Of the rows
+ * beyond, up to `count`, memory is only asked for: another scan is about to begin there.
  */
 struct codes {
     const uint8_t *codes;
     const float *terms;
+    int32_t first;
+    int32_t end;
     int32_t count;
     int32_t stride;
     int32_t query_count;

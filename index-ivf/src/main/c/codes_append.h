@@ -8,7 +8,7 @@ static inline void append_near(const struct codes *scan, int32_t query, int32_t 
     const float *terms = scan->terms + first_row;
     const float slope = scan->slopes[query];
     const float bound = scan->bounds[query];
-    int32_t left = scan->count - first_row < TILE ? scan->count - first_row : TILE;
+    int32_t left = scan->end - first_row < TILE ? scan->end - first_row : TILE;
     float scores[TILE];
     int any = 0;
     for (int i = 0; i < TILE; i++) {

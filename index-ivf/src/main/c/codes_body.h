@@ -1,7 +1,7 @@
 /*
  * The scan of codes, written once over what the source that includes it defines:
  *   sum_tiles(scan, tiles, first_tile, queries, first_query, sums)   sums[query][tile][row]
- *   append_near(scan, query, first_row, sums)   appends the rows of a tile that are near enough, none from `count` on
+ *   append_near(scan, query, first_row, sums)   appends the rows of a tile that are near enough, none from `end` on
  *   MOST_QUERIES                                8, 4, 2 or 1: how many queries go together
  *   QUERY_TILES                                 how many tiles these read together
  *   LONE_TILES                                  how many tiles a lone query reads together, no fewer
@@ -39,25 +39,25 @@ INLINE void score_queries(const struct codes *scan, const int tiles, int32_t fir
     for (; query < scan->query_count; query++) score_tiles(scan, tiles, first_tile, 1, query);
 }
 
-INLINE void fetch_tiles_ahead(const struct codes *scan, int32_t first_tile, int32_t tiles, int32_t end) {
+INLINE void fetch_tiles_ahead(const struct codes *scan, int32_t first_tile, int32_t tiles) {
     const int64_t tile_bytes = (int64_t)TILE * scan->stride;
-    fetch_ahead(scan->codes, first_tile * tile_bytes, tiles * tile_bytes, end * tile_bytes);
+    fetch_ahead(scan->codes, first_tile * tile_bytes, tiles * tile_bytes, (int64_t)scan->count * scan->stride);
 }
 
 void SCAN(const struct codes *scan) {
     for (int32_t query = 0; query < scan->query_count; query++) scan->found[query] = 0;
-    int32_t tiles = (scan->count + TILE - 1) / TILE;
-    int32_t tile = 0;
+    const int32_t end = (scan->end + TILE - 1) / TILE;
+    int32_t tile = scan->first / TILE;
     if (scan->query_count == 1) {
-        for (; tile + LONE_TILES <= tiles; tile += LONE_TILES) {
-            fetch_tiles_ahead(scan, tile, LONE_TILES, tiles);
+        for (; tile + LONE_TILES <= end; tile += LONE_TILES) {
+            fetch_tiles_ahead(scan, tile, LONE_TILES);
             score_tiles(scan, LONE_TILES, tile, 1, 0);
         }
     } else {
-        for (; tile + QUERY_TILES <= tiles; tile += QUERY_TILES) {
-            fetch_tiles_ahead(scan, tile, QUERY_TILES, tiles);
+        for (; tile + QUERY_TILES <= end; tile += QUERY_TILES) {
+            fetch_tiles_ahead(scan, tile, QUERY_TILES);
             score_queries(scan, QUERY_TILES, tile);
         }
     }
-    for (; tile < tiles; tile++) score_queries(scan, 1, tile);
+    for (; tile < end; tile++) score_queries(scan, 1, tile);
 }

@@ -38,7 +38,7 @@ static inline __attribute__((always_inline)) void append_near(const struct codes
     __m512 scores = _mm512_add_ps(_mm512_loadu_ps(scan->terms + first_row), products);
     /* False for NaN, which thereby never gets in. */
     __mmask16 near = _mm512_cmp_ps_mask(scores, _mm512_set1_ps(scan->bounds[query]), _CMP_LE_OQ);
-    int32_t left = scan->count - first_row;
+    int32_t left = scan->end - first_row;
     if (left < TILE) near &= (__mmask16)((1 << left) - 1);
     if (near) {
         static const int32_t ordinals[TILE] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};

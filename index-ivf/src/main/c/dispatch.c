@@ -54,11 +54,12 @@ void roost_ivf_scan(int32_t isa, const void *rows, int32_t halves, const int64_t
 }
 
 /* Arguments as in struct codes; `isa` must be supported. One without instructions for bytes takes the next best. */
-void roost_ivf_scan_codes(int32_t isa, const uint8_t *codes, const float *terms, int32_t count, int32_t stride,
-                          int32_t query_count, const int8_t *weights, const int32_t *starts, const float *slopes,
-                          const float *bounds, int32_t room, int32_t *found, int32_t *rows, float *scores) {
-    const struct codes scan = {codes,  terms,  count, stride, query_count, weights, starts,
-                               slopes, bounds, room,  found,  rows,        scores};
+void roost_ivf_scan_codes(int32_t isa, const uint8_t *codes, const float *terms, int32_t first, int32_t end,
+                          int32_t count, int32_t stride, int32_t query_count, const int8_t *weights,
+                          const int32_t *starts, const float *slopes, const float *bounds, int32_t room,
+                          int32_t *found, int32_t *rows, float *scores) {
+    const struct codes scan = {codes,  terms,  first,  end,  count, stride, query_count, weights,
+                               starts, slopes, bounds, room, found, rows,   scores};
     switch (isa) {
 #if defined(__x86_64__)
         case AVX512:

@@ -84,9 +84,9 @@ final class CentroidCodes {
         }
         for (int from = 0; from < run.count(); ) {
             int to = Math.min(run.count(), from + (from == 0 ? FIRST_ROWS : CodeGroup.MAX_ROWS));
-            kernel.scan(run.slice(from, to), group);
+            kernel.scan(run, from, to, group);
             for (int i = 0; i < candidates.length; i++) {
-                candidates[i].take(group, i, from);
+                candidates[i].take(group, i);
                 group.lowerBound(i, candidates[i].bound);
             }
             from = to;
@@ -124,14 +124,14 @@ final class CentroidCodes {
             this.rows = new long[2 * FIRST_ROWS];
         }
 
-        void take(CodeGroup group, int query, int firstRow) {
+        void take(CodeGroup group, int query) {
             int found = group.found(query);
             if (size + found > rows.length) {
                 scores = Arrays.copyOf(scores, 2 * (size + found));
                 rows = Arrays.copyOf(rows, 2 * (size + found));
             }
             group.copyScores(query, scores, size);
-            group.copyPlaces(query, firstRow, rows, size);
+            group.copyPlaces(query, 0, rows, size);
             size += found;
             // Where nothing is known all are candidates; the bound is infinite then.
             if (found > 0 && size >= count && margin < Double.POSITIVE_INFINITY) {

@@ -78,8 +78,8 @@ final class CodeScanner implements ListScanner {
         for (RowBlock block : blocks) {
             int count = block.published();
             for (int from = 0; from < count; from += CodeGroup.MAX_ROWS) {
-                kernel.scan(block.codes(from, Math.min(count, from + CodeGroup.MAX_ROWS)), group);
-                take(group, block, from, queries, shortlists);
+                kernel.scan(block.codes(), from, Math.min(count, from + CodeGroup.MAX_ROWS), group);
+                take(group, block, queries, shortlists);
             }
             rows += count;
         }
@@ -89,15 +89,14 @@ final class CodeScanner implements ListScanner {
         return rows;
     }
 
-    private static void take(
-            CodeGroup group, RowBlock block, int from, List<CodeQuery> queries, List<Shortlist> shortlists) {
+    private static void take(CodeGroup group, RowBlock block, List<CodeQuery> queries, List<Shortlist> shortlists) {
         for (int i = 0; i < shortlists.size(); i++) {
             Shortlist shortlist = shortlists.get(i);
             if (group.found(i) == 0) {
                 continue;
             }
             try {
-                shortlist.take(group, i, block, from, queries.get(i).request().filter());
+                shortlist.take(group, i, block, queries.get(i).request().filter());
                 group.lowerBound(i, shortlist.bound());
             } catch (RuntimeException | Error ofTheFilter) {
                 // The caller's code: its own query fails, not those that wait for the same list.

@@ -207,12 +207,12 @@ final class RowBlock {
         return floats;
     }
 
-    /** Rows {@code from}, a multiple of a tile, to {@code to} exclusive as codes. */
-    CodeRun codes(int from, int to) {
+    /** All places as codes. */
+    CodeRun codes() {
         if (codes == null) {
             throw new IllegalStateException("the list keeps no codes");
         }
-        return codes.slice(from, to);
+        return codes;
     }
 
     void forEachLive(RowList.RowVisitor visitor) {

@@ -61,8 +61,8 @@ final class Shortlist {
         return bound[0];
     }
 
-    /** Takes what a scan of rows of a block, from {@code first} on, has found for a query. */
-    void take(CodeGroup group, int query, RowBlock block, int first, @Nullable LongPredicate filter) {
+    /** Takes what a scan of rows of a block has found for a query. */
+    void take(CodeGroup group, int query, RowBlock block, @Nullable LongPredicate filter) {
         int found = group.found(query);
         if (found == 0) {
             return;
@@ -72,7 +72,7 @@ final class Shortlist {
         }
         makeRoom(found);
         group.copyScores(query, scores, size);
-        group.copyPlaces(query, (long) (blocks.size() - 1) << Integer.SIZE | first, places, size);
+        group.copyPlaces(query, (long) (blocks.size() - 1) << Integer.SIZE, places, size);
         size = filter == null ? size + found : allowed(block, filter, size + found);
         if (size >= 2L * wanted || (bound[0] == Float.POSITIVE_INFINITY && size >= wanted)) {
             shrink();

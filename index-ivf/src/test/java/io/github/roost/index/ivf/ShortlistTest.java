@@ -72,8 +72,8 @@ class ShortlistTest {
         CodeGroup group = new CodeGroup();
         group.begin(4);
         group.add(new byte[] {1, 0, 0, 0}, 1, 1, shortlist.bound());
-        ScanKernels.preferred().scan(block.codes(0, to - from), group);
-        shortlist.take(group, 0, block, 0, null);
+        ScanKernels.preferred().scan(block.codes(), 0, to - from, group);
+        shortlist.take(group, 0, block, null);
         return rows;
     }
 

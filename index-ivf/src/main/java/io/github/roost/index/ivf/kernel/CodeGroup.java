@@ -98,7 +98,7 @@ public final class CodeGroup {
         MemorySegment.copy(scores, FLOAT, (long) query * ROOM * Float.BYTES, into, at, found(query));
     }
 
-    /** Where these lie in the run, ascending, plus {@code first}. */
+    /** The numbers of these rows in the run, ascending, each plus {@code first}. */
     public void copyPlaces(int query, long first, long[] into, int at) {
         int count = found(query);
         MemorySegment.copy(rows, INT, (long) query * ROOM * Integer.BYTES, copied, 0, count);
@@ -108,10 +108,14 @@ public final class CodeGroup {
     }
 
     /** What every kernel checks before it reads memory by these numbers. */
-    void requireFits(CodeRun run) {
-        if (run.stride() != stride || run.count() > MAX_ROWS) {
-            throw new IllegalArgumentException("a run must have at most " + MAX_ROWS + " rows of the queries' stride "
-                    + stride + ", got " + run.count() + " of " + run.stride());
+    void requireFits(CodeRun run, int from, int to) {
+        if (run.stride() != stride) {
+            throw new IllegalArgumentException(
+                    "the queries' stride must be the rows' " + run.stride() + ", got " + stride);
+        }
+        if (from < 0 || from % CodeRun.TILE != 0 || to < from || to > run.count() || to - from > MAX_ROWS) {
+            throw new IllegalArgumentException("rows must be at most " + MAX_ROWS + " of " + run.count()
+                    + ", the first a multiple of " + CodeRun.TILE + ", got " + from + " to " + to);
         }
     }
 }

@@ -56,18 +56,6 @@ public record CodeRun(MemorySegment codes, MemorySegment terms, int count, int s
         return ((long) count + TILE - 1) / TILE * TILE;
     }
 
-    /** Rows {@code from}, a multiple of {@link #TILE}, to {@code to} exclusive. */
-    public CodeRun slice(int from, int to) {
-        if (from % TILE != 0) {
-            throw new IllegalArgumentException("a slice must begin with a tile of " + TILE + " rows, got " + from);
-        }
-        return new CodeRun(
-                codes.asSlice((long) from * stride, codeBytes(to - from, stride)),
-                terms.asSlice((long) from * Float.BYTES, termBytes(to - from)),
-                to - from,
-                stride);
-    }
-
     /** Writes a row; components beyond those given become 0. */
     public void write(int row, byte[] components, float term) {
         long at = at(row);

@@ -96,19 +96,19 @@ final class JavaScan implements ScanKernel {
     }
 
     @Override
-    public void scan(CodeRun run, CodeGroup group) {
-        group.requireFits(run);
+    public void scan(CodeRun run, int from, int to, CodeGroup group) {
+        group.requireFits(run, from, to);
         int[] sums = new int[CodeRun.TILE];
         byte[] tile = new byte[CodeRun.TILE * run.stride()];
         byte[] weights = new byte[group.size() * run.stride()];
         MemorySegment.copy(group.weights, ValueLayout.JAVA_BYTE, 0, weights, 0, weights.length);
         group.found.fill((byte) 0);
-        for (int first = 0; first < run.count(); first += CodeRun.TILE) {
+        for (int first = from; first < to; first += CodeRun.TILE) {
             MemorySegment.copy(run.codes(), ValueLayout.JAVA_BYTE, (long) first * run.stride(), tile, 0, tile.length);
             for (int query = 0; query < group.size(); query++) {
                 Arrays.fill(sums, group.starts.getAtIndex(ValueLayout.JAVA_INT, query));
                 addProducts(tile, weights, query * run.stride(), run.stride(), sums);
-                appendNear(run, first, group, query, sums);
+                appendNear(run, first, Math.min(to, first + CodeRun.TILE), group, query, sums);
             }
         }
     }
@@ -123,11 +123,11 @@ final class JavaScan implements ScanKernel {
         }
     }
 
-    private static void appendNear(CodeRun run, int first, CodeGroup group, int query, int[] sums) {
+    private static void appendNear(CodeRun run, int first, int end, CodeGroup group, int query, int[] sums) {
         float slope = group.slopes.getAtIndex(ValueLayout.JAVA_FLOAT, query);
         float bound = group.bounds.getAtIndex(ValueLayout.JAVA_FLOAT, query);
         int found = group.found(query);
-        for (int row = first; row < Math.min(run.count(), first + CodeRun.TILE); row++) {
+        for (int row = first; row < end; row++) {
             float score = run.term(row) + slope * (float) sums[row - first];
             // False for NaN, which thereby never gets in.
             if (score <= bound) {

@@ -76,8 +76,8 @@ final class NativeScan implements ScanKernel {
         MethodHandle scanCodes = linker.downcallHandle(
                 library.findOrThrow("roost_ivf_scan_codes"),
                 FunctionDescriptor.ofVoid(
-                        JAVA_INT, ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, ADDRESS, ADDRESS,
-                        JAVA_INT, ADDRESS, ADDRESS, ADDRESS));
+                        JAVA_INT, ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS,
+                        ADDRESS, ADDRESS, JAVA_INT, ADDRESS, ADDRESS, ADDRESS));
         MethodHandle compare = linker.downcallHandle(
                 library.findOrThrow("roost_ivf_compare"),
                 FunctionDescriptor.ofVoid(
@@ -139,15 +139,17 @@ final class NativeScan implements ScanKernel {
         }
     }
 
-    /** A run checks its own sizes, and the group, whose memory has room for all that a run can find, checks the run. */
+    /** A run checks its own sizes, and the group, whose memory has room for all that a run can find, checks the rows. */
     @Override
-    public void scan(CodeRun run, CodeGroup group) {
-        group.requireFits(run);
+    public void scan(CodeRun run, int from, int to, CodeGroup group) {
+        group.requireFits(run, from, to);
         try {
             scanCodes.invokeExact(
                     isa.ordinal(),
                     run.codes(),
                     run.terms(),
+                    from,
+                    to,
                     run.count(),
                     run.stride(),
                     group.size(),

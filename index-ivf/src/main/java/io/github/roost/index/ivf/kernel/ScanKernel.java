@@ -14,13 +14,15 @@ public interface ScanKernel {
     void scan(RowRun run, QueryGroup group);
 
     /**
-     * Scans codes: what it finds for each query replaces what the last scan found. Sums are whole numbers, so every
-     * kernel gives bit-equal scores.
+     * Scans some rows of codes: what it finds for each query replaces what the last scan found. Sums are whole numbers, so
+     * every kernel gives bit-equal scores.
      *
-     * @throws IllegalArgumentException if run and group have different strides, or the run is longer than
+     * @param from first row, a multiple of {@link CodeRun#TILE}
+     * @param to end of the rows, exclusive; those of the run that follow may be asked of memory, for the next scan
+     * @throws IllegalArgumentException if run and group have different strides, the rows are not all of the run, or more than
      *     {@link CodeGroup#MAX_ROWS}
      */
-    void scan(CodeRun run, CodeGroup group);
+    void scan(CodeRun run, int from, int to, CodeGroup group);
 
     /** Whether a row of codes takes a fraction of the time that a row of floats takes. */
     boolean scansCodesFaster();

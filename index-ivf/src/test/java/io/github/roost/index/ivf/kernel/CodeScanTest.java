@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -75,24 +76,46 @@ class CodeScanTest {
         scan(kernel, run, group, List.of(new Query(new byte[] {1, 0, 0, 0}, 1, 4)));
         assertThat(found(group, 0)).containsExactly(new Row(1, 3), new Row(2, 4));
         group.lowerBound(0, 3);
-        kernel.scan(run, group);
+        kernel.scan(run, 0, 3, group);
         assertThat(found(group, 0)).containsExactly(new Row(1, 3));
         group.lowerBound(0, 5);
-        kernel.scan(run, group);
+        kernel.scan(run, 0, 3, group);
         assertThat(found(group, 0)).containsExactly(new Row(1, 3));
     }
 
     @ParameterizedTest
     @MethodSource("kernels")
-    void runsThatDoNotFitTheGroupAreRefused(ScanKernel kernel) {
+    void rowsThatDoNotFitTheGroupOrTheRunAreRefused(ScanKernel kernel) {
         CodeGroup group = new CodeGroup();
+        CodeRun run = CodeRun.allocate(Arena.ofAuto(), 300, 8);
         scan(kernel, CodeRun.allocate(Arena.ofAuto(), 1, 8), group, List.of(new Query(new byte[8], 1, 0)));
-        assertThatThrownBy(() -> kernel.scan(CodeRun.allocate(Arena.ofAuto(), 1, 4), group))
+        assertThatThrownBy(() -> kernel.scan(CodeRun.allocate(Arena.ofAuto(), 1, 4), 0, 1, group))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("got 1 of 4");
-        assertThatThrownBy(() -> kernel.scan(CodeRun.allocate(Arena.ofAuto(), 257, 8), group))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("at most 256 rows");
+                .hasMessageContaining("the rows' 4, got 8");
+        for (int[] range : new int[][] {{0, 257}, {8, 16}, {-16, 16}, {16, 0}, {288, 301}}) {
+            assertThatThrownBy(() -> kernel.scan(run, range[0], range[1], group))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("got " + range[0] + " to " + range[1]);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void aPartOfARunIsScannedAndItsRowsKeepTheirNumbers(ScanKernel kernel) {
+        Random random = new Random(2);
+        byte[][] rows = bytes(random, 350, 7);
+        CodeRun run = run(rows, random);
+        CodeGroup group = new CodeGroup();
+        for (int queries : new int[] {1, 3}) {
+            List<Query> all = Collections.nCopies(
+                    queries, new Query(Arrays.copyOf(bytes(random, 1, 7)[0], 8), 1, Float.POSITIVE_INFINITY));
+            scan(kernel, run(Arrays.copyOf(rows, 1), random), group, all);
+            for (int[] range : new int[][] {{0, 256}, {32, 50}, {32, 32}, {96, 350}}) {
+                kernel.scan(run, range[0], range[1], group);
+                assertThat(found(group, queries - 1))
+                        .isEqualTo(plainly(rows, run, all.getFirst()).subList(range[0], range[1]));
+            }
+        }
     }
 
     @Test
@@ -100,7 +123,6 @@ class CodeScanTest {
         CodeRun run = CodeRun.allocate(Arena.ofAuto(), 40, 8);
         assertThatThrownBy(() -> new CodeRun(run.codes(), run.terms(), 49, 8)).hasMessageContaining("do not fit");
         assertThatThrownBy(() -> new CodeRun(run.codes(), run.terms(), 1, 6)).hasMessageContaining("multiple of 4");
-        assertThatThrownBy(() -> run.slice(8, 16)).hasMessageContaining("tile of 16");
         CodeGroup group = new CodeGroup();
         group.begin(8);
         assertThatThrownBy(() -> group.add(new byte[4], 0, 1, 0)).hasMessageContaining("of 4");
@@ -111,14 +133,12 @@ class CodeScanTest {
     }
 
     @Test
-    void aSliceHasTheRowsOfItsTilesAndARowIsReadAsItWasWritten() {
+    void aRowIsReadAsItWasWritten() {
         Random random = new Random(2);
         byte[][] rows = bytes(random, 50, 7);
         CodeRun run = run(rows, random);
-        CodeRun slice = run.slice(32, 50);
-        for (int row = 0; row < 18; row++) {
-            assertThat(slice.read(row)).startsWith(rows[32 + row]).hasSize(8);
-            assertThat(slice.term(row)).isEqualTo(run.term(32 + row));
+        for (int row = 0; row < rows.length; row++) {
+            assertThat(run.read(row)).startsWith(rows[row]).hasSize(8);
         }
     }
 
@@ -127,7 +147,7 @@ class CodeScanTest {
         for (Query query : queries) {
             group.add(query.weights(), sum(query.weights()), query.slope(), query.bound());
         }
-        kernel.scan(run, group);
+        kernel.scan(run, 0, run.count(), group);
     }
 
     private static int sum(byte[] weights) {
