@@ -1,5 +1,6 @@
 package io.github.roost.index.hnsw.walk;
 
+import io.github.roost.core.NativeResource;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
@@ -63,7 +64,7 @@ public final class GraphWalks {
     @SuppressWarnings("IllegalCatch") // whatever keeps a library from loading, the walk in Java serves
     private static List<GraphWalk> natively() {
         try {
-            return NativeWalk.of(NativeLibrary.load());
+            return NativeWalk.of(NativeResource.load(GraphWalks.class, "roost_hnsw", NativeWalk::library));
         } catch (Throwable failure) {
             LOG.warn("The native HNSW walk cannot be loaded, graphs are walked in Java: {}", failure.toString());
             return List.of();

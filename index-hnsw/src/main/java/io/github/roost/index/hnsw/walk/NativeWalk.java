@@ -5,10 +5,12 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.github.roost.core.Metric;
+import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -36,6 +38,12 @@ final class NativeWalk implements GraphWalk {
         this.walk = walk;
         this.scan = scan;
         this.isa = isa;
+    }
+
+    /** The symbols of a library, which stays loaded for the life of the JVM. */
+    @SuppressWarnings("restricted")
+    static SymbolLookup library(Path file) {
+        return SymbolLookup.libraryLookup(file, Arena.global());
     }
 
     /** One walk for each instruction set that this CPU has, the fastest first. */

@@ -5,12 +5,14 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -46,6 +48,12 @@ final class NativeScan implements ScanKernel {
         this.compare = compare;
         this.keep = keep;
         this.isa = isa;
+    }
+
+    /** The symbols of a library, which stays loaded for the life of the JVM. */
+    @SuppressWarnings("restricted")
+    static SymbolLookup library(Path file) {
+        return SymbolLookup.libraryLookup(file, Arena.global());
     }
 
     /** One kernel for each instruction set that this CPU has, the fastest first. */

@@ -1,5 +1,6 @@
 package io.github.roost.index.ivf.kernel;
 
+import io.github.roost.core.NativeResource;
 import java.util.ArrayList;
 import java.util.List;
 import org.slf4j.Logger;
@@ -56,7 +57,7 @@ public final class ScanKernels {
     @SuppressWarnings("IllegalCatch") // whatever keeps a library from loading, the scan in Java serves
     private static List<ScanKernel> natively() {
         try {
-            return NativeScan.of(NativeLibrary.load());
+            return NativeScan.of(NativeResource.load(ScanKernels.class, "roost_ivf", NativeScan::library));
         } catch (Throwable failure) {
             LOG.warn("The native IVF kernel cannot be loaded, lists are scanned in Java: {}", failure.toString());
             return List.of();

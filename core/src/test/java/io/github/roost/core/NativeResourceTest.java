@@ -1,0 +1,78 @@
+package io.github.roost.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.ByteArrayInputStream;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class NativeResourceTest {
+    private static final byte[] LIBRARY = {1, 2, 3};
+
+    /** Stands for a class of a module that brings a library. */
+    static final class Owner {}
+
+    @Test
+    void theLoaderSeesTheLibraryInAFileOfItsOwnersAloneThatIsGoneAfterwards() throws Exception {
+        Path file = NativeResource.load(owner(), "thing", loaded -> {
+            assertThat(loaded).hasBinaryContent(LIBRARY);
+            assertThat(permissions(loaded)).isEqualTo("rw-------");
+            return loaded;
+        });
+        assertThat(file).doesNotExist();
+    }
+
+    @Test
+    void theFileIsGoneWhereItCannotBeLoaded() {
+        Path[] file = new Path[1];
+        assertThatThrownBy(() -> NativeResource.load(owner(), "thing", loaded -> {
+                    file[0] = loaded;
+                    throw new IllegalArgumentException("not a library");
+                }))
+                .hasMessage("not a library");
+        assertThat(file[0]).doesNotExist();
+    }
+
+    @Test
+    void aLibraryThatIsNotThereIsNamed() {
+        assertThatThrownBy(() -> NativeResource.load(NativeResourceTest.class, "thing", loaded -> loaded))
+                .isInstanceOf(FileNotFoundException.class)
+                .hasMessageContaining("/native/")
+                .hasMessageContaining("/libthing.so");
+    }
+
+    private static String permissions(Path file) {
+        try {
+            return PosixFilePermissions.toString(Files.getPosixFilePermissions(file));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static Class<?> owner() throws IOException {
+        String name = Owner.class.getName();
+        byte[] code;
+        try (InputStream compiled = Owner.class.getResourceAsStream("NativeResourceTest$Owner.class")) {
+            code = compiled.readAllBytes();
+        }
+        return new ClassLoader() {
+            private Class<?> defined() {
+                return defineClass(name, code, 0, code.length);
+            }
+
+            @Override
+            public @Nullable InputStream getResourceAsStream(String resource) {
+                boolean library = resource.startsWith("native/") && resource.endsWith("/libthing.so");
+                return library ? new ByteArrayInputStream(LIBRARY) : null;
+            }
+        }.defined();
+    }
+}
