@@ -238,65 +238,9 @@ public final class HnswTable implements AutoCloseable {
     }
 
     /** Collects the options of a table. Not thread-safe. */
-    public static final class Builder {
-        private String name = "hnsw";
-        private GraphOptions options = GraphOptions.DEFAULT;
-
-        private Builder() {}
-
-        /**
-         * Sets the name under which the table shows in reports.
-         *
-         * @param value default {@code hnsw}
-         * @return this builder
-         */
-        public Builder name(String value) {
-            this.name = value;
-            return this;
-        }
-
-        /**
-         * Sets how distances are measured.
-         *
-         * @param value default squared L2
-         * @return this builder
-         */
-        public Builder metric(Metric value) {
-            options = options.withMetric(value);
-            return this;
-        }
-
-        /**
-         * Sets what walks read of each component.
-         *
-         * @param value default {@link ElementType#FLOAT32}
-         * @return this builder
-         */
-        public Builder elementType(ElementType value) {
-            options = options.withElementType(value);
-            return this;
-        }
-
-        /**
-         * Sets how many neighbours a node keeps in each upper layer; in layer 0 twice as many.
-         *
-         * @param value from 2 to 256, default 16
-         * @return this builder
-         */
-        public Builder m(int value) {
-            options = options.withM(value);
-            return this;
-        }
-
-        /**
-         * Sets the width of the searches that find a new node's neighbours.
-         *
-         * @param value from 1 to 10,000; default 200
-         * @return this builder
-         */
-        public Builder efConstruction(int value) {
-            options = options.withEfConstruction(value);
-            return this;
+    public static final class Builder extends GraphTableBuilder<Builder> {
+        private Builder() {
+            super("hnsw");
         }
 
         /**
@@ -320,9 +264,9 @@ public final class HnswTable implements AutoCloseable {
          * @throws IllegalArgumentException if a row or id is not as said
          */
         public HnswTable build(Orchestrator orchestrator, long[] ids, float[][] rows) {
-            Vectors.requireTable(rows, options.metric());
+            Vectors.requireTable(rows, options().metric());
             Vectors.requireIds(ids, rows.length);
-            return new HnswTable(orchestrator, name, FrozenGraph.build(orchestrator, name, options, ids, rows));
+            return new HnswTable(orchestrator, name(), FrozenGraph.build(orchestrator, name(), options(), ids, rows));
         }
     }
 }

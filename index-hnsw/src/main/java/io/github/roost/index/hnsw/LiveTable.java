@@ -421,66 +421,11 @@ public final class LiveTable implements AutoCloseable {
     }
 
     /** Collects the options of a table. Not thread-safe. */
-    public static final class Builder {
-        private String name = "live";
-        private GraphOptions options = GraphOptions.DEFAULT;
+    public static final class Builder extends GraphTableBuilder<Builder> {
         private int freezeAfter = 2_048;
 
-        private Builder() {}
-
-        /**
-         * Sets the name under which the table shows in reports.
-         *
-         * @param value default {@code live}
-         * @return this builder
-         */
-        public Builder name(String value) {
-            this.name = value;
-            return this;
-        }
-
-        /**
-         * Sets how distances are measured.
-         *
-         * @param value default squared L2
-         * @return this builder
-         */
-        public Builder metric(Metric value) {
-            options = options.withMetric(value);
-            return this;
-        }
-
-        /**
-         * Sets what walks read of each component.
-         *
-         * @param value default {@link ElementType#FLOAT32}; rows not yet frozen are always compared by components
-         * @return this builder
-         */
-        public Builder elementType(ElementType value) {
-            options = options.withElementType(value);
-            return this;
-        }
-
-        /**
-         * Sets how many neighbours a node keeps in each upper layer; in layer 0 twice as many.
-         *
-         * @param value from 2 to 256, default 16
-         * @return this builder
-         */
-        public Builder m(int value) {
-            options = options.withM(value);
-            return this;
-        }
-
-        /**
-         * Sets the width of the searches that find a new node's neighbours.
-         *
-         * @param value from 1 to 10,000; default 200
-         * @return this builder
-         */
-        public Builder efConstruction(int value) {
-            options = options.withEfConstruction(value);
-            return this;
+        private Builder() {
+            super("live");
         }
 
         /**
@@ -504,7 +449,7 @@ public final class LiveTable implements AutoCloseable {
          */
         public LiveTable build(Orchestrator orchestrator, int dimension) {
             Vectors.requireRange("dimension", dimension, 1, Vectors.MOST_DIMENSIONS);
-            return new LiveTable(orchestrator, name, options, dimension, freezeAfter);
+            return new LiveTable(orchestrator, name(), options(), dimension, freezeAfter);
         }
 
         /**
@@ -516,9 +461,9 @@ public final class LiveTable implements AutoCloseable {
          * @return the table, to be closed
          */
         public LiveTable build(Orchestrator orchestrator, long[] ids, float[][] rows) {
-            int dimension = Vectors.requireTable(rows, options.metric());
+            int dimension = Vectors.requireTable(rows, options().metric());
             Vectors.requireIds(ids, rows.length);
-            FrozenGraph graph = FrozenGraph.build(orchestrator, name, options, ids, rows);
+            FrozenGraph graph = FrozenGraph.build(orchestrator, name(), options(), ids, rows);
             LiveTable table = build(orchestrator, dimension);
             table.begin(List.of(LiveRows.frozen(graph)));
             return table;
