@@ -24,6 +24,11 @@ import org.jspecify.annotations.Nullable;
 final class RowList {
     private static final int LEAST_BLOCK_ROWS = 64;
     private static final int MOST_BLOCK_ROWS = 1_024;
+    /**
+     * A list grows by this part of it. More would leave more memory empty, and whoever adds the row that begins a block waits
+     * for the block; less would make scans turn to another block more often.
+     */
+    private static final double GROWTH = .125;
     /** Dead rows are scanned too, so a list is compacted when they are this part of it, and more than a handful. */
     private static final double MOST_DEAD = .25;
 
@@ -126,7 +131,7 @@ final class RowList {
     int add(long id, float[] row) {
         RowBlock last = blocks.length == 0 ? null : blocks[blocks.length - 1];
         if (last == null || last.isFull()) {
-            last = new RowBlock(places, Math.clamp(places / 2, LEAST_BLOCK_ROWS, MOST_BLOCK_ROWS), layout);
+            last = new RowBlock(places, Math.clamp((int) (GROWTH * places), LEAST_BLOCK_ROWS, MOST_BLOCK_ROWS), layout);
             RowBlock[] grown = Arrays.copyOf(blocks, blocks.length + 1);
             grown[blocks.length] = last;
             blocks = grown;
