@@ -77,6 +77,24 @@ static inline int64_t largest_id_kept(const float *distances, const int64_t *ids
 }
 
 /*
+ * Drops `surplus` rows of a distance and id that so many more have: a row that is being moved is met at two places. Nothing
+ * else keeps `shrink` from dropping what it must, and a reservoir from running over.
+ */
+static int32_t drop_repeated(float *distances, int64_t *ids, int32_t size, float distance, int64_t id,
+                             int32_t surplus) {
+    int32_t kept = 0;
+    for (int32_t i = 0; i < size; i++) {
+        if (surplus > 0 && distances[i] == distance && ids[i] == id) {
+            surplus--;
+        } else {
+            distances[kept] = distances[i];
+            ids[kept++] = ids[i];
+        }
+    }
+    return kept;
+}
+
+/*
  * Drops the farthest, ties by the larger id, until `wanted` are left or a few more: to find a distance that some more
  * are within takes fewer passes. The bound falls to a distance that all are within that are left.
  */
@@ -92,7 +110,9 @@ static void shrink(const struct scan *scan, int32_t query) {
         for (int32_t i = 0; i < size; i++) nearer += distances[i] < bound;
         last_id = largest_id_kept(distances, ids, size, bound, wanted - nearer);
     }
-    scan->sizes[query] = keep_up_to(distances, ids, size, bound, last_id);
+    int32_t kept = keep_up_to(distances, ids, size, bound, last_id);
+    if (kept > most) kept = drop_repeated(distances, ids, kept, bound, last_id, kept - wanted);
+    scan->sizes[query] = kept;
     scan->bounds[query] = bound;
 }
 

@@ -158,11 +158,13 @@ final class JavaScan implements ScanKernel {
         int wanted = group.wanted.getAtIndex(ValueLayout.JAVA_INT, query);
         float bound = Smallest.nth(distances, size, wanted - 1);
         long lastId = largestIdKept(distances, group.foundIds, first, bound, wanted);
+        // Of a row that is met at two places while it is moved, no more than there is room for.
+        int last = wanted - before(distances, group.foundIds, first, bound, lastId);
         int kept = 0;
         for (int i = 0; i < size; i++) {
             if (distances[i] <= bound) {
                 long id = group.foundIds.getAtIndex(ValueLayout.JAVA_LONG, first + i);
-                if (distances[i] < bound || id <= lastId) {
+                if (distances[i] < bound || id < lastId || (id == lastId && last-- > 0)) {
                     group.foundDistances.setAtIndex(ValueLayout.JAVA_FLOAT, first + kept, distances[i]);
                     group.foundIds.setAtIndex(ValueLayout.JAVA_LONG, first + kept, id);
                     kept++;
@@ -171,6 +173,16 @@ final class JavaScan implements ScanKernel {
         }
         group.sizes.setAtIndex(ValueLayout.JAVA_INT, query, kept);
         group.bounds.setAtIndex(ValueLayout.JAVA_FLOAT, query, bound);
+    }
+
+    /** How many rows are nearer than the bound, or at it with a smaller id. */
+    private static int before(float[] distances, MemorySegment ids, long first, float bound, long id) {
+        int before = 0;
+        for (int i = 0; i < distances.length; i++) {
+            boolean smaller = distances[i] == bound && ids.getAtIndex(ValueLayout.JAVA_LONG, first + i) < id;
+            before += distances[i] < bound || smaller ? 1 : 0;
+        }
+        return before;
     }
 
     /** The largest id among the rows at the bound that belong to the {@code wanted} nearest. */

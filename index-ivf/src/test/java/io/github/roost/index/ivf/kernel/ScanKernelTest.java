@@ -14,6 +14,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -99,6 +100,32 @@ class ScanKernelTest {
                     assertThat(found.get(q).size()).isLessThan(2 * wanted);
                 }
             }
+        }
+    }
+
+    /** As a scan meets a row that is being moved; a reservoir that ran over would write into the next query's. */
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void aRowThatIsMetAtSeveralPlacesDoesNotMakeAReservoirRunOver(ScanKernel kernel) {
+        for (int wanted : new int[] {1, 2, 3, 8}) {
+            int repeated = 2 * wanted;
+            float[][] rows = new float[repeated + 300][1];
+            long[] ids = new long[rows.length];
+            for (int i = 0; i < rows.length; i++) {
+                rows[i][0] = i < repeated ? 1_000 : 1_000 - i;
+                ids[i] = i < repeated ? 7 : 100 + i;
+            }
+            List<Reservoir> found = scan(kernel, Metric.SQUARED_L2, rows, ids, new float[][] {{0}, {2_000}}, wanted);
+            assertThat(nearest(found.get(0)))
+                    .extracting(Row::id)
+                    .as("%s, %d wanted", kernel.name(), wanted)
+                    .containsExactlyElementsOf(LongStream.range(0, wanted)
+                            .mapToObj(i -> 99L + rows.length - i)
+                            .toList());
+            assertThat(nearest(found.get(1)))
+                    .extracting(Row::id)
+                    .as("%s, %d wanted", kernel.name(), wanted)
+                    .containsOnly(7L);
         }
     }
 
