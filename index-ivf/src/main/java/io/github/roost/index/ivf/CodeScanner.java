@@ -66,6 +66,20 @@ final class CodeScanner implements ListScanner {
     /** Number of rows scanned. */
     private long scanGroup(List<RowBlock> blocks, List<CodeQuery> queries) {
         CodeGroup group = GROUP.get();
+        if (queries.stream().noneMatch(query -> query.request().filter() != null)) {
+            return scanWith(group, blocks, queries);
+        }
+        // A filter may wait for another search, and this thread may scan for that one meanwhile: with a group of its
+        // own.
+        GROUP.remove();
+        try {
+            return scanWith(group, blocks, queries);
+        } finally {
+            GROUP.set(group);
+        }
+    }
+
+    private long scanWith(CodeGroup group, List<RowBlock> blocks, List<CodeQuery> queries) {
         group.begin(stride);
         List<Shortlist> shortlists = new ArrayList<>(queries.size());
         for (CodeQuery query : queries) {

@@ -23,6 +23,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
 import org.assertj.core.data.Offset;
@@ -399,6 +400,31 @@ class IvfTableTest {
                     .orTimeout(30, TimeUnit.SECONDS)
                     .join();
             assertThat(nearest).isEqualTo(123);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kept.class)
+    void aFilterMayWaitForAnotherSearchOfTheSameWorkers(Kept kept) throws Exception {
+        Random random = new Random(77);
+        float[][] rows = vectors(random, 1_600, 9);
+        try (Orchestrator one = Orchestrator.builder()
+                        .topology(TopologyReader.synthetic("pack:1 l3:1 core:1 pu:1")
+                                .read())
+                        .build();
+                IvfTable table = kept.builder().nlist(2).build(one, rows)) {
+            Neighbors expected = table.search(rows[0], 20, 2, id -> id % 2 == 0).get();
+            AtomicInteger asked = new AtomicInteger();
+            Neighbors found = table.search(rows[0], 20, 2, id -> {
+                        if (asked.getAndIncrement() % 50 == 0) {
+                            assertThat(table.search(rows[(int) id], 1, 2).join().size())
+                                    .isEqualTo(1);
+                        }
+                        return id % 2 == 0;
+                    })
+                    .get();
+            assertThat(found).isEqualTo(expected);
+            assertThat(asked.get()).isGreaterThan(20);
         }
     }
 }
