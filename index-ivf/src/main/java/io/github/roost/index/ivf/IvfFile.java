@@ -44,6 +44,9 @@ record IvfFile(
     private static final ValueLayout.OfDouble DOUBLE =
             ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
+    /** A buffer has less than 2 GiB, a list may have more. */
+    private static final long PIECE = 1 << 30;
+
     /** Fills a block with the rows that live in a list, in the order of their ids. */
     @FunctionalInterface
     interface RowsByList {
@@ -59,8 +62,10 @@ record IvfFile(
                 try (Arena arena = Arena.ofConfined()) {
                     MemorySegment bytes = arena.allocate(layout.bytes(ids[list].length), 64);
                     rows.copy(list, new RowBlock(0, ids[list].length, layout, bytes));
-                    checksums[list] = checksum(bytes.asByteBuffer());
-                    WholeFile.writeAll(channel, bytes.asByteBuffer());
+                    checksums[list] = checksum(bytes);
+                    for (long at = 0; at < bytes.byteSize(); at += PIECE) {
+                        WholeFile.writeAll(channel, piece(bytes, at));
+                    }
                 }
             }
             channel.position(0);
@@ -116,7 +121,7 @@ record IvfFile(
                 front.putLong(id);
             }
         }
-        int sum = checksum(front.duplicate().flip());
+        int sum = checksum(MemorySegment.ofBuffer(front.duplicate().flip()));
         return front.putLong(Integer.toUnsignedLong(sum)).flip();
     }
 
@@ -130,10 +135,16 @@ record IvfFile(
         return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    private static int checksum(ByteBuffer bytes) {
+    private static int checksum(MemorySegment bytes) {
         CRC32C checksum = new CRC32C();
-        checksum.update(bytes);
+        for (long at = 0; at < bytes.byteSize(); at += PIECE) {
+            checksum.update(piece(bytes, at));
+        }
         return (int) checksum.getValue();
+    }
+
+    private static ByteBuffer piece(MemorySegment bytes, long at) {
+        return bytes.asSlice(at, Math.min(PIECE, bytes.byteSize() - at)).asByteBuffer();
     }
 
     /** A file that has been opened: what it says, and its lists over mapped blocks. */
@@ -176,8 +187,7 @@ record IvfFile(
                     file, 40, "is " + mapped.byteSize() + " bytes long, too short for " + rows + " rows");
         }
         long expected = mapped.get(LONG, places.checksum());
-        long actual = Integer.toUnsignedLong(
-                checksum(mapped.asSlice(0, places.checksum()).asByteBuffer()));
+        long actual = Integer.toUnsignedLong(checksum(mapped.asSlice(0, places.checksum())));
         if (expected != actual) {
             throw new TableFileException(
                     file,
@@ -252,7 +262,7 @@ record IvfFile(
             int expected = mapped.get(INT, HEAD_BYTES + list * 2L * Integer.BYTES + Integer.BYTES);
             MemorySegment bytes = mapped.asSlice(from, layout.bytes(ids[list].length));
             lists[list] = RowList.mapped(layout, ids[list], bytes, () -> {
-                int actual = checksum(bytes.asByteBuffer());
+                int actual = checksum(bytes);
                 if (actual != expected) {
                     throw new TableFileException(
                             file,

@@ -63,21 +63,32 @@ final class IvfRows {
             if (lists != assignedTo) {
                 assigned = assign(lists, rows);
             }
-            for (int i = 0; i < ids.length; i++) {
-                addTo(assigned[i], ids[i], rows[i]);
+            int added = 0;
+            try {
+                while (added < ids.length) {
+                    addTo(assigned[added], ids[added], rows[added]);
+                    added++;
+                }
+            } finally {
+                if (added < ids.length) {
+                    // There is no memory for all of them.
+                    Arrays.stream(ids, 0, added).forEach(this::remove);
+                }
+                size = locations.size();
             }
-            size = locations.size();
         }
     }
 
     /** Removes a row; the list it was in, or -1 when there was none. */
     synchronized int remove(long id) {
-        long location = locations.remove(id);
+        long location = locations.of(id);
         if (location == Locations.NOWHERE) {
             return -1;
         }
-        note(id);
+        // First, for it fails where the list of a file is damaged.
         lists.rows()[Locations.list(location)].kill(Locations.place(location));
+        locations.remove(id);
+        note(id);
         // After the kill: a reader that begins with the new number cannot meet the row here any more.
         moves += 2;
         size = locations.size();
@@ -96,10 +107,15 @@ final class IvfRows {
             if (lists != assignedTo) {
                 assigned = assign(lists, row)[0];
             }
+            RowList old = lists.rows()[Locations.list(location)];
+            old.makeWritable(Locations.place(location));
             moves++;
-            addTo(assigned, id, row);
-            lists.rows()[Locations.list(location)].kill(Locations.place(location));
-            moves++;
+            try {
+                addTo(assigned, id, row);
+                old.kill(Locations.place(location));
+            } finally {
+                moves++;
+            }
             return Locations.list(location);
         }
     }
@@ -144,7 +160,10 @@ final class IvfRows {
         return sum == 0 ? 1 : squares * lists.count() / (sum * sum);
     }
 
-    /** Begins to note changes, and copies the rows list by list; {@link #exchange} or {@link #giveUp} must follow. */
+    /**
+     * Begins to note changes, and copies the rows list by list; {@link #exchange} or {@link #giveUp} must follow, unless it
+     * fails.
+     */
     Copy copyForRebuild() {
         synchronized (this) {
             if (touched != null) {
@@ -152,11 +171,16 @@ final class IvfRows {
             }
             touched = new LongHashSet();
         }
-        Copy copy = new Copy(Math.max(16, size));
-        for (int list = 0; list < lists.count(); list++) {
-            copyList(list, copy);
+        try {
+            Copy copy = new Copy(Math.max(16, size));
+            for (int list = 0; list < lists.count(); list++) {
+                copyList(list, copy);
+            }
+            return copy;
+        } catch (RuntimeException | Error failure) {
+            giveUp();
+            throw failure;
         }
-        return copy;
     }
 
     /** Rows touched since the begin are left to {@link #exchange}: one that moved could be met in two lists. */

@@ -13,6 +13,7 @@ import io.github.roost.core.Vectors;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -368,7 +369,10 @@ public final class IvfTable implements AutoCloseable {
         compactIfSparse(rows.update(id, preparation.prepareRows(new float[][] {vector})[0]));
     }
 
-    /** Compacting is put off where the rings are full: the next removal from the list tries again. */
+    /**
+     * Compacting is put off where the rings are full: the next removal from the list tries again. Where the table has been
+     * closed meanwhile it is not needed.
+     */
     private void compactIfSparse(int list) {
         if (list >= 0 && rows.isSparse(list)) {
             try {
@@ -377,7 +381,7 @@ public final class IvfTable implements AutoCloseable {
                     return true;
                 };
                 orchestrator.submit(compaction, list, registration.id(list), SubmitOptions.BATCH);
-            } catch (RejectedSearchException full) {
+            } catch (RejectedSearchException | IllegalArgumentException fullOrClosed) {
                 return;
             }
         }
@@ -421,7 +425,7 @@ public final class IvfTable implements AutoCloseable {
                 Locations locations = new Locations();
                 Lists fresh = copy.count() == 0
                         ? rows.lists().emptied()
-                        : training.again(copy.rows(), copy.ids(), rows.lists(), locations);
+                        : training.again(copy.rows(), copy.ids(), nlist(), rows.lists(), locations);
                 rows.exchange(fresh, locations);
             } catch (Throwable failure) {
                 rows.giveUp();
@@ -441,7 +445,11 @@ public final class IvfTable implements AutoCloseable {
      * @throws IOException if it cannot be written; the old file is as it was
      */
     public void save(Path file) throws IOException {
-        rows.save(file, metric(), nprobe, training.seed(), rerank);
+        try {
+            rows.save(file, metric(), nprobe, training.seed(), rerank);
+        } catch (UncheckedIOException damagedList) {
+            throw damagedList.getCause();
+        }
     }
 
     /**
@@ -503,14 +511,16 @@ public final class IvfTable implements AutoCloseable {
     }
 
     /**
-     * Number of rows in a list, those removed and not yet compacted included.
+     * Number of rows in a list, those removed and not yet compacted included; none in lists that a rebuild of fewer rows than
+     * lists has left out.
      *
      * @param list from 0 to {@link #nlist()} exclusive
      * @return at least 0
      */
     public int listSize(int list) {
         Vectors.requireRange("list", list, 0, nlist() - 1);
-        return rows.lists().rows()[list].rows();
+        Lists lists = rows.lists();
+        return list < lists.count() ? lists.rows()[list].rows() : 0;
     }
 
     /** {@return how many lists a search probes that does not say} */

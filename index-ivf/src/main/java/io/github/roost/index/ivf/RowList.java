@@ -144,6 +144,13 @@ final class RowList {
 
     /** Removes the row at a place. The writer's. */
     void kill(int place) {
+        makeWritable(place);
+        block(place).kill(place);
+        dead++;
+    }
+
+    /** Has the row at a place where {@link #kill} cannot fail. The writer's. */
+    void makeWritable(int place) {
         RowBlock block = block(place);
         if (block.isReadOnly()) {
             // A file is never written to: its list moves into memory with its first change.
@@ -151,11 +158,7 @@ final class RowList {
             blocks = Arrays.stream(blocks)
                     .map(each -> each == block ? copy : each)
                     .toArray(RowBlock[]::new);
-            copy.kill(place);
-        } else {
-            block.kill(place);
         }
-        dead++;
     }
 
     /** Number of rows that live. The writer's. */

@@ -22,11 +22,11 @@ record Training(ScanKernel kernel, BatchWork work, long seed, Metric metric, Ele
     }
 
     /** {@link #lists} of rows from other lists, anew. */
-    Lists again(RowSource rows, long[] ids, Lists before, Locations locations) {
+    Lists again(RowSource rows, long[] ids, int nlist, Lists before, Locations locations) {
         // Where no floats are kept, rows are what a codec made of them: the same codec loses nothing more.
         return before.layout().floats()
-                ? lists(rows, ids, before.count(), before.layout().dimension(), locations)
-                : lists(rows, ids, before.count(), before.layout(), locations);
+                ? lists(rows, ids, nlist, before.layout().dimension(), locations)
+                : lists(rows, ids, nlist, before.layout(), locations);
     }
 
     private Lists lists(RowSource rows, long[] ids, int nlist, RowLayout layout, Locations locations) {

@@ -22,6 +22,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -133,6 +134,29 @@ class IvfMutationTest {
                         nearest(table.metric(), queries.get(1), expected));
         assertThatThrownBy(() -> table.searchAll(List.of(vector(random), new float[2]), 10, 1))
                 .hasMessageContaining("must have 20 dimensions, got 2");
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kept.class)
+    void listsThatARebuildOfFewRowsHasLeftOutComeBackWithTheRows(Kept kept) {
+        Random random = new Random(14);
+        Map<Long, float[]> expected = new TreeMap<>();
+        IvfTable table = table(kept, Metric.SQUARED_L2, 500, random, expected);
+        int lists = table.nlist();
+        for (long id : List.copyOf(expected.keySet())) {
+            if (expected.size() > lists / 2) {
+                assertThat(table.remove(id)).isTrue();
+                expected.remove(id);
+            }
+        }
+        table.rebuild().join();
+        assertThat(table.listSize(lists - 1)).isZero();
+        for (long id = 1_000; id < 1_500; id++) {
+            table.add(id, vector(random));
+        }
+        table.rebuild().join();
+        assertThat(IntStream.range(0, lists).filter(list -> table.listSize(list) > 0))
+                .hasSizeGreaterThan(lists / 2);
     }
 
     @ParameterizedTest

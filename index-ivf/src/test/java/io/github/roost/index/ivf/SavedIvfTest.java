@@ -10,6 +10,7 @@ import io.github.roost.topology.TopologyReader;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -102,6 +103,38 @@ class SavedIvfTest {
                 assertThat(opened.size()).isEqualTo(800);
             }
             assertThat(Files.readAllBytes(file)).isEqualTo(bytes);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kept.class)
+    void whatMeetsADamagedListFailsAndChangesNothing(Kept kept) throws IOException {
+        float[][] rows = gaussian(ROWS, new Random(1));
+        try (IvfTable saved = kept.builder().nlist(LISTS).build(ORCHESTRATOR, rows)) {
+            saved.save(file);
+        }
+        byte[] bytes = Files.readAllBytes(file);
+        bytes[bytes.length - 1] ^= 1;
+        Files.write(file, bytes);
+        try (IvfTable opened = IvfTable.open(ORCHESTRATOR, "damaged", file)) {
+            int removed = 0;
+            for (long id = 0; id < ROWS; id++) {
+                long ofThis = id;
+                try {
+                    opened.update(id, rows[(int) id]);
+                    assertThat(opened.remove(id)).isTrue();
+                    removed++;
+                } catch (UncheckedIOException damaged) {
+                    assertThatThrownBy(() -> opened.remove(ofThis)).isInstanceOf(UncheckedIOException.class);
+                    assertThatThrownBy(() -> opened.add(ofThis, rows[0])).hasMessageContaining("in the table already");
+                }
+            }
+            assertThat(removed).isBetween(1, ROWS - 1);
+            assertThat(opened.size()).isEqualTo(ROWS - removed);
+            for (int attempt = 0; attempt < 2; attempt++) {
+                assertThatThrownBy(() -> opened.rebuild().join()).hasStackTraceContaining("is damaged");
+            }
+            assertThatThrownBy(() -> opened.save(folder.resolve("copy"))).isInstanceOf(TableFileException.class);
         }
     }
 
