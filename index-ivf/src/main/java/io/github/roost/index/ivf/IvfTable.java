@@ -313,7 +313,7 @@ public final class IvfTable implements AutoCloseable {
         MailboxScan scan = new MailboxScan(scanner, lists.mailboxes()[list]);
         try {
             orchestrator.submit(scan, lists.rows()[list], registration.id(list)).whenComplete(scan);
-        } catch (RuntimeException refused) {
+        } catch (RuntimeException | Error refused) {
             scan.refused(refused);
         }
     }
