@@ -62,7 +62,7 @@ final class Mapper {
         this.domains = domains;
         this.monitor = monitor;
         this.rule = rule;
-        this.shortWindowNanos = shortWindow.toNanos();
+        this.shortWindowNanos = Nanos.of(shortWindow);
         this.adapts = adapts;
         this.windows = new TrafficWindows(shortPerLong);
         this.epochs = new Epochs(Mapping.empty(domains), workers);

@@ -194,9 +194,9 @@ public final class Orchestrator implements AutoCloseable {
         checkOwned(mappingId);
         long ticket = ticket();
         long now = submissionTime(ticket, options);
+        long deadline = deadline(now, options);
         Epoch epoch = enterEpoch(mappingId, 1);
-        SearchTask<Q, R> task =
-                new SearchTask<>(searchFunction, query, mappingId.slot(), epoch, now, deadline(now, options));
+        SearchTask<Q, R> task = new SearchTask<>(searchFunction, query, mappingId.slot(), epoch, now, deadline);
         boolean accepted = false;
         try {
             accepted = offerOrApplyPolicy(mappingId, task, options.priority(), ticket);
@@ -246,10 +246,11 @@ public final class Orchestrator implements AutoCloseable {
             checkOwned(part.mappingId());
         }
         long now = System.nanoTime();
+        long deadline = deadline(now, options);
         Epoch epoch = enterEpoch(parts.getFirst().mappingId(), parts.size());
         boolean accepted = false;
         try {
-            FanOut<P, R> fanOut = new FanOut<>(parts, merger, epoch, now, deadline(now, options));
+            FanOut<P, R> fanOut = new FanOut<>(parts, merger, epoch, now, deadline);
             Reservation places = new Reservation(pool, options.priority(), fanOut.parts());
             boolean inRings = reserveAllOrApplyPolicy(parts, places, epoch.mapping(), now);
             accepted = true;
@@ -347,9 +348,7 @@ public final class Orchestrator implements AutoCloseable {
     }
 
     private static long deadline(long now, SubmitOptions options) {
-        return options.timeout().isZero()
-                ? Task.NO_DEADLINE
-                : now + options.timeout().toNanos();
+        return options.timeout().isZero() ? Task.NO_DEADLINE : now + Nanos.of(options.timeout());
     }
 
     /**
@@ -442,7 +441,7 @@ public final class Orchestrator implements AutoCloseable {
         return overloadPolicy.kind() == OverloadPolicy.Kind.BLOCK
                 && !failing
                 && !Thread.currentThread().isInterrupted()
-                && System.nanoTime() - since < overloadPolicy.timeout().toNanos();
+                && System.nanoTime() - since < Nanos.of(overloadPolicy.timeout());
     }
 
     /** Reserves a place for every part; false when the submitter is to run the parts. */
@@ -593,6 +592,9 @@ public final class Orchestrator implements AutoCloseable {
         if (pool.callingWorker() >= 0) {
             throw new IllegalStateException("an orchestrator cannot be closed from inside one of its searches");
         }
+        if (timeout == null) {
+            throw new NullPointerException("timeout must not be null");
+        }
         synchronized (closed) {
             if (closing) {
                 return closed.join();
@@ -600,11 +602,11 @@ public final class Orchestrator implements AutoCloseable {
             closing = true;
         }
         mapper.stop();
-        boolean drained = awaitEmpty(timeout.toNanos());
+        boolean drained = awaitEmpty(timeout);
         if (!drained) {
             failing = true;
             pool.failEverything(new OrchestratorClosedException());
-            awaitEmpty(FORCED_JOIN.toNanos());
+            awaitEmpty(FORCED_JOIN);
         }
         pool.terminate();
         pool.join(FORCED_JOIN);
@@ -612,8 +614,8 @@ public final class Orchestrator implements AutoCloseable {
         return drained;
     }
 
-    private boolean awaitEmpty(long nanos) {
-        long end = System.nanoTime() + nanos;
+    private boolean awaitEmpty(Duration timeout) {
+        long end = System.nanoTime() + Nanos.of(timeout);
         boolean interrupted = false;
         while (mapper.epochs().unfinished() > 0) {
             if (System.nanoTime() - end >= 0) {
@@ -756,10 +758,10 @@ public final class Orchestrator implements AutoCloseable {
          * @return this builder
          */
         public Builder windows(Duration shortOne, Duration longOne) {
-            if (shortOne.toMillis() < 1) {
+            if (shortOne.compareTo(Duration.ofMillis(1)) < 0) {
                 throw new IllegalArgumentException("the short window must be at least 1 ms, got " + shortOne);
             }
-            if (longOne.compareTo(shortOne) < 0 || longOne.toNanos() % shortOne.toNanos() != 0) {
+            if (longOne.compareTo(shortOne) < 0 || Nanos.of(longOne) % Nanos.of(shortOne) != 0) {
                 throw new IllegalArgumentException(
                         "the long window must be a whole number of short windows of " + shortOne + ", got " + longOne);
             }
@@ -789,7 +791,7 @@ public final class Orchestrator implements AutoCloseable {
         }
 
         private int shortPerLong() {
-            return Math.toIntExact(longWindow.toNanos() / shortWindow.toNanos());
+            return Math.toIntExact(Nanos.of(longWindow) / Nanos.of(shortWindow));
         }
     }
 }

@@ -16,7 +16,7 @@ final class RuntimeEvents implements PoolListener {
     private volatile IntFunction<String> names = slot -> "slot " + slot;
 
     RuntimeEvents(Duration slowTaskThreshold) {
-        this.slowNanos = slowTaskThreshold.toNanos();
+        this.slowNanos = Nanos.of(slowTaskThreshold);
     }
 
     void nameSlotsBy(IntFunction<String> nameOf) {

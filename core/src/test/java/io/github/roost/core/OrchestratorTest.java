@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -24,6 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class OrchestratorTest {
     private static final SearchFunction<Integer, Integer> DOUBLE = (query, context) -> 2 * query;
+    private static final Duration FOREVER = ChronoUnit.FOREVER.getDuration();
 
     @Test
     void aSearchRunsOnAWorkerOfItsHomeDomain() {
@@ -233,6 +235,19 @@ class OrchestratorTest {
     }
 
     @Test
+    void aDeadlineMayBeAsFarAwayAsItLikes() {
+        Orchestrator orchestrator = Machines.orchestrator(1, 1).build();
+        Registration table = orchestrator.register("table", 10);
+        SubmitOptions options = SubmitOptions.DEFAULT.withTimeout(FOREVER);
+        assertThat(orchestrator.submit(DOUBLE, 1, table.id(0), options).join()).isEqualTo(2);
+        assertThat(orchestrator
+                        .fanOut(parts(table, DOUBLE), results -> results.size(), options)
+                        .join())
+                .isEqualTo(10);
+        assertThat(orchestrator.close(Duration.ofSeconds(10))).isTrue();
+    }
+
+    @Test
     void aCancelledTaskNeverStartsAndARunningSearchCanAsk() {
         try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
             MappingId id = orchestrator.register("table").id();
@@ -387,6 +402,26 @@ class OrchestratorTest {
     }
 
     @Test
+    void aSubmitterMayWaitForRoomAsLongAsItTakes() {
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1)
+                .ringCapacity(2)
+                .overloadPolicy(OverloadPolicy.block(FOREVER))
+                .build()) {
+            MappingId id = orchestrator.register("table").id();
+            CountDownLatch started = new CountDownLatch(1);
+            CountDownLatch release = new CountDownLatch(1);
+            orchestrator.submit(blocking(started, release), 0, id);
+            await(started);
+            CompletableFuture.delayedExecutor(1, TimeUnit.MILLISECONDS).execute(release::countDown);
+            List<CompletableFuture<Integer>> futures = new ArrayList<>();
+            for (int i = 0; i < 100; i++) {
+                futures.add(orchestrator.submit(DOUBLE, i, id));
+            }
+            assertThat(futures.getLast().join()).isEqualTo(198);
+        }
+    }
+
+    @Test
     void aFanOutThatDoesNotFitLeavesNothingBehind() {
         Orchestrator orchestrator = Machines.orchestrator(1, 2).ringCapacity(4).build();
         Registration table = orchestrator.register("table", 100);
@@ -479,6 +514,27 @@ class OrchestratorTest {
         assertThatThrownBy(running::join).hasCauseInstanceOf(OrchestratorClosedException.class);
         release.countDown();
         assertThatThrownBy(queued::join).hasCauseInstanceOf(OrchestratorClosedException.class);
+    }
+
+    @Test
+    void closeWaitsAsLongAsItIsTold() {
+        Orchestrator orchestrator = Machines.orchestrator(1, 1).build();
+        MappingId id = orchestrator.register("table").id();
+        CompletableFuture<Integer> future = orchestrator.submit(DOUBLE, 1, id);
+        assertThat(orchestrator.close(FOREVER)).isTrue();
+        assertThat(future).isCompletedWithValue(2);
+    }
+
+    @Test
+    @SuppressWarnings("NullAway") // what is under test
+    void closeWithoutATimeoutChangesNothing() {
+        Orchestrator orchestrator = Machines.orchestrator(1, 1).build();
+        MappingId id = orchestrator.register("table").id();
+        assertThatThrownBy(() -> orchestrator.close(null))
+                .isInstanceOf(NullPointerException.class)
+                .hasMessage("timeout must not be null");
+        assertThat(orchestrator.submit(DOUBLE, 1, id).join()).isEqualTo(2);
+        assertThat(orchestrator.close(Duration.ofSeconds(10))).isTrue();
     }
 
     @Test
