@@ -41,22 +41,11 @@ final class BatchRun {
 
     private void queue(MappingId id) {
         try {
-            orchestrator
-                    .submit(
-                            (run, context) -> {
-                                if (run.runNext()) {
-                                    run.queue(id);
-                                }
-                                return true;
-                            },
-                            this,
-                            id,
-                            SubmitOptions.BATCH)
-                    .whenComplete((result, failure) -> {
-                        if (failure != null) {
-                            done.completeExceptionally(failure);
-                        }
-                    });
+            // Without room a piece may run within its submission: were the next queued from there, the stack would grow.
+            boolean ranHere = true;
+            while (ranHere) {
+                ranHere = submit(id).getNow(false);
+            }
         } catch (IllegalArgumentException unregistered) {
             // The last piece was done meanwhile by another worker, and nobody waits any more.
             if (!done.isDone()) {
@@ -70,6 +59,27 @@ final class BatchRun {
                 runRest();
             }
         }
+    }
+
+    /** Queues one piece; true at once if it ran in this thread instead and there may be more. */
+    private CompletableFuture<Boolean> submit(MappingId id) {
+        return orchestrator
+                .submit(
+                        (run, context) -> {
+                            boolean more = run.runNext();
+                            boolean onWorker = context.worker() >= 0;
+                            if (more && onWorker) {
+                                run.queue(id);
+                            }
+                            return more && !onWorker;
+                        },
+                        this,
+                        id,
+                        SubmitOptions.BATCH)
+                .exceptionally(failure -> {
+                    done.completeExceptionally(failure);
+                    return false;
+                });
     }
 
     private void runRest() {

@@ -370,6 +370,50 @@ class OrchestratorTest {
         }
     }
 
+    @Test
+    void batchWorkWithoutRoomRunsInItsCaller() {
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1)
+                .ringCapacity(2)
+                .overloadPolicy(OverloadPolicy.callerRuns())
+                .build()) {
+            MappingId id = orchestrator.register("table").id();
+            CountDownLatch started = new CountDownLatch(1);
+            CountDownLatch release = new CountDownLatch(1);
+            orchestrator.submit(blocking(started, release), 0, id);
+            await(started);
+            fillWithBatchTasks(orchestrator, id);
+            AtomicInteger ran = new AtomicInteger();
+            orchestrator.runBatch("work", 200_000, piece -> ran.incrementAndGet());
+            assertThat(ran).hasValue(200_000);
+            release.countDown();
+        }
+    }
+
+    @Test
+    void batchWorkWithoutRoomRunsOnTheWorkerThatAsksForIt() {
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1)
+                .ringCapacity(2)
+                .overloadPolicy(OverloadPolicy.block(FOREVER))
+                .build()) {
+            MappingId id = orchestrator.register("table").id();
+            AtomicInteger ran = new AtomicInteger();
+            SearchFunction<Integer, Integer> search = (pieces, context) -> {
+                fillWithBatchTasks(orchestrator, id);
+                orchestrator.runBatch("work", pieces, piece -> ran.incrementAndGet());
+                return ran.get();
+            };
+            assertThat(orchestrator.submit(search, 200_000, id).join()).isEqualTo(200_000);
+        }
+    }
+
+    /** Ends with the first task that finds no room and runs in this thread. */
+    private static void fillWithBatchTasks(Orchestrator orchestrator, MappingId id) {
+        boolean room = true;
+        while (room) {
+            room = !orchestrator.submit(DOUBLE, 0, id, SubmitOptions.BATCH).isDone();
+        }
+    }
+
     /** Searches one after the other: there is always one that waits. */
     private static CompletableFuture<Void> searchUntil(
             AtomicBoolean done, Orchestrator orchestrator, MappingId id, AtomicInteger searches) {
