@@ -1,6 +1,7 @@
 package io.github.roost.core;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 
@@ -35,13 +36,25 @@ final class BatchRun {
                 // Waiting here could be waiting for oneself.
                 runRest();
             }
-            done.join();
+            Throwable failure = done.handle((none, thrown) -> thrown).join();
+            if (failure != null) {
+                throw asThrown(failure);
+            }
         }
+    }
+
+    /** What a piece threw, as it threw it: {@code join} would wrap it. */
+    private static RuntimeException asThrown(Throwable failure) {
+        return switch (failure) {
+            case Error error -> throw error;
+            case RuntimeException unchecked -> unchecked;
+            default -> new CompletionException(failure);
+        };
     }
 
     private void queue(MappingId id) {
         try {
-            // Without room a piece may run within its submission: were the next queued from there, the stack would grow.
+            // Without room a piece may run within its submission: queueing the next from there would grow the stack.
             boolean ranHere = true;
             while (ranHere) {
                 ranHere = submit(id).getNow(false);

@@ -371,6 +371,22 @@ class OrchestratorTest {
     }
 
     @Test
+    void batchWorkThrowsWhatAPieceThrew() {
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
+            RuntimeException unchecked = new IllegalStateException("no such row");
+            assertThatThrownBy(() -> orchestrator.runBatch("work", 10, piece -> {
+                        throw unchecked;
+                    }))
+                    .isSameAs(unchecked);
+            Error error = new AssertionError("no such row");
+            assertThatThrownBy(() -> orchestrator.runBatch("work", 10, piece -> {
+                        throw error;
+                    }))
+                    .isSameAs(error);
+        }
+    }
+
+    @Test
     void batchWorkWithoutRoomRunsInItsCaller() {
         try (Orchestrator orchestrator = Machines.orchestrator(1, 1)
                 .ringCapacity(2)
