@@ -54,6 +54,8 @@ public final class SearchTask<Q, R> extends RoostFuture<R> implements Task {
         SearchFunction<? super Q, ? extends R> function = searchFunction;
         Q argument = query;
         forget();
+        // A task that has begun is failed from outside, too: who finds it forgotten must find it done.
+        VarHandle.loadLoadFence();
         if (isDone()) {
             context.finished(Outcome.CANCELLED);
             return;
@@ -91,8 +93,8 @@ public final class SearchTask<Q, R> extends RoostFuture<R> implements Task {
 
     @Override
     public void fail(Throwable cause) {
-        forget();
         completeExceptionally(cause);
+        forget();
     }
 
     @Override

@@ -17,7 +17,8 @@ import org.junit.jupiter.api.io.TempDir;
 class ConcurrencyStressTest {
     @Test
     @Timeout(value = 5, unit = TimeUnit.MINUTES)
-    void noInterleavingBreaksRingEpochFanOutOrWakeUp(@TempDir Path reports) throws IOException, InterruptedException {
+    void noInterleavingBreaksRingEpochFanOutFailureOrWakeUp(@TempDir Path reports)
+            throws IOException, InterruptedException {
         Process stress = new ProcessBuilder(
                         ProcessHandle.current().info().command().orElseThrow(),
                         "-cp",
@@ -51,7 +52,7 @@ class ConcurrencyStressTest {
         assertThat(report)
                 .contains("RingStress.EverythingPutIsTakenOnce", "RingStress.OwnerAndThief")
                 .contains("RingStress.FirstInFirstOut", "RingStress.GivenBack")
-                .contains("EpochStress", "FanOutStress", "WakeUpStress")
+                .contains("EpochStress", "FanOutStress", "FailStress", "WakeUpStress")
                 .contains(" 0 failed, 0 soft errs, 0 hard errs");
     }
 }

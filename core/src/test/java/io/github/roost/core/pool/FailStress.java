@@ -1,0 +1,40 @@
+package io.github.roost.core.pool;
+
+import io.github.roost.core.OrchestratorClosedException;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.L_Result;
+
+/** A {@link SearchTask} that is failed from outside as it begins to run. */
+@JCStressTest
+@Outcome(id = "0", expect = Expect.ACCEPTABLE, desc = "the search was faster")
+@Outcome(id = "OrchestratorClosedException", expect = Expect.ACCEPTABLE, desc = "failed with the cause given")
+@Outcome(expect = Expect.FORBIDDEN, desc = "ran without its search or its query")
+@State
+public class FailStress {
+    private static final OrchestratorClosedException CLOSED = new OrchestratorClosedException();
+
+    private final SearchTask<Integer, Integer> task = StressTasks.task(StressTasks.epoch());
+
+    @Actor
+    public void worker() {
+        task.run(new CallerContext(task, 0, (context, outcome) -> {}));
+    }
+
+    @Actor
+    public void closer() {
+        task.fail(CLOSED);
+    }
+
+    @Arbiter
+    public void outcome(L_Result result) {
+        result.r1 = task.handle((found, failure) -> failure == null
+                        ? String.valueOf(found)
+                        : failure.getClass().getSimpleName())
+                .join();
+    }
+}
