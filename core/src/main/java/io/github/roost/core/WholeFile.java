@@ -31,7 +31,7 @@ public final class WholeFile {
      *
      * @param file to write or replace
      * @param content writes what is to be in it
-     * @throws IOException if it cannot be written; the old file is as it was
+     * @throws IOException if it cannot be written; the old file is as it was, unless only the last sync failed
      */
     public static void replace(Path file, Content content) throws IOException {
         Path place = file.toAbsolutePath();
@@ -39,17 +39,18 @@ public final class WholeFile {
         if (folder == null) {
             throw new IOException(file + " is not the name of a file");
         }
-        Path draft = Files.createTempFile(folder, "." + place.getFileName() + "-", ".part");
-        try {
-            try (FileChannel channel = FileChannel.open(draft, StandardOpenOption.WRITE)) {
-                content.writeTo(channel);
-                channel.force(true);
-            }
-            move(draft, place);
-        } finally {
-            Files.deleteIfExists(draft);
-        }
+        // Opened first: what can fail must fail while the old file is in place.
         try (FileChannel entries = FileChannel.open(folder, StandardOpenOption.READ)) {
+            Path draft = Files.createTempFile(folder, "." + place.getFileName() + "-", ".part");
+            try {
+                try (FileChannel channel = FileChannel.open(draft, StandardOpenOption.WRITE)) {
+                    content.writeTo(channel);
+                    channel.force(true);
+                }
+                move(draft, place);
+            } finally {
+                Files.deleteIfExists(draft);
+            }
             entries.force(true);
         }
     }
