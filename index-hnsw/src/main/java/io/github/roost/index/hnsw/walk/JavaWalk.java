@@ -126,6 +126,7 @@ final class JavaWalk implements GraphWalk {
         private final EntryHeap candidates;
         private final BoundedEntries found;
         private long computed;
+        private long logged;
 
         Search(GraphImage image, WalkScratch scratch, int width, NodeSet allowed, boolean byCodes) {
             this.image = image;
@@ -167,7 +168,19 @@ final class JavaWalk implements GraphWalk {
 
         /** Walks layer 0; how many nodes it has logged. */
         long walk(long start) {
-            long logged = visit((int) start, 0);
+            try {
+                expandFrom(start);
+            } finally {
+                // Also where a heap cannot grow: a mark that stays hides its node from the thread's next search.
+                for (long i = 0; i < logged; i++) {
+                    scratch.forget(scratch.log.getAtIndex(GraphImage.INT, i));
+                }
+            }
+            return logged;
+        }
+
+        private void expandFrom(long start) {
+            visit((int) start);
             candidates.push(start);
             if (allowed.contains((int) start)) {
                 found.offer(start);
@@ -183,21 +196,16 @@ final class JavaWalk implements GraphWalk {
                         break;
                     }
                     if (!scratch.isVisited(node)) {
-                        logged = visit(node, logged);
+                        visit(node);
                         consider(measure(node));
                     }
                 }
             }
-            for (long i = 0; i < logged; i++) {
-                scratch.forget(scratch.log.getAtIndex(GraphImage.INT, i));
-            }
-            return logged;
         }
 
-        private long visit(int node, long logged) {
+        private void visit(int node) {
             scratch.visit(node);
-            scratch.logVisit(logged, node);
-            return logged + 1;
+            scratch.logVisit(logged++, node);
         }
 
         private void consider(long entry) {

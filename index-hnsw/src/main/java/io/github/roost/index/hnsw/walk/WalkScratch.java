@@ -48,14 +48,19 @@ public final class WalkScratch {
         int imageNodes = image.shape().nodes();
         if (imageNodes > nodes) {
             // A node is a candidate once at most, and one more has room in each.
-            nodes = imageNodes + imageNodes / 4;
-            visited = zeroes((nodes / Long.SIZE + 1L) * Long.BYTES);
-            candidates = zeroes((nodes + 1L) * ENTRY_BYTES);
-            log = zeroes((nodes + 1L) * Integer.BYTES);
+            int roomFor = imageNodes + imageNodes / 4;
+            MemorySegment moreVisited = zeroes((roomFor / Long.SIZE + 1L) * Long.BYTES);
+            MemorySegment moreCandidates = zeroes((roomFor + 1L) * ENTRY_BYTES);
+            MemorySegment moreLog = zeroes((roomFor + 1L) * Integer.BYTES);
+            // Only when all are there: where memory runs out, no search may take what there was for more.
+            visited = moreVisited;
+            candidates = moreCandidates;
+            log = moreLog;
+            nodes = roomFor;
         }
         if (searchWidth > width) {
-            width = searchWidth;
             found = zeroes((long) searchWidth * ENTRY_BYTES);
+            width = searchWidth;
         }
         dimension = image.shape().dimension();
         size = 0;

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -85,6 +86,21 @@ class GraphWalkTest {
         float[] query = vector(8, random);
         Hits first = walk(walk, image, query, 20, NodeSet.ALL);
         assertThat(walk(walk, image, query, 20, NodeSet.ALL)).isEqualTo(first);
+    }
+
+    @Test
+    void aSearchThatFailsLeavesNoMarksForTheNext() {
+        Random random = new Random(5);
+        // So few that walks begin at node 0.
+        GraphImage image = image(Metric.SQUARED_L2, false, 8, 15, random);
+        image.setNeighbors(0, 0, new int[] {3, 4}, 2);
+        float[] query = vector(8, random);
+        Hits expected = walk(ORACLE, image, query, 15, NodeSet.ALL);
+        image.setNeighbors(0, 0, new int[] {3, Integer.MAX_VALUE}, 2);
+        assertThatThrownBy(() -> walk(ORACLE, image, query, 15, NodeSet.ALL))
+                .isInstanceOf(IndexOutOfBoundsException.class);
+        image.setNeighbors(0, 0, new int[] {3, 4}, 2);
+        assertThat(walk(ORACLE, image, query, 15, NodeSet.ALL)).isEqualTo(expected);
     }
 
     @ParameterizedTest
