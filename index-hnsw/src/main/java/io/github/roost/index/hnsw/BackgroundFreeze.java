@@ -21,7 +21,7 @@ final class BackgroundFreeze implements AutoCloseable {
     private long done;
     private boolean running;
     private boolean closed;
-    private @Nullable RuntimeException failure;
+    private @Nullable Throwable failure;
 
     /** @param step does one thing that is due; false if nothing is */
     BackgroundFreeze(String name, BooleanSupplier step) {
@@ -31,29 +31,32 @@ final class BackgroundFreeze implements AutoCloseable {
                 Thread.ofPlatform().daemon().name("roost-freeze-" + name).factory());
     }
 
-    /** Has everything done that is due now. */
+    /** Has everything done that is due now. Whoever waits is told if that fails; the one who asks is not. */
+    @SuppressWarnings("IllegalCatch") // a change is made even if its rows cannot be frozen yet
     synchronized void request() {
         requested++;
         if (!running && !closed) {
             running = true;
-            threads.newThread(this::run).start();
+            try {
+                threads.newThread(this::run).start();
+            } catch (Throwable e) {
+                running = false;
+                served(requested, e);
+            }
         }
     }
 
     @SuppressWarnings("IllegalCatch") // a step that fails must not end the thread without those who wait being told
     private void run() {
         for (long serving = next(); serving > 0; serving = next()) {
-            RuntimeException failed = null;
+            Throwable failed = null;
             try {
                 boolean more = true;
                 while (more && !isClosed()) {
                     more = step.getAsBoolean();
                 }
-            } catch (RuntimeException e) {
+            } catch (Throwable e) {
                 failed = e;
-                if (!isClosed()) {
-                    LOG.warn("Rows of table {} cannot be frozen, they are searched one by one: {}", name, e.toString());
-                }
             }
             served(serving, failed);
         }
@@ -69,10 +72,13 @@ final class BackgroundFreeze implements AutoCloseable {
         return closed;
     }
 
-    private synchronized void served(long request, @Nullable RuntimeException failed) {
+    private synchronized void served(long request, @Nullable Throwable failed) {
         done = request;
         failure = failed;
         notifyAll();
+        if (failed != null && !closed) {
+            LOG.warn("Rows of table {} cannot be frozen, they are searched one by one: {}", name, failed.toString());
+        }
     }
 
     /**
