@@ -232,7 +232,7 @@ public final class LiveTable implements AutoCloseable {
                 part.search(query, wanted, Math.max(ef, wanted), filter, context, found);
             }
             Neighbors merged = NewestOfEach.merge(found, k);
-            if (NewestOfEach.isShort(merged, found, k)) {
+            if (NewestOfEach.isShort(merged, found, k, wanted)) {
                 wanted = 2 * wanted;
             } else if (searched == parts) {
                 return merged;

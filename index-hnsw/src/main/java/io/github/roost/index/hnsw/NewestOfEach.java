@@ -34,9 +34,13 @@ final class NewestOfEach {
         return size <= k ? sorted : new Neighbors(Arrays.copyOf(sorted.ids(), k), Arrays.copyOf(sorted.distances(), k));
     }
 
-    /** Whether rows of one id took the places of others, so that fewer than k are left of at least as many. */
-    static boolean isShort(Neighbors merged, List<Neighbors> found, int k) {
-        return merged.size() < k
-                && merged.size() < found.stream().mapToInt(Neighbors::size).sum();
+    /**
+     * Whether rows of one id took the places of others, so that fewer than k are left of at least as many. Not where every
+     * list is shorter than it might be: then there is no more to find.
+     *
+     * @param wanted the most that each list might hold, at least k
+     */
+    static boolean isShort(Neighbors merged, List<Neighbors> found, int k, int wanted) {
+        return merged.size() < k && found.stream().anyMatch(part -> part.size() >= wanted);
     }
 }
