@@ -47,6 +47,9 @@ record GraphSpace(Metric metric, int exponent, int largest) {
             betweenRows.run();
             most = Math.max(most, largestOf(row));
         }
+        if (most == 0) {
+            return new GraphSpace(metric, 0, 0);
+        }
         int found = exponentOf(most);
         int exponent = found >= 0 && found <= SCALED ? 0 : SCALED - found;
         return new GraphSpace(metric, exponent, found + exponent);
@@ -54,8 +57,9 @@ record GraphSpace(Metric metric, int exponent, int largest) {
 
     /** Whether a row that is not of those the space was made for can be told apart from them in it. */
     boolean fits(float[] values) {
-        int found = exponentOf(largestOf(values)) + exponent;
-        return metric == Metric.COSINE || found >= LEAST_FITTING && found <= MOST_FITTING;
+        float most = largestOf(values);
+        int found = exponentOf(most) + exponent;
+        return metric == Metric.COSINE || most == 0 || found >= LEAST_FITTING && found <= MOST_FITTING;
     }
 
     /** The caller's values of a row; under cosine those of length 1. */

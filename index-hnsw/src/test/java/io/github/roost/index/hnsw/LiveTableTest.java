@@ -133,6 +133,21 @@ class LiveTableTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(
+            value = Metric.class,
+            names = {"SQUARED_L2", "INNER_PRODUCT"})
+    void rowsOfZeroesAmongOthersBeginNoParts(Metric metric) {
+        try (LiveTable table = small().metric(metric).build(ORCHESTRATOR, 2)) {
+            for (int id = 0; id < 20; id++) {
+                table.put(id, new float[] {id % 2 * id, 0});
+            }
+            assertThat(table.moment().parts()).hasSize(1);
+            assertThat(table.search(new float[] {19, 0}, 1, 20).join().ids()).containsExactly(19);
+            assertThat(table.search(new float[] {-1, 0}, 20, 20).join().ids()).startsWith(0, 2, 4);
+        }
+    }
+
     @Test
     void aFilterGoesOverAllParts() throws Exception {
         Random random = new Random(63);
