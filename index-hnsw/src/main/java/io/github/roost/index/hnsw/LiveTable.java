@@ -18,6 +18,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -167,7 +168,8 @@ public final class LiveTable implements AutoCloseable {
      * @param k neighbours wanted, from 1 to 10,000; a table with fewer rows gives all it has
      * @param ef width of the search in each frozen part, from k to 100,000
      * @return what to submit; it fails with an {@link IllegalArgumentException} where the query is not finite or of
-     *     another dimension
+     *     another dimension, and with a {@link CancellationException} where changes of the table would have it go on
+     *     when its result is no longer wanted
      */
     public SearchFunction<float[], Neighbors> searchFunction(int k, int ef) {
         return searchFunction(k, ef, IdFilter.ALL);
@@ -219,24 +221,45 @@ public final class LiveTable implements AutoCloseable {
      * Searches the parts from the oldest rows to the newest. A row that is replaced dies after its successor has been
      * added, and the successor is in the same part at a higher number or in a later part: a search that comes to the row
      * when it is dead comes to the successor afterwards. Unless that is in a part that was not there when the search
-     * began, or rows were moved into another part behind it: then the parts are others than before, and the search is
-     * done again. They change once in {@code freezeAfter} changes, so that is rare. A search that sees several rows of one
-     * id, because they replace each other meanwhile, looks for as many more as it needs to find k ids.
+     * looked for parts: so it looks again when it is through. If all parts that it has searched are still where they
+     * were, what it has not seen is in parts behind them, whether rows were added there or moved there from each other,
+     * and the search goes on with those. If not, rows that it has searched may have been moved, and it begins again; that
+     * happens once in {@code freezeAfter} changes, so it is rare. A search that sees several rows of one id, because they
+     * replace each other meanwhile, looks for as many more as it needs to find k ids.
      */
     private Neighbors search(float[] query, int k, int ef, IdFilter filter, SearchContext context) {
         List<Neighbors> found = new ArrayList<>();
-        for (int wanted = k; true; ) {
-            found.clear();
-            List<LiveRows> searched = parts;
-            for (LiveRows part : searched) {
+        List<LiveRows> searched = List.of();
+        for (int wanted = k; true; requireWanted(context)) {
+            List<LiveRows> all = parts;
+            if (!beginsWith(all, searched)) {
+                found.clear();
+                searched = List.of();
+            }
+            for (LiveRows part : all.subList(searched.size(), all.size())) {
                 part.search(query, wanted, Math.max(ef, wanted), filter, context, found);
             }
-            Neighbors merged = NewestOfEach.merge(found, k);
-            if (NewestOfEach.isShort(merged, found, k, wanted)) {
+            searched = all;
+            if (all == parts) {
+                Neighbors merged = NewestOfEach.merge(found, k);
+                if (!NewestOfEach.isShort(merged, found, k, wanted)) {
+                    return merged;
+                }
                 wanted = 2 * wanted;
-            } else if (searched == parts) {
-                return merged;
+                found.clear();
+                searched = List.of();
             }
+        }
+    }
+
+    private static boolean beginsWith(List<LiveRows> all, List<LiveRows> first) {
+        return first.size() <= all.size() && all.subList(0, first.size()).equals(first);
+    }
+
+    /** A late result that is whole is still given; one that takes another turn to be whole is not. */
+    private void requireWanted(SearchContext context) {
+        if (context.expired()) {
+            throw new CancellationException("a search of table " + name() + " went on until nobody wanted its result");
         }
     }
 

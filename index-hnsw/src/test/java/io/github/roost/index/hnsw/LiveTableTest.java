@@ -11,6 +11,8 @@ import static org.assertj.core.api.Assertions.within;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.Scheduling;
+import io.github.roost.core.SearchContext;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -19,11 +21,14 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -145,6 +150,84 @@ class LiveTableTest {
             assertThat(table.moment().parts()).hasSize(1);
             assertThat(table.search(new float[] {19, 0}, 1, 20).join().ids()).containsExactly(19);
             assertThat(table.search(new float[] {-1, 0}, 20, 20).join().ids()).startsWith(0, 2, 4);
+        }
+    }
+
+    /** Adds rows while a search looks at others, each in a part of its own because none fits in with the one before. */
+    private record AddsParts(LiveTable table, AtomicInteger added, int most, boolean expired) implements SearchContext {
+        void add() {
+            int id = added.getAndIncrement();
+            table.put(id, new float[] {id % 2 == 0 ? 1e20f : 1e-20f});
+        }
+
+        @Override
+        public void touched(long nodes, long bytes) {
+            if (added.get() < most) {
+                add();
+            }
+        }
+
+        @Override
+        public int worker() {
+            return -1;
+        }
+
+        @Override
+        public int domain() {
+            return -1;
+        }
+
+        @Override
+        public long epoch() {
+            return 0;
+        }
+    }
+
+    @Test
+    void partsThatAreAddedDuringASearchAreSearchedWithoutTheOthersAgain() throws Exception {
+        CountDownLatch freezingMayGoOn = new CountDownLatch(1);
+        CountDownLatch workersAreBusy = new CountDownLatch(2);
+        // Round robin, without stealing: each worker gets one of the tasks that keep it.
+        try (Orchestrator busy = Orchestrator.builder()
+                        .topology(Fixtures.twoDomains())
+                        .scheduling(Scheduling.V0)
+                        .build();
+                LiveTable table = small().build(busy, 1)) {
+            for (int worker = 0; worker < 2; worker++) {
+                busy.submit(
+                        (wait, context) -> {
+                            workersAreBusy.countDown();
+                            wait.await();
+                            return true;
+                        },
+                        freezingMayGoOn,
+                        table.mappingId());
+            }
+            workersAreBusy.await();
+            AtomicInteger touches = new AtomicInteger();
+            AddsParts adding = new AddsParts(table, new AtomicInteger(), 30, false);
+            adding.add();
+            Neighbors found = table.searchFunction(100, 100)
+                    .search(new float[1], SearchContext.outside((nodes, bytes) -> {
+                        touches.incrementAndGet();
+                        adding.touched(nodes, bytes);
+                    }));
+            freezingMayGoOn.countDown();
+            assertThat(found.size()).isEqualTo(30);
+            assertThat(touches).hasValue(30);
+        }
+    }
+
+    @Test
+    void aSearchThatIsNoLongerWantedIsNotDoneAgain() throws Exception {
+        try (LiveTable table = small().build(ORCHESTRATOR, 1)) {
+            AddsParts adding = new AddsParts(table, new AtomicInteger(), 2, true);
+            adding.add();
+            assertThatThrownBy(() -> table.searchFunction(10, 10).search(new float[1], adding))
+                    .isInstanceOf(CancellationException.class);
+            table.freeze();
+            assertThat(table.searchFunction(10, 10).search(new float[1], adding).size())
+                    .isEqualTo(2);
         }
     }
 
