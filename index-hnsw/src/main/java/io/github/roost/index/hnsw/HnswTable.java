@@ -220,9 +220,12 @@ public final class HnswTable implements AutoCloseable {
      * Takes over the rows of another table, which is closed: from then on searches of this table, also those already
      * submitted and not begun, search them. None fails, and none sees rows of both.
      *
-     * @param next of the same dimension and metric
+     * @param next another table, of the same dimension and metric
      */
     public void swap(HnswTable next) {
+        if (next == this) {
+            throw new IllegalArgumentException("the rows of table " + name() + " must be replaced by another table's");
+        }
         if (next.dimension != dimension || next.metric != metric) {
             throw new IllegalArgumentException("the rows of table " + name() + " must be replaced by such of "
                     + dimension + " dimensions under " + metric + ", got " + next.dimension + " under " + next.metric);

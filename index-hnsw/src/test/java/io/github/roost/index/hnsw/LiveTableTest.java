@@ -385,6 +385,16 @@ class LiveTableTest {
     }
 
     @Test
+    void aTableIsNotSwappedForItself() {
+        try (HnswTable table = HnswTable.builder().build(ORCHESTRATOR, gaussian(5, 3, new Random(71)))) {
+            assertThatThrownBy(() -> table.swap(table))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("another table");
+            assertThat(table.search(new float[3], 5, 5).join().size()).isEqualTo(5);
+        }
+    }
+
+    @Test
     void tablesOpenSwapAndCloseWhileTheyAreSearched() throws Exception {
         float[][] old = gaussian(500, 4, new Random(68));
         float[][] replacement = gaussian(700, 4, new Random(69));
