@@ -86,12 +86,9 @@ public final class IdFilter {
             rows.remove(row);
             if (image.hasGroups()) {
                 int node = image.nodeOf(row);
-                for (int other = image.firstRow(node); other < image.firstRow(node + 1); other++) {
-                    if (rows.contains(other)) {
-                        return;
-                    }
+                if (!rows.containsAny(image.firstRow(node), image.firstRow(node + 1))) {
+                    nodes.remove(node);
                 }
-                nodes.remove(node);
             }
         }
 
@@ -101,14 +98,9 @@ public final class IdFilter {
                 return new AllowedRows(rows, rows);
             }
             return new AllowedRows(
-                    NodeSet.of(image.shape().nodes(), node -> {
-                        for (int row = image.firstRow(node); row < image.firstRow(node + 1); row++) {
-                            if (rows.contains(row)) {
-                                return true;
-                            }
-                        }
-                        return false;
-                    }),
+                    NodeSet.of(
+                            image.shape().nodes(),
+                            node -> rows.containsAny(image.firstRow(node), image.firstRow(node + 1))),
                     rows);
         }
     }

@@ -8,11 +8,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.index.hnsw.walk.NodeSet;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongPredicate;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -95,6 +97,18 @@ class IdFilterTest {
         table.search(QUERIES[0], K, EF, filter).join();
         table.search(QUERIES[1], K, EF, filter).join();
         assertThat(asked).hasValue(ROWS);
+    }
+
+    @Test
+    void aRangeHasANodeWhereverItLies() {
+        NodeSet some = NodeSet.of(300, node -> node == 63 || node == 64 || node == 200);
+        for (int from = 0; from < 300; from++) {
+            for (int to = from + 1; to <= 300; to++) {
+                assertThat(some.containsAny(from, to))
+                        .describedAs("%d to %d", from, to)
+                        .isEqualTo(IntStream.range(from, to).anyMatch(some::contains));
+            }
+        }
     }
 
     @Test

@@ -79,6 +79,17 @@ public final class NodeSet {
         return this == ALL || (words.getAtIndex(GraphImage.LONG, node / WORD) >>> node & 1) != 0;
     }
 
+    /** Whether any of the nodes {@code from} to {@code to} exclusive is in the set, which is not {@link #ALL}. */
+    public boolean containsAny(int from, int to) {
+        for (long node = from; node < to; node += WORD - node % WORD) {
+            long rest = words.getAtIndex(GraphImage.LONG, node / WORD) >>> node;
+            if (rest != 0) {
+                return Long.numberOfTrailingZeros(rest) < to - node;
+            }
+        }
+        return false;
+    }
+
     /** The bits, or {@code NULL} for all nodes. */
     MemorySegment words(GraphImage image) {
         if (nodes < image.shape().nodes()) {
