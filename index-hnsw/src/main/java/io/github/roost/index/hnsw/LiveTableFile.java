@@ -45,6 +45,9 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
     /** An entry of the directory, without the bits. */
     private static final int ENTRY_BYTES = 2 * Long.BYTES + 2 * Integer.BYTES;
 
+    /** An image is at least this many times as long as its entry: it has a page of head, and 8 bytes for a row's bit. */
+    private static final int LEAST_IMAGE_PER_ENTRY = 64;
+
     private static final int PAGE = 4_096;
     private static final int AT_VERSION = 8;
     private static final int AT_FRONT_BYTES = 12;
@@ -175,9 +178,10 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
                         AT_VERSION,
                         "is of version " + head.getInt(AT_VERSION) + ", this library reads " + VERSION);
             }
+            // No checksum vouches for the length yet, which is how much memory the front takes.
             int length =
                     require(AT_FRONT_BYTES, "front", head.getInt(AT_FRONT_BYTES), HEAD_BYTES + CHECKSUM_BYTES, (int)
-                            Math.min(bytes, Integer.MAX_VALUE));
+                            Math.min(HEAD_BYTES + CHECKSUM_BYTES + bytes / LEAST_IMAGE_PER_ENTRY, Integer.MAX_VALUE));
             ByteBuffer front = read(0, length);
             long said = front.getLong(length - CHECKSUM_BYTES);
             long found = checksum(front.duplicate().limit(length - CHECKSUM_BYTES));
@@ -209,9 +213,17 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
             require(entry, "number of rows", rows, image.shape().rows());
             if (!LiveRows.hasGraph(image)) {
                 require(entry, "number of rows without a graph", rows, 1, freezeAfter);
+                requirePlain(entry, image.shape());
             }
             parts.add(new Moment(image, rows, alive));
             return at + length;
+        }
+
+        /** Rows without a graph are copied one by one: each is a node, with its vector alone. */
+        private void requirePlain(int entry, GraphImage.Shape shape) throws TableFileException {
+            require(entry, "number of nodes without a graph", shape.nodes(), shape.rows());
+            require(entry, "mark of codes without a graph", shape.coded() ? 1 : 0, 0);
+            require(entry, "number of upper layers without a graph", shape.levelCounts().length, 0);
         }
 
         private long[] readAlive(ByteBuffer front, int entry, int rows) throws TableFileException {

@@ -9,6 +9,8 @@ import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Scheduling;
+import io.github.roost.core.TableFileException;
+import io.github.roost.index.hnsw.walk.GraphImage;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -384,6 +386,7 @@ class SavedLiveTableTest {
         "8, 7, version 7",
         "12, 1000000000, front of 1000000000",
         "12, -1, front of -1",
+        "12, 4096, front of 4096",
         "16, 9, metric of 9",
         "16, 1, has a part of 5 under",
         "20, 0, dimension of 0",
@@ -431,6 +434,29 @@ class SavedLiveTableTest {
         assertThatThrownBy(this::open)
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("alive after the last of " + row);
+    }
+
+    /** Images that only a graph is built over, in a part without one. */
+    @ParameterizedTest
+    @CsvSource({
+        "false, 2, 0, nodes without a graph of 2",
+        "true, 3, 0, codes without a graph of 1",
+        "false, 3, 1, layers without a graph of 1"
+    })
+    void aPartWithoutAGraphThatIsNotPlainIsRefused(boolean coded, int nodes, int levels, String message)
+            throws Exception {
+        int[] levelCounts = new int[levels];
+        Arrays.fill(levelCounts, 1);
+        GraphImage image = GraphImage.allocate(
+                new GraphImage.Shape(Metric.SQUARED_L2, coded, 5, 0, 0, nodes, 3, 0, 0, levelCounts));
+        for (int row = 0; row < 3; row++) {
+            image.setId(row, row);
+        }
+        image.setFirstRow(1, 1);
+        image.setFirstRow(nodes, 3);
+        GraphOptions options = new GraphOptions(Metric.SQUARED_L2, ElementType.FLOAT32, 6, 30);
+        new LiveTableFile(options, 5, 64, List.of(new LiveRows.Moment(image, 3, new long[] {7}))).save(file);
+        assertThatThrownBy(this::open).isInstanceOf(TableFileException.class).hasMessageContaining(message);
     }
 
     private static void sign(ByteBuffer bytes, int from, int length) {
