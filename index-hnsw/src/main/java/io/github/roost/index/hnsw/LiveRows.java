@@ -183,6 +183,8 @@ final class LiveRows {
     void search(float[] query, int k, int ef, IdFilter filter, SearchContext context, List<Neighbors> found) {
         if (hasGraph) {
             found.add(rows.search(query, k, ef, alive, filter.rowsOf(rows.image()), context));
+            // Who was seen dead here has a successor in a part that is read afterwards.
+            VarHandle.acquireFence();
             return;
         }
         int scanned = 0;
