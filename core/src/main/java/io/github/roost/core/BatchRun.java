@@ -28,7 +28,7 @@ final class BatchRun {
         if (pieces == 0) {
             return;
         }
-        try (Registration spread = orchestrator.register(name, orchestrator.workers())) {
+        try (Registration spread = orchestrator.registerBatchWork(name)) {
             for (int worker = 0; worker < spread.clusters(); worker++) {
                 queue(spread.id(worker));
             }

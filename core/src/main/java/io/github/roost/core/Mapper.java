@@ -30,6 +30,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Mapper {
     private static final Logger LOG = LoggerFactory.getLogger(Mapper.class);
+    /** Of tables. Batch work comes on top, or a table of that many ids could not be rebuilt. */
     private static final int MOST_SLOTS = 131_072;
 
     private final int domains;
@@ -142,14 +143,25 @@ final class Mapper {
         if (clusters < 1) {
             throw new IllegalArgumentException("table " + name + " must have at least 1 cluster, got " + clusters);
         }
-        int registered =
-                tables.values().stream().mapToInt(Registration::clusters).sum();
+        int registered = tables.values().stream()
+                .filter(table -> !table.isBatchWork())
+                .mapToInt(Registration::clusters)
+                .sum();
         if (clusters > MOST_SLOTS - registered) {
             throw new IllegalArgumentException("all tables together may have 131,072 mapping ids, " + registered
                     + " are registered, got " + clusters + " more for table " + name);
         }
+        return place(owner, name, clusters, false);
+    }
+
+    /** Registers what lasts as long as some batch work does and does not count as a table's. */
+    synchronized Registration registerBatchWork(Orchestrator owner, String name, int workers) {
+        return place(owner, name, workers, true);
+    }
+
+    private Registration place(Orchestrator owner, String name, int clusters, boolean batchWork) {
         int first = takeSlots(clusters);
-        Registration registration = new Registration(owner, name, first, clusters);
+        Registration registration = new Registration(owner, name, first, clusters, batchWork);
         tables.put(first, registration);
         monitor.ensureCapacity(slotCount);
         epochs.publish(withHomesFor(first, clusters));

@@ -150,6 +150,14 @@ public final class Orchestrator implements AutoCloseable {
         return mapper.register(this, name, clusters);
     }
 
+    /** One id for each worker, on top of those that tables may have. */
+    Registration registerBatchWork(String name) {
+        if (closing) {
+            throw RejectedSearchException.closed("batch work " + name);
+        }
+        return mapper.registerBatchWork(this, name, workers());
+    }
+
     void unregister(Registration registration) {
         mapper.unregister(registration);
     }

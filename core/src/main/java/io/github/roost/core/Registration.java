@@ -9,12 +9,14 @@ public final class Registration implements AutoCloseable {
     private final int firstSlot;
     private final MappingId[] ids;
     private final Orchestrator owner;
+    private final boolean batchWork;
     private volatile boolean open = true;
 
-    Registration(Orchestrator owner, String name, int firstSlot, int clusters) {
+    Registration(Orchestrator owner, String name, int firstSlot, int clusters, boolean batchWork) {
         this.owner = owner;
         this.name = name;
         this.firstSlot = firstSlot;
+        this.batchWork = batchWork;
         this.ids = new MappingId[clusters];
         for (int cluster = 0; cluster < clusters; cluster++) {
             ids[cluster] = new MappingId(this, cluster);
@@ -64,6 +66,10 @@ public final class Registration implements AutoCloseable {
 
     int firstSlot() {
         return firstSlot;
+    }
+
+    boolean isBatchWork() {
+        return batchWork;
     }
 
     /** Called by the owner under its registration lock. */

@@ -371,6 +371,25 @@ class OrchestratorTest {
     }
 
     @Test
+    void batchWorkIsDoneBesideAsManyIdsAsTablesMayHave() {
+        try (Orchestrator orchestrator = Machines.orchestrator(2, 2).build()) {
+            AtomicInteger ran = new AtomicInteger();
+            orchestrator.runBatch("work", 10, piece -> {
+                if (piece == 0) {
+                    assertThat(orchestrator.register("largest", 131_072).clusters())
+                            .isEqualTo(131_072);
+                }
+                ran.incrementAndGet();
+            });
+            orchestrator.runBatch("work", 10, piece -> ran.incrementAndGet());
+            assertThat(ran).hasValue(20);
+            assertThatThrownBy(() -> orchestrator.register("one more"))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("131,072");
+        }
+    }
+
+    @Test
     void batchWorkThrowsWhatAPieceThrew() {
         try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
             RuntimeException unchecked = new IllegalStateException("no such row");
