@@ -17,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.LongStream;
@@ -81,12 +82,21 @@ class ManyTablesTest {
             for (Future<Integer> searcher : searchers) {
                 assertThat(searcher.get()).isPositive();
             }
-            assertThat(orchestrator.stats().tables()).hasSize(TABLES);
+            awaitThatClosedTablesAreForgotten(orchestrator);
             assertThat(orchestrator.stats().tasks().failed()).isZero();
             for (int table = 0; table < TABLES; table++) {
                 tables.get(table).close();
             }
         }
+    }
+
+    /** A table is listed until the last worker has left what it was running when the table was closed. */
+    private static void awaitThatClosedTablesAreForgotten(Orchestrator orchestrator) throws InterruptedException {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (orchestrator.stats().tables().size() > TABLES && System.nanoTime() - end < 0) {
+            Thread.sleep(1);
+        }
+        assertThat(orchestrator.stats().tables()).hasSize(TABLES);
     }
 
     /** Swaps tables, and replaces them by others that were saved and are opened, under another mapping id. */
