@@ -42,6 +42,7 @@ final class BackgroundFreeze implements AutoCloseable {
             } catch (Throwable e) {
                 running = false;
                 served(requested, e);
+                warn(e);
             }
         }
     }
@@ -59,6 +60,9 @@ final class BackgroundFreeze implements AutoCloseable {
                 failed = e;
             }
             served(serving, failed);
+            if (failed != null && !isClosed()) {
+                warn(failed);
+            }
         }
     }
 
@@ -76,9 +80,10 @@ final class BackgroundFreeze implements AutoCloseable {
         done = request;
         failure = failed;
         notifyAll();
-        if (failed != null && !closed) {
-            LOG.warn("Rows of table {} cannot be frozen, they are searched one by one: {}", name, failed.toString());
-        }
+    }
+
+    private void warn(Throwable failed) {
+        LOG.warn("Rows of table {} cannot be frozen, they are searched one by one: {}", name, failed.toString());
     }
 
     /**

@@ -196,7 +196,7 @@ public final class HnswTable implements AutoCloseable {
      * into place: a process that dies at any point leaves the old file or the new one, whole.
      *
      * @param file to write or replace
-     * @throws IOException if it cannot be written; the old file is as it was
+     * @throws IOException if it cannot be written; the old file is as it was, unless only the last sync failed
      */
     public void save(Path file) throws IOException {
         ImageFile.save(graph.image(), file);

@@ -242,10 +242,11 @@ public final class LiveTable implements AutoCloseable {
             searched = all;
             if (all == parts) {
                 Neighbors merged = NewestOfEach.merge(found, k);
-                if (!NewestOfEach.isShort(merged, found, k, wanted)) {
+                int mostRows = all.stream().mapToInt(LiveRows::count).max().orElse(0);
+                if (!NewestOfEach.isShort(merged, found, k, wanted, mostRows)) {
                     return merged;
                 }
-                wanted = 2 * wanted;
+                wanted = (int) Math.min(2L * wanted, mostRows);
                 found.clear();
                 searched = List.of();
             }
@@ -386,7 +387,7 @@ public final class LiveTable implements AutoCloseable {
      * {@link #freeze()} before leaves at most half of those. The memory of the parts is kept until the file is written.
      *
      * @param file to write or replace
-     * @throws IOException if it cannot be written; the old file is as it was
+     * @throws IOException if it cannot be written; the old file is as it was, unless only the last sync failed
      */
     public void save(Path file) throws IOException {
         moment().save(file);

@@ -35,12 +35,15 @@ final class NewestOfEach {
     }
 
     /**
-     * Whether rows of one id took the places of others, so that fewer than k are left of at least as many. Not where every
-     * list is shorter than it might be: then there is no more to find.
+     * Whether rows of one id took the places of others, so that fewer than k are left of at least as many. Not where every row
+     * of every part was wanted: then there is no more to find.
      *
-     * @param wanted the most that each list might hold, at least k
+     * @param wanted how many rows were looked for in each part
+     * @param mostRows how many rows, dead ones among them, the largest part has
      */
-    static boolean isShort(Neighbors merged, List<Neighbors> found, int k, int wanted) {
-        return merged.size() < k && found.stream().anyMatch(part -> part.size() >= wanted);
+    static boolean isShort(Neighbors merged, List<Neighbors> found, int k, int wanted, int mostRows) {
+        return wanted < mostRows
+                && merged.size() < k
+                && merged.size() < found.stream().mapToInt(Neighbors::size).sum();
     }
 }

@@ -17,14 +17,13 @@ class NewestOfEachTest {
     }
 
     @Test
-    void onlyAListThatMayHaveMoreMakesAResultShort() {
-        List<Neighbors> found = List.of(OLDER, NEWER, NEWER);
+    void aResultIsShortWhereRowsOfOneIdTookThePlacesOfOthersThatThereMayBe() {
+        List<Neighbors> found = List.of(OLDER, NEWER);
         Neighbors merged = NewestOfEach.merge(found, 3);
         assertThat(merged.size()).isEqualTo(2);
-        assertThat(NewestOfEach.isShort(merged, found, 3, 3)).isFalse();
-        Neighbors full = new Neighbors(new long[] {1, 2, 1}, new float[] {1, 2, 3});
-        assertThat(NewestOfEach.isShort(merged, List.of(full, NEWER), 3, 3)).isTrue();
-        assertThat(NewestOfEach.isShort(merged, List.of(full, NEWER), 3, 6)).isFalse();
-        assertThat(NewestOfEach.isShort(merged, List.of(full, NEWER), 2, 2)).isFalse();
+        assertThat(NewestOfEach.isShort(merged, found, 3, 3, 4)).isTrue();
+        assertThat(NewestOfEach.isShort(merged, found, 3, 4, 4)).isFalse();
+        assertThat(NewestOfEach.isShort(merged, found, 2, 2, 4)).isFalse();
+        assertThat(NewestOfEach.isShort(merged, List.of(OLDER), 3, 3, 4)).isFalse();
     }
 }
