@@ -72,7 +72,7 @@ final class IvfRows {
             } finally {
                 if (added < ids.length) {
                     // There is no memory for all of them.
-                    Arrays.stream(ids, 0, added).forEach(this::remove);
+                    Arrays.stream(ids, 0, added + 1).forEach(this::remove);
                 }
                 size = locations.size();
             }
@@ -85,10 +85,10 @@ final class IvfRows {
         if (location == Locations.NOWHERE) {
             return -1;
         }
-        // First, for it fails where the list of a file is damaged.
+        note(id);
+        // Before the rest, for it fails where the list of a file is damaged.
         lists.rows()[Locations.list(location)].kill(Locations.place(location));
         locations.remove(id);
-        note(id);
         // After the kill: a reader that begins with the new number cannot meet the row here any more.
         moves += 2;
         size = locations.size();
@@ -127,10 +127,11 @@ final class IvfRows {
     }
 
     private void addTo(int list, long id, float[] row) {
-        locations.put(id, list, lists.rows()[list].add(id, row));
         note(id);
+        locations.put(id, list, lists.rows()[list].add(id, row));
     }
 
+    /** Before the change: a change that fails after it is noted for nothing, which does no harm. */
     private void note(long id) {
         if (touched != null) {
             touched.add(id);

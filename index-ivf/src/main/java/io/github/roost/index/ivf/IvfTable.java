@@ -310,11 +310,12 @@ public final class IvfTable implements AutoCloseable {
     }
 
     private void queue(Lists lists, int list) {
-        MailboxScan scan = new MailboxScan(scanner, lists.mailboxes()[list]);
+        ListMailbox mailbox = lists.mailboxes()[list];
         try {
+            MailboxScan scan = new MailboxScan(scanner, mailbox);
             orchestrator.submit(scan, lists.rows()[list], registration.id(list)).whenComplete(scan);
         } catch (RuntimeException | Error refused) {
-            scan.refused(refused);
+            mailbox.failAll(refused);
         }
     }
 
@@ -442,7 +443,7 @@ public final class IvfTable implements AutoCloseable {
      * there, whole. Searches go on, changes wait.
      *
      * @param file to write or replace
-     * @throws IOException if it cannot be written; the old file is as it was
+     * @throws IOException if it cannot be written; the old file is as it was, unless only the last sync failed
      */
     public void save(Path file) throws IOException {
         try {

@@ -26,6 +26,13 @@ final class ListMailbox {
         }
     }
 
+    /** Fails all that wait, for the task that was to take them will never run; needs no memory itself. */
+    void failAll(Throwable failure) {
+        for (Letter letter = newest.getAndSet(null); letter != null; letter = letter.next()) {
+            letter.query().answer().completeExceptionally(failure);
+        }
+    }
+
     /** Empties the mailbox. */
     List<IvfQuery<?>> takeAll() {
         List<IvfQuery<?>> queries = new ArrayList<>();

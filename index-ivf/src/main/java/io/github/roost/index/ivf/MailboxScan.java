@@ -30,7 +30,7 @@ final class MailboxScan
             scanner.scan(list, waiting, context);
             return true;
         } catch (RuntimeException | Error failure) {
-            fail(waiting, failure);
+            waiting.forEach(query -> query.answer().completeExceptionally(failure));
             throw failure;
         }
     }
@@ -39,18 +39,7 @@ final class MailboxScan
     @Override
     public void accept(@Nullable Boolean done, @Nullable Throwable failure) {
         if (failure != null && !taken) {
-            refused(failure);
-        }
-    }
-
-    /** The task will never run. */
-    void refused(Throwable failure) {
-        fail(mailbox.takeAll(), failure);
-    }
-
-    private static void fail(List<IvfQuery<?>> waiting, Throwable failure) {
-        for (IvfQuery<?> query : waiting) {
-            query.answer().completeExceptionally(failure);
+            mailbox.failAll(failure);
         }
     }
 }
