@@ -78,7 +78,7 @@ public final class SearchTask<Q, R> extends RoostFuture<R> implements Task {
         complete(result);
     }
 
-    @SuppressWarnings("NullAway") // the claim makes this the only reader, before forget() by the same thread
+    @SuppressWarnings("NullAway") // who has claimed a task and finds it not done has read both unforgotten
     private R search(
             @Nullable SearchFunction<? super Q, ? extends R> function, @Nullable Q argument, SearchContext context)
             throws Exception {
@@ -94,6 +94,8 @@ public final class SearchTask<Q, R> extends RoostFuture<R> implements Task {
     @Override
     public void fail(Throwable cause) {
         completeExceptionally(cause);
+        // With the fence in run().
+        VarHandle.storeStoreFence();
         forget();
     }
 

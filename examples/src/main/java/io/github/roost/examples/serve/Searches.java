@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -143,6 +144,8 @@ final class Searches {
             return future.get(time.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             future.cancel(false);
+            throw tooLate(time);
+        } catch (CancellationException e) {
             throw tooLate(time);
         } catch (InterruptedException e) {
             future.cancel(false);
