@@ -1,7 +1,11 @@
 package io.github.roost.index.hnsw;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.Scheduling;
+import io.github.roost.core.SearchFunction;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;
@@ -10,6 +14,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.LongPredicate;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
@@ -26,6 +31,28 @@ final class Fixtures {
                 List.of(
                         new CacheDomain(0, 0, List.of(0), 0, List.of(new Core(0, -1, List.of(0)))),
                         new CacheDomain(1, 0, List.of(0), 0, List.of(new Core(1, -1, List.of(1))))));
+    }
+
+    /** Two workers that take turns with what is submitted, and steal nothing. */
+    static Orchestrator roundRobin() {
+        return Orchestrator.builder()
+                .topology(twoDomains())
+                .scheduling(Scheduling.V0)
+                .build();
+    }
+
+    /** Gives each worker of {@link #roundRobin} a task that keeps it until the latch is down; returns when they run. */
+    static void keepWorkers(Orchestrator roundRobin, MappingId id, CountDownLatch until) throws InterruptedException {
+        CountDownLatch running = new CountDownLatch(roundRobin.workers());
+        SearchFunction<CountDownLatch, Boolean> keeping = (wait, context) -> {
+            running.countDown();
+            wait.await();
+            return true;
+        };
+        for (int worker = 0; worker < roundRobin.workers(); worker++) {
+            roundRobin.submit(keeping, until, id);
+        }
+        running.await();
     }
 
     static float[][] gaussian(int rows, int dimension, Random random) {

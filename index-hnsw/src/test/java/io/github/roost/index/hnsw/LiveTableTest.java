@@ -11,7 +11,6 @@ import static org.assertj.core.api.Assertions.within;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.Scheduling;
 import io.github.roost.core.SearchContext;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -186,24 +185,9 @@ class LiveTableTest {
     @Test
     void partsThatAreAddedDuringASearchAreSearchedWithoutTheOthersAgain() throws Exception {
         CountDownLatch freezingMayGoOn = new CountDownLatch(1);
-        CountDownLatch workersAreBusy = new CountDownLatch(2);
-        // Round robin, without stealing: each worker gets one of the tasks that keep it.
-        try (Orchestrator busy = Orchestrator.builder()
-                        .topology(Fixtures.twoDomains())
-                        .scheduling(Scheduling.V0)
-                        .build();
+        try (Orchestrator busy = Fixtures.roundRobin();
                 LiveTable table = small().build(busy, 1)) {
-            for (int worker = 0; worker < 2; worker++) {
-                busy.submit(
-                        (wait, context) -> {
-                            workersAreBusy.countDown();
-                            wait.await();
-                            return true;
-                        },
-                        freezingMayGoOn,
-                        table.mappingId());
-            }
-            workersAreBusy.await();
+            Fixtures.keepWorkers(busy, table.mappingId(), freezingMayGoOn);
             AtomicInteger touches = new AtomicInteger();
             AddsParts adding = new AddsParts(table, new AtomicInteger(), 30, false);
             adding.add();

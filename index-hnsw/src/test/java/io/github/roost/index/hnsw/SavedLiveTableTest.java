@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.Scheduling;
 import io.github.roost.core.TableFileException;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import java.io.BufferedReader;
@@ -172,23 +171,9 @@ class SavedLiveTableTest {
     void rowsThatWaitToBeFrozenAreSavedToo() throws Exception {
         float[][] rows = gaussian(300, 4, new Random(75));
         CountDownLatch freezingMayGoOn = new CountDownLatch(1);
-        CountDownLatch workersAreBusy = new CountDownLatch(2);
-        // Round robin, without stealing: each worker gets one of the tasks that keep it.
-        try (Orchestrator busy = Orchestrator.builder()
-                        .topology(Fixtures.twoDomains())
-                        .scheduling(Scheduling.V0)
-                        .build();
+        try (Orchestrator busy = Fixtures.roundRobin();
                 LiveTable table = small().build(busy, 4)) {
-            for (int worker = 0; worker < 2; worker++) {
-                busy.submit(
-                        (wait, context) -> {
-                            workersAreBusy.countDown();
-                            return await(wait);
-                        },
-                        freezingMayGoOn,
-                        table.mappingId());
-            }
-            workersAreBusy.await();
+            Fixtures.keepWorkers(busy, table.mappingId(), freezingMayGoOn);
             for (int row = 0; row < rows.length; row++) {
                 table.put(row, rows[row]);
             }
@@ -201,11 +186,6 @@ class SavedLiveTableTest {
             opened.freeze();
             assertThat(ids(opened)).isEqualTo(LongStream.range(0, 300).boxed().toList());
         }
-    }
-
-    private static boolean await(CountDownLatch latch) throws InterruptedException {
-        latch.await();
-        return true;
     }
 
     private static List<Long> ids(LiveTable table) {

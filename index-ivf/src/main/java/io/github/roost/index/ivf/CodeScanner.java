@@ -66,7 +66,7 @@ final class CodeScanner implements ListScanner {
     /** Number of rows scanned. */
     private long scanGroup(List<RowBlock> blocks, List<CodeQuery> queries) {
         CodeGroup group = GROUP.get();
-        if (queries.stream().noneMatch(query -> query.request().filter() != null)) {
+        if (!asksFilter(queries)) {
             return scanWith(group, blocks, queries);
         }
         // A filter may wait for another search, and this thread may scan for that one meanwhile: with a group of its
@@ -77,6 +77,15 @@ final class CodeScanner implements ListScanner {
         } finally {
             GROUP.set(group);
         }
+    }
+
+    private static boolean asksFilter(List<CodeQuery> queries) {
+        for (CodeQuery query : queries) {
+            if (query.request().filter() != null) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private long scanWith(CodeGroup group, List<RowBlock> blocks, List<CodeQuery> queries) {

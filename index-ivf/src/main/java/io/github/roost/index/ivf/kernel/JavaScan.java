@@ -142,9 +142,7 @@ final class JavaScan implements ScanKernel {
     /** The twin of {@code reservoir.h}. */
     private static void take(QueryGroup group, int query, float distance, long id) {
         int size = group.sizes.getAtIndex(ValueLayout.JAVA_INT, query);
-        long at = (long) query * group.room + size++;
-        group.foundDistances.setAtIndex(ValueLayout.JAVA_FLOAT, at, distance);
-        group.foundIds.setAtIndex(ValueLayout.JAVA_LONG, at, id);
+        put(group, (long) query * group.room + size++, distance, id);
         group.sizes.setAtIndex(ValueLayout.JAVA_INT, query, size);
         if (size == 2 * group.wanted.getAtIndex(ValueLayout.JAVA_INT, query)) {
             shrink(group, query, size);
@@ -158,31 +156,41 @@ final class JavaScan implements ScanKernel {
         int wanted = group.wanted.getAtIndex(ValueLayout.JAVA_INT, query);
         float bound = Smallest.nth(distances, size, wanted - 1);
         long lastId = largestIdKept(distances, group.foundIds, first, bound, wanted);
-        // Of a row that is met at two places while it is moved, no more than there is room for.
-        int last = wanted - before(distances, group.foundIds, first, bound, lastId);
         int kept = 0;
         for (int i = 0; i < size; i++) {
             if (distances[i] <= bound) {
                 long id = group.foundIds.getAtIndex(ValueLayout.JAVA_LONG, first + i);
-                if (distances[i] < bound || id < lastId || (id == lastId && last-- > 0)) {
-                    group.foundDistances.setAtIndex(ValueLayout.JAVA_FLOAT, first + kept, distances[i]);
-                    group.foundIds.setAtIndex(ValueLayout.JAVA_LONG, first + kept, id);
-                    kept++;
+                if (distances[i] < bound || id <= lastId) {
+                    put(group, first + kept++, distances[i], id);
                 }
             }
+        }
+        if (kept > wanted) {
+            kept = dropRepeated(group, first, kept, bound, lastId, kept - wanted);
         }
         group.sizes.setAtIndex(ValueLayout.JAVA_INT, query, kept);
         group.bounds.setAtIndex(ValueLayout.JAVA_FLOAT, query, bound);
     }
 
-    /** How many rows are nearer than the bound, or at it with a smaller id. */
-    private static int before(float[] distances, MemorySegment ids, long first, float bound, long id) {
-        int before = 0;
-        for (int i = 0; i < distances.length; i++) {
-            boolean smaller = distances[i] == bound && ids.getAtIndex(ValueLayout.JAVA_LONG, first + i) < id;
-            before += distances[i] < bound || smaller ? 1 : 0;
+    /** The twin of {@code drop_repeated}: of a row that is met at two places while it is moved. */
+    private static int dropRepeated(QueryGroup group, long first, int size, float distance, long id, int surplus) {
+        int left = surplus;
+        int kept = 0;
+        for (int i = 0; i < size; i++) {
+            float distanceOfRow = group.foundDistances.getAtIndex(ValueLayout.JAVA_FLOAT, first + i);
+            long idOfRow = group.foundIds.getAtIndex(ValueLayout.JAVA_LONG, first + i);
+            if (left > 0 && distanceOfRow == distance && idOfRow == id) {
+                left--;
+            } else {
+                put(group, first + kept++, distanceOfRow, idOfRow);
+            }
         }
-        return before;
+        return kept;
+    }
+
+    private static void put(QueryGroup group, long at, float distance, long id) {
+        group.foundDistances.setAtIndex(ValueLayout.JAVA_FLOAT, at, distance);
+        group.foundIds.setAtIndex(ValueLayout.JAVA_LONG, at, id);
     }
 
     /** The largest id among the rows at the bound that belong to the {@code wanted} nearest. */
