@@ -321,7 +321,9 @@ public final class Orchestrator implements AutoCloseable {
      * no other batch work. They must not wait for what the caller does. Every 50 us the worker's core is left to other
      * threads that want it, so that callers need not wait for the end of a time slice before they can submit; a thread that
      * computes keeps it for a slice of its own, so the next time comes when the work has gone on for four times as long as
-     * it was kept waiting. In a thread that is no worker nothing happens.
+     * it was kept waiting. Until the worker has slept or found no more batch work its thread also has a long
+     * {@linkplain io.github.roost.topology.TimeSlice time slice}, so that threads that wake up take the core at once. In a
+     * thread that is no worker nothing happens.
      */
     public void giveWay() {
         pool.giveWay();

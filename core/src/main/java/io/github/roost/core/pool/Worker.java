@@ -57,6 +57,7 @@ final class Worker implements Runnable {
     private final StealOrder stealOrder;
     private final Stealing<Task> stealing;
     private final IdleStrategy idleStrategy;
+    private final BatchSlice batchSlice = new BatchSlice();
 
     /** Written by the worker (to PARKED and back) and by who wakes it (to UP). */
     @SuppressWarnings("unused")
@@ -115,6 +116,8 @@ final class Worker implements Runnable {
 
     /** Leaves no trace of a dying thread in what others read, and hands the rings to a fresh one. */
     private void died() {
+        // The fresh thread inherits the slice of this one, which starts it.
+        batchSlice.end();
         if (countedIdle) {
             endIdle();
         }
@@ -134,6 +137,7 @@ final class Worker implements Runnable {
                 pool.taken(domain);
                 return task;
             }
+            batchSlice.end();
         }
         Task task = interactive.poll();
         if (task != null) {
@@ -197,6 +201,7 @@ final class Worker implements Runnable {
     }
 
     private void park() {
+        batchSlice.end();
         domainState.parkBegins();
         long nanos = laysDown() ? pool.nanosToNextCrossLook(domain, stealOrder) : 0;
         if (nanos == Long.MAX_VALUE) {
@@ -365,6 +370,7 @@ final class Worker implements Runnable {
         if (progress.givesWay) {
             return;
         }
+        batchSlice.begin();
         boolean ran = runInteractive();
         long left = System.nanoTime();
         if (left - progress.yieldsAt >= 0) {

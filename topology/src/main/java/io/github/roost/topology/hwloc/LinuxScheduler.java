@@ -6,14 +6,16 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.BitSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Linux's affinity masks: which CPUs a thread may run on. Thread-safe.
+ * Linux's scheduler: on which CPUs a thread may run, and in slices of what length. Thread-safe.
  *
  * <p>The masks are the scheduler's own ({@code sched_getaffinity(2)}), and need no hwloc.
  */
@@ -24,17 +26,27 @@ public final class LinuxScheduler {
 
     private static final int LAST_MASK_BYTES = 1 << 16;
 
+    /** Of {@code struct sched_attr}, in its first version (48 bytes): what the kernel says of a thread, all but its mask. */
+    private static final int ATTRIBUTES_BYTES = 48;
+
+    private static final int POLICY_OFFSET = 4;
+    private static final int RUNTIME_OFFSET = 24;
+    /** The policies whose threads have slices: SCHED_OTHER and SCHED_BATCH. */
+    private static final Set<Integer> FAIR = Set.of(0, 3);
+
     private static @Nullable LinuxScheduler scheduler;
 
     private final MethodHandle getAffinity;
     private final MethodHandle setAffinity;
     private final MethodHandle getCpu;
+    private final @Nullable Attributes attributes;
 
     private LinuxScheduler(NativeFunctions c) {
         FunctionDescriptor affinity = FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS);
         getAffinity = c.link("sched_getaffinity", affinity, Errno.CAPTURED);
         setAffinity = c.link("sched_setaffinity", affinity, Errno.CAPTURED);
         getCpu = c.link("sched_getcpu", FunctionDescriptor.of(JAVA_INT));
+        attributes = Attributes.of(c);
     }
 
     /**
@@ -99,12 +111,82 @@ public final class LinuxScheduler {
         }
     }
 
+    /** The calling thread's time slice in nanoseconds, 0 where the kernel has no such thing for it. */
+    public long timeSlice() {
+        if (attributes == null) {
+            return 0;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            return attributes.read(arena).get(JAVA_LONG, RUNTIME_OFFSET);
+        }
+    }
+
+    /**
+     * Changes the calling thread's time slice, where it has one.
+     *
+     * @param nanos the kernel takes what is less than .1 ms as that, more than 100 ms as that
+     * @return whether the kernel accepted it
+     */
+    public boolean setTimeSlice(long nanos) {
+        if (attributes == null) {
+            return false;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment read = attributes.read(arena);
+            if (read.get(JAVA_LONG, RUNTIME_OFFSET) == 0) {
+                return false;
+            }
+            read.set(JAVA_LONG, RUNTIME_OFFSET, nanos);
+            return attributes.write(read);
+        }
+    }
+
     /** The CPU that the calling thread runs on, or -1 where the system does not say. */
     public int currentCpu() {
         try {
             return (int) getCpu.invokeExact();
         } catch (Throwable thrown) {
             throw NativeFunctions.unexpected(thrown);
+        }
+    }
+
+    /** The system calls that read and write a thread's attributes: the C library has functions for them since 2025 only. */
+    private record Attributes(MethodHandle systemCall, long get, long set) {
+        /** Null on processors whose numbers of system calls are not known here. */
+        static @Nullable Attributes of(NativeFunctions c) {
+            if (!c.has("syscall")) {
+                return null;
+            }
+            MethodHandle systemCall = c.link(
+                    "syscall",
+                    FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_LONG, JAVA_LONG),
+                    Linker.Option.firstVariadicArg(1));
+            return switch (System.getProperty("os.arch", "")) {
+                case "amd64" -> new Attributes(systemCall, 315, 314);
+                case "aarch64", "riscv64" -> new Attributes(systemCall, 275, 274);
+                default -> null;
+            };
+        }
+
+        /** The calling thread's; without a slice where the kernel refuses, or where its policy has none. */
+        MemorySegment read(Arena arena) {
+            MemorySegment into = arena.allocate(ATTRIBUTES_BYTES, Long.BYTES);
+            if (call(get, into, ATTRIBUTES_BYTES, 0) < 0 || !FAIR.contains(into.get(JAVA_INT, POLICY_OFFSET))) {
+                into.set(JAVA_LONG, RUNTIME_OFFSET, 0);
+            }
+            return into;
+        }
+
+        boolean write(MemorySegment from) {
+            return call(set, from, 0, 0) >= 0;
+        }
+
+        private long call(long number, MemorySegment memory, long third, long fourth) {
+            try {
+                return (long) systemCall.invokeExact(number, 0L, memory, third, fourth);
+            } catch (Throwable thrown) {
+                throw NativeFunctions.unexpected(thrown);
+            }
         }
     }
 }

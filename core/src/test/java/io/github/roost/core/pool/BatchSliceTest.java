@@ -1,0 +1,82 @@
+package io.github.roost.core.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import io.github.roost.core.Machines;
+import io.github.roost.core.MappingId;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.SubmitOptions;
+import io.github.roost.topology.TimeSlice;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class BatchSliceTest {
+    private final long usual = TimeSlice.nanos();
+
+    @BeforeEach
+    void onLinuxThatHasSlices() {
+        assumeThat(usual).as("slices, Linux 6.12 and later").isBetween(1L, BatchSlice.NANOS - 1);
+    }
+
+    @Test
+    void aWorkerHasALongSliceWhileBatchWorkRunsAndItsOwnOnceItSleeps() throws Exception {
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
+            MappingId id = orchestrator.register("table").id();
+            AtomicLong slice = new AtomicLong();
+            orchestrator.runBatch("work", 1, piece -> slice.set(TimeSlice.nanos()));
+            assertThat(slice).hasValue(BatchSlice.NANOS);
+            // As few searches as cannot end it otherwise.
+            int looks = 0;
+            do {
+                Thread.sleep(20);
+                looks++;
+            } while (sliceOf(orchestrator, id) != usual && looks < 30);
+            assertThat(sliceOf(orchestrator, id)).isEqualTo(usual);
+        }
+    }
+
+    @Test
+    void aWorkerThatNeverSleepsHasItsOwnSliceAfterAsManySearchesAsGoBeforeABatchTask() {
+        int perBatchTask = 32;
+        List<Long> slices = new CopyOnWriteArrayList<>();
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
+            MappingId id = orchestrator.register("table").id();
+            Supplier<List<CompletableFuture<?>>> queueAll = () -> {
+                List<CompletableFuture<?>> all = new ArrayList<>();
+                all.add(orchestrator.submit(
+                        (none, context) -> {
+                            orchestrator.giveWay();
+                            return 0;
+                        },
+                        0,
+                        id,
+                        SubmitOptions.BATCH));
+                for (int search = 0; search < 3 * perBatchTask; search++) {
+                    all.add(orchestrator.submit((none, context) -> slices.add(TimeSlice.nanos()), 0, id));
+                }
+                return all;
+            };
+            orchestrator.submit((none, context) -> queueAll.get(), 0, id).join().forEach(CompletableFuture::join);
+        }
+        assertThat(slices)
+                .hasSize(3 * perBatchTask)
+                .startsWith(usual)
+                .endsWith(usual)
+                .contains(BatchSlice.NANOS);
+        assertThat(slices.indexOf(BatchSlice.NANOS)).isGreaterThan(0);
+        assertThat(slices.stream().filter(slice -> slice == BatchSlice.NANOS)).hasSizeBetween(1, perBatchTask);
+    }
+
+    private static long sliceOf(Orchestrator orchestrator, MappingId id) {
+        return orchestrator.submit((none, context) -> TimeSlice.nanos(), 0, id).join();
+    }
+}
