@@ -65,11 +65,18 @@ public final class BuildBench implements AutoCloseable {
      * @param beside latencies while a table is built, again and again
      * @param builds how many builds were finished beside the searches
      * @param collecting for how long of that time garbage collection stopped searches and build alike
+     * @param compiling for how long of that time the JVM compiled, which takes a core from searches and build alike
      * @param roost how long a build takes with nothing beside it
      * @param jvector how long jvector's own takes
      */
     public record Round(
-            Latencies alone, Latencies beside, long builds, Duration collecting, Duration roost, Duration jvector) {
+            Latencies alone,
+            Latencies beside,
+            long builds,
+            Duration collecting,
+            Duration compiling,
+            Duration roost,
+            Duration jvector) {
         /** How many times as late the hundredth search is beside a build. */
         public double p99Ratio() {
             return beside.p99us() / alone.p99us();
@@ -135,15 +142,18 @@ public final class BuildBench implements AutoCloseable {
         Latencies[] measured = new Latencies[2];
         long builds = 0;
         Duration collecting = Duration.ZERO;
+        Duration compiling = Duration.ZERO;
         for (int turn = 0; turn < 2; turn++) {
             boolean beside = (turn + number) % 2 == 1;
             if (beside) {
-                Duration before = collecting();
+                Duration collected = collecting();
+                Duration compiled = compiling();
                 try (Builds running = new Builds()) {
                     measured[1] = latencies(window);
                     builds = running.done();
                 }
-                collecting = collecting().minus(before);
+                collecting = collecting().minus(collected);
+                compiling = compiling().minus(compiled);
             } else {
                 measured[0] = latencies(window);
             }
@@ -153,7 +163,7 @@ public final class BuildBench implements AutoCloseable {
             int engine = (turn + number) % 2;
             took[engine] = engine == 0 ? roostBuild() : jvectorBuild();
         }
-        return new Round(measured[0], measured[1], builds, collecting, took[0], took[1]);
+        return new Round(measured[0], measured[1], builds, collecting, compiling, took[0], took[1]);
     }
 
     /** How long the JVM has collected garbage so far; with the default collector everything stands still meanwhile. */
@@ -161,6 +171,11 @@ public final class BuildBench implements AutoCloseable {
         return Duration.ofMillis(ManagementFactory.getGarbageCollectorMXBeans().stream()
                 .mapToLong(GarbageCollectorMXBean::getCollectionTime)
                 .sum());
+    }
+
+    /** How long the JVM has compiled so far, in threads of its own. */
+    private static Duration compiling() {
+        return Duration.ofMillis(ManagementFactory.getCompilationMXBean().getTotalCompilationTime());
     }
 
     /** Of searches that arrive at equal distances, from submission to completion. */

@@ -23,6 +23,7 @@ class BesideTest {
             assertThat(round.alone().count()).isPositive();
             assertThat(round.beside().count()).isEqualTo(round.alone().count());
             assertThat(round.collecting()).isBetween(Duration.ZERO, Duration.ofSeconds(10));
+            assertThat(round.compiling()).isBetween(Duration.ZERO, Duration.ofSeconds(100));
             assertThat(round.roost()).isPositive();
             assertThat(round.jvector()).isPositive();
         }
