@@ -4,6 +4,7 @@ import io.github.roost.core.Neighbors;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /** A query of lists of codes: its scores are in the order of distances to what the codes stand for, nearly. */
 final class CodeQuery extends IvfQuery<Shortlist> {
@@ -19,8 +20,9 @@ final class CodeQuery extends IvfQuery<Shortlist> {
             Reranker reranker,
             int lists,
             LongSupplier moves,
+            @Nullable Again again,
             CompletableFuture<Neighbors> answer) {
-        super(request, Float.POSITIVE_INFINITY, lists, moves, answer);
+        super(request, Float.POSITIVE_INFINITY, lists, moves, again, answer);
         this.weights = weights;
         this.candidates = candidates;
         this.reranker = reranker;
@@ -38,6 +40,13 @@ final class CodeQuery extends IvfQuery<Shortlist> {
     @Override
     float boundOf(Shortlist shortlist) {
         return shortlist.bound();
+    }
+
+    /** Within a radius there are often fewer rows than candidates. */
+    @Override
+    boolean mayLack(List<Shortlist> shortlists) {
+        return request().radius() == Float.POSITIVE_INFINITY
+                && shortlists.stream().mapToInt(Shortlist::size).sum() >= candidates;
     }
 
     @Override

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Scans codes for candidates, of which the best are compared again. A filter is asked for the candidates alone: a score
@@ -38,13 +39,19 @@ final class CodeScanner implements ListScanner {
 
     @Override
     public CodeQuery query(
-            SearchRequest request, Lists lists, int probed, LongSupplier moves, CompletableFuture<Neighbors> answer) {
+            SearchRequest request,
+            Lists lists,
+            int probed,
+            LongSupplier moves,
+            IvfQuery.@Nullable Again again,
+            CompletableFuture<Neighbors> answer) {
         ScalarCodec codec = lists.layout().codec();
         if (codec == null) {
             throw new IllegalStateException("the lists keep no codes");
         }
         int candidates = request.k() + (int) Math.ceil(rerank * Math.sqrt(request.k()));
-        return new CodeQuery(request, codec.weights(request.vector()), candidates, reranker, probed, moves, answer);
+        return new CodeQuery(
+                request, codec.weights(request.vector()), candidates, reranker, probed, moves, again, answer);
     }
 
     @Override
@@ -58,22 +65,22 @@ final class CodeScanner implements ListScanner {
         List<RowBlock> blocks = list.blocks();
         for (int from = 0; from < wanted.size(); from += CodeGroup.MAX_QUERIES) {
             int to = Math.min(wanted.size(), from + CodeGroup.MAX_QUERIES);
-            long rows = scanGroup(blocks, wanted.subList(from, to));
+            long rows = scanGroup(blocks, wanted.subList(from, to), context);
             context.touched(rows, rows * (stride + Float.BYTES));
         }
     }
 
     /** Number of rows scanned. */
-    private long scanGroup(List<RowBlock> blocks, List<CodeQuery> queries) {
+    private long scanGroup(List<RowBlock> blocks, List<CodeQuery> queries, SearchContext context) {
         CodeGroup group = GROUP.get();
         if (!asksFilter(queries)) {
-            return scanWith(group, blocks, queries);
+            return scanWith(group, blocks, queries, context);
         }
         // A filter may wait for another search, and this thread may scan for that one meanwhile: with a group of its
         // own.
         GROUP.remove();
         try {
-            return scanWith(group, blocks, queries);
+            return scanWith(group, blocks, queries, context);
         } finally {
             GROUP.set(group);
         }
@@ -88,7 +95,7 @@ final class CodeScanner implements ListScanner {
         return false;
     }
 
-    private long scanWith(CodeGroup group, List<RowBlock> blocks, List<CodeQuery> queries) {
+    private long scanWith(CodeGroup group, List<RowBlock> blocks, List<CodeQuery> queries, SearchContext context) {
         group.begin(stride);
         List<Shortlist> shortlists = new ArrayList<>(queries.size());
         for (CodeQuery query : queries) {
@@ -107,7 +114,7 @@ final class CodeScanner implements ListScanner {
             rows += count;
         }
         for (int i = 0; i < queries.size(); i++) {
-            queries.get(i).giveBack(shortlists.get(i));
+            queries.get(i).giveBack(shortlists.get(i), context);
         }
         return rows;
     }

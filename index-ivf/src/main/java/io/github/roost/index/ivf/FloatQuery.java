@@ -5,11 +5,17 @@ import io.github.roost.index.ivf.kernel.Reservoir;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /** A query of lists of floats: its scores are distances. */
 final class FloatQuery extends IvfQuery<Reservoir> {
-    FloatQuery(SearchRequest request, int lists, LongSupplier moves, CompletableFuture<Neighbors> answer) {
-        super(request, request.radius(), lists, moves, answer);
+    FloatQuery(
+            SearchRequest request,
+            int lists,
+            LongSupplier moves,
+            @Nullable Again again,
+            CompletableFuture<Neighbors> answer) {
+        super(request, request.radius(), lists, moves, again, answer);
     }
 
     @Override
@@ -20,6 +26,11 @@ final class FloatQuery extends IvfQuery<Reservoir> {
     @Override
     float boundOf(Reservoir reservoir) {
         return reservoir.bound();
+    }
+
+    @Override
+    boolean mayLack(List<Reservoir> reservoirs) {
+        return reservoirs.stream().mapToInt(Reservoir::size).sum() >= request().k();
     }
 
     @Override

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongPredicate;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /** Scans floats or halves; distances to these are exact. */
 final class FloatScanner implements ListScanner {
@@ -38,8 +39,13 @@ final class FloatScanner implements ListScanner {
 
     @Override
     public FloatQuery query(
-            SearchRequest request, Lists lists, int probed, LongSupplier moves, CompletableFuture<Neighbors> answer) {
-        return new FloatQuery(request, probed, moves, answer);
+            SearchRequest request,
+            Lists lists,
+            int probed,
+            LongSupplier moves,
+            IvfQuery.@Nullable Again again,
+            CompletableFuture<Neighbors> answer) {
+        return new FloatQuery(request, probed, moves, again, answer);
     }
 
     /** Scans in groups as large as the kernel takes. */
@@ -64,7 +70,7 @@ final class FloatScanner implements ListScanner {
         int limit = QueryGroup.limit(mostWanted);
         long rows = rowsOf(runs);
         for (int from = 0; from < wanted.size(); from += limit) {
-            scanGroup(runs, wanted.subList(from, Math.min(wanted.size(), from + limit)), mostWanted);
+            scanGroup(runs, wanted.subList(from, Math.min(wanted.size(), from + limit)), mostWanted, context);
             // The group's queries share one pass, so the list's rows are read once for all of them.
             context.touched(rows, rows * dimension * componentBytes);
         }
@@ -80,7 +86,7 @@ final class FloatScanner implements ListScanner {
             query.answer().completeExceptionally(ofTheFilter);
             return;
         }
-        scanGroup(copies, List.of(query), query.request().k());
+        scanGroup(copies, List.of(query), query.request().k(), context);
         long rows = rowsOf(runs);
         long found = rowsOf(copies);
         context.touched(found, rows * Long.BYTES + found * dimension * componentBytes);
@@ -94,7 +100,7 @@ final class FloatScanner implements ListScanner {
         return rows;
     }
 
-    private void scanGroup(List<RowRun> runs, List<FloatQuery> queries, int mostWanted) {
+    private void scanGroup(List<RowRun> runs, List<FloatQuery> queries, int mostWanted, SearchContext context) {
         QueryGroup group = GROUP.get();
         group.begin(metric, dimension, mostWanted);
         Reservoir[] reservoirs = new Reservoir[queries.size()];
@@ -108,7 +114,7 @@ final class FloatScanner implements ListScanner {
         }
         group.finish();
         for (int i = 0; i < reservoirs.length; i++) {
-            queries.get(i).giveBack(reservoirs[i]);
+            queries.get(i).giveBack(reservoirs[i], context);
         }
     }
 }

@@ -1,10 +1,12 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.core.Neighbors;
+import io.github.roost.core.SearchContext;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One query on its way through the lists it probes.
@@ -16,10 +18,16 @@ import java.util.function.LongSupplier;
  * @param <C> what keeps the rows that scans have found
  */
 abstract class IvfQuery<C> {
+    /** Does a search once more, in the calling thread. */
+    interface Again {
+        Neighbors search(SearchContext context);
+    }
+
     private final SearchRequest request;
     private final CompletableFuture<Neighbors> answer;
     private final LongSupplier moves;
     private final long movesAtBegin;
+    private final @Nullable Again again;
     /** The fields below are guarded by {@code collectors}. */
     private final List<C> collectors = new ArrayList<>(2);
 
@@ -31,13 +39,21 @@ abstract class IvfQuery<C> {
     /**
      * @param bound no score above it can be in the answer
      * @param moves {@link IvfRows#moves}: whether a row may have been seen at two places
+     * @param again asked for the answer where rows may be missing for one that was seen twice; null to go without them
      * @param answer completed by the scan that finishes last; a query whose answer is done already is not scanned for
      */
-    IvfQuery(SearchRequest request, float bound, int lists, LongSupplier moves, CompletableFuture<Neighbors> answer) {
+    IvfQuery(
+            SearchRequest request,
+            float bound,
+            int lists,
+            LongSupplier moves,
+            @Nullable Again again,
+            CompletableFuture<Neighbors> answer) {
         this.request = request;
         this.bound = bound;
         this.moves = moves;
         this.movesAtBegin = moves.getAsLong();
+        this.again = again;
         this.answer = answer;
         this.remaining = lists;
     }
@@ -47,6 +63,9 @@ abstract class IvfQuery<C> {
 
     /** No row with a higher score than this can get into what has been collected. */
     abstract float boundOf(C collected);
+
+    /** Whether so many rows have been collected that others may have been left out. */
+    abstract boolean mayLack(List<C> collected);
 
     /** The answer, of all that has been collected; {@code mayRepeat} says that a row may be there twice. */
     abstract Neighbors merged(List<C> collected, boolean mayRepeat);
@@ -76,7 +95,7 @@ abstract class IvfQuery<C> {
     }
 
     /** One list is done, its rows are in {@code collected}. */
-    void giveBack(C collected) {
+    void giveBack(C collected, SearchContext context) {
         boolean last;
         synchronized (collectors) {
             idle.add(collected);
@@ -87,9 +106,23 @@ abstract class IvfQuery<C> {
             last = --remaining == 0;
         }
         if (last && !answer.isDone()) {
-            boolean mayRepeat = (movesAtBegin & 1) != 0 || moves.getAsLong() != movesAtBegin;
             // Nothing is left to scan, so nobody else touches the collectors.
-            answer.complete(merged(collectors, mayRepeat));
+            finish(context);
+        }
+    }
+
+    private void finish(SearchContext context) {
+        boolean mayRepeat = (movesAtBegin & 1) != 0 || moves.getAsLong() != movesAtBegin;
+        boolean mayLack = mayRepeat && mayLack(collectors);
+        Neighbors found = merged(collectors, mayRepeat);
+        if (again == null || !mayLack || found.size() == request.k()) {
+            answer.complete(found);
+            return;
+        }
+        try {
+            answer.complete(again.search(context));
+        } catch (RuntimeException | Error failure) {
+            answer.completeExceptionally(failure);
         }
     }
 }

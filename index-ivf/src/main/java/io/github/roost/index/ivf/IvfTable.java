@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.LongPredicate;
 import org.agrona.collections.IntArrayList;
 import org.jspecify.annotations.Nullable;
@@ -49,6 +50,8 @@ public final class IvfTable implements AutoCloseable {
 
     /** Queries of a batch that are posted before any list is queued; so few that workers do not wait for them long. */
     private static final int MOST_TOGETHER = 64;
+    /** Scans after the first of a search that met a row twice: more than one is needed only while rows near by keep moving. */
+    private static final int TIMES_AGAIN = 8;
 
     private final Orchestrator orchestrator;
     private final Registration registration;
@@ -154,12 +157,24 @@ public final class IvfTable implements AutoCloseable {
             }
             SearchRequest request =
                     new SearchRequest(prepared, Math.clamp(rows.size(), 1, k), Float.POSITIVE_INFINITY, null);
-            IvfQuery<?> pending = scanner.query(request, lists, probed.length, rows::moves, new CompletableFuture<>());
-            for (int list : probed) {
-                scanner.scan(lists.rows()[list], List.of(pending), context);
-            }
-            return pending.answer().join();
+            return scanHere(request, lists, probed, TIMES_AGAIN, context);
         };
+    }
+
+    /** Scans lists one after the other; where rows are missing for one that was met twice, up to {@code timesAgain} times more. */
+    private Neighbors scanHere(
+            SearchRequest request, Lists lists, int[] probed, int timesAgain, SearchContext context) {
+        IvfQuery.Again again =
+                timesAgain == 0 ? null : where -> scanHere(request, lists, probed, timesAgain - 1, where);
+        IvfQuery<?> query = scanner.query(request, lists, probed.length, rows::moves, again, new CompletableFuture<>());
+        for (int list : probed) {
+            scanner.scan(lists.rows()[list], List.of(query), context);
+        }
+        try {
+            return query.answer().join();
+        } catch (CompletionException ofTheFilter) {
+            throw ofTheFilter.getCause() instanceof RuntimeException cause ? cause : ofTheFilter;
+        }
     }
 
     /**
@@ -296,7 +311,13 @@ public final class IvfTable implements AutoCloseable {
 
     /** Posts one query, and adds the lists that are to be queued. */
     private CompletableFuture<Neighbors> post(SearchRequest request, Lists lists, int[] probed, IntArrayList toQueue) {
-        IvfQuery<?> query = scanner.query(request, lists, probed.length, rows::moves, orchestrator.newFuture());
+        IvfQuery<?> query = scanner.query(
+                request,
+                lists,
+                probed.length,
+                rows::moves,
+                context -> scanHere(request, lists, probed, TIMES_AGAIN - 1, context),
+                orchestrator.newFuture());
         if (probed.length == 0) {
             // Only where every distance to a centroid overflows to no number.
             query.answer().complete(Neighbors.EMPTY);
@@ -359,7 +380,7 @@ public final class IvfTable implements AutoCloseable {
 
     /**
      * Gives a row another vector. A search at the same time may find it by the old vector or by the new, but not by both,
-     * or miss it.
+     * or miss it. Where it was met twice in place of another row, its lists are scanned again, up to eight times.
      *
      * @param id of a row that is in the table
      * @param vector {@link #dimension()} finite components; copied

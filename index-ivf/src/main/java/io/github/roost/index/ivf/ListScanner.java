@@ -5,6 +5,7 @@ import io.github.roost.core.SearchContext;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /** Reads one list for the queries that wait for it; one for each kind of element. Thread-safe. */
 interface ListScanner {
@@ -17,10 +18,16 @@ interface ListScanner {
      * @param lists whose rows it is compared with
      * @param probed how many of them
      * @param moves {@link IvfRows#moves}
+     * @param again asked for the answer where rows may be missing for one that was met twice; null to go without them
      * @param answer completed with what it finds
      */
     IvfQuery<?> query(
-            SearchRequest request, Lists lists, int probed, LongSupplier moves, CompletableFuture<Neighbors> answer);
+            SearchRequest request,
+            Lists lists,
+            int probed,
+            LongSupplier moves,
+            IvfQuery.@Nullable Again again,
+            CompletableFuture<Neighbors> answer);
 
     /** Scans a list for queries that {@link #query} has made. Those that nobody waits for any more are left out. */
     void scan(RowList list, List<IvfQuery<?>> waiting, SearchContext context);

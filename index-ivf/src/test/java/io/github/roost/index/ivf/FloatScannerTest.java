@@ -3,10 +3,12 @@ package io.github.roost.index.ivf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Metric;
+import io.github.roost.core.Neighbors;
 import io.github.roost.core.SearchContext;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongPredicate;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -85,6 +87,59 @@ class FloatScannerTest {
         assertThat(context.nodes).isEqualTo(3 * 3);
     }
 
+    @Test
+    void aRowThatWasMetTwiceInPlaceOfAnotherHasTheSearchDoneAgain() {
+        Neighbors both = new Neighbors(new long[] {0, 1}, new float[] {0, 1});
+        FloatQuery query = queryWhileRowsMove(2, where -> both);
+        scanner.scan(aRowAtTwoPlaces(), List.of(query), context);
+        assertThat(query.answer().join()).isSameAs(both);
+    }
+
+    @Test
+    void aRowThatWasMetTwiceInPlaceOfNoneHasNothingDoneAgain() {
+        RowList whole = new RowList(RowLayout.ofFloats(8));
+        whole.add(0, new float[] {1, 0, 0, 0, 0, 0, 0, 0});
+        whole.add(0, new float[8]);
+        whole.add(1, new float[8]);
+        for (int k : new int[] {1, 2, 4}) {
+            FloatQuery query = queryWhileRowsMove(k, where -> {
+                throw new AssertionError("searched again");
+            });
+            scanner.scan(whole, List.of(query), context);
+            assertThat(query.answer().join().ids()).hasSize(Math.min(k, 2)).startsWith(0);
+        }
+    }
+
+    @Test
+    void aSearchDoneAgainThatFailsFailsItsQueryAlone() {
+        IllegalStateException failure = new IllegalStateException("damaged");
+        FloatQuery failing = queryWhileRowsMove(2, where -> {
+            throw failure;
+        });
+        FloatQuery other = query(1);
+        scanner.scan(aRowAtTwoPlaces(), List.of(failing, other), context);
+        assertThat(failing.answer()).isCompletedExceptionally();
+        assertThat(failing.answer().exceptionNow()).isSameAs(failure);
+        assertThat(other.answer().join().ids()).containsExactly(0);
+    }
+
+    /** Row 0, moved from distance 1 to distance 0 meanwhile, and farther rows, so many that most are dropped on the way. */
+    private static RowList aRowAtTwoPlaces() {
+        RowList list = new RowList(RowLayout.ofFloats(8));
+        list.add(0, new float[] {1, 0, 0, 0, 0, 0, 0, 0});
+        list.add(0, new float[8]);
+        for (int id = 1; id < 500; id++) {
+            list.add(id, new float[] {1 + id, 0, 0, 0, 0, 0, 0, 0});
+        }
+        return list;
+    }
+
+    private static FloatQuery queryWhileRowsMove(int k, IvfQuery.Again again) {
+        AtomicLong moves = new AtomicLong();
+        SearchRequest request = new SearchRequest(new float[8], k, Float.POSITIVE_INFINITY, null);
+        return new FloatQuery(request, 1, () -> moves.getAndAdd(2), again, new CompletableFuture<>());
+    }
+
     private static RowList threeRows() {
         RowList list = new RowList(RowLayout.ofFloats(8));
         for (int id = 0; id < 3; id++) {
@@ -99,6 +154,6 @@ class FloatScannerTest {
 
     private static FloatQuery query(int k, @Nullable LongPredicate filter) {
         SearchRequest request = new SearchRequest(new float[8], k, Float.POSITIVE_INFINITY, filter);
-        return new FloatQuery(request, 1, () -> 0, new CompletableFuture<>());
+        return new FloatQuery(request, 1, () -> 0, null, new CompletableFuture<>());
     }
 }
