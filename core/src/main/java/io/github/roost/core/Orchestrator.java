@@ -642,6 +642,9 @@ public final class Orchestrator implements AutoCloseable {
 
     /** Collects the options of an orchestrator. Not thread-safe. */
     public static final class Builder {
+        /** Short windows that a long one may have. */
+        public static final int MOST_SHORT_PER_LONG = 1_000;
+
         private @Nullable Topology topology;
         private @Nullable Function<Core, PinResult> pinner;
         private Scheduling scheduling = Scheduling.V2;
@@ -764,16 +767,18 @@ public final class Orchestrator implements AutoCloseable {
          * Sets the windows over which traffic is summed; default 10 and 60 seconds.
          *
          * @param shortOne sees changes; at its end the mapper decides; at least 1 ms
-         * @param longOne sees trends; a whole number of short ones
+         * @param longOne sees trends; a whole number of short ones, at most {@value #MOST_SHORT_PER_LONG}: each is kept
          * @return this builder
          */
         public Builder windows(Duration shortOne, Duration longOne) {
             if (shortOne.compareTo(Duration.ofMillis(1)) < 0) {
                 throw new IllegalArgumentException("the short window must be at least 1 ms, got " + shortOne);
             }
-            if (longOne.compareTo(shortOne) < 0 || Nanos.of(longOne) % Nanos.of(shortOne) != 0) {
-                throw new IllegalArgumentException(
-                        "the long window must be a whole number of short windows of " + shortOne + ", got " + longOne);
+            if (longOne.compareTo(shortOne) < 0
+                    || Nanos.of(longOne) / Nanos.of(shortOne) > MOST_SHORT_PER_LONG
+                    || Nanos.of(longOne) % Nanos.of(shortOne) != 0) {
+                throw new IllegalArgumentException("the long window must be 1 to " + MOST_SHORT_PER_LONG
+                        + " whole short windows of " + shortOne + ", got " + longOne);
             }
             this.shortWindow = shortOne;
             this.longWindow = longOne;
@@ -801,7 +806,7 @@ public final class Orchestrator implements AutoCloseable {
         }
 
         private int shortPerLong() {
-            return Math.toIntExact(Nanos.of(longWindow) / Nanos.of(shortWindow));
+            return (int) (Nanos.of(longWindow) / Nanos.of(shortWindow));
         }
     }
 }

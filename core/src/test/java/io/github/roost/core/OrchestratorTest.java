@@ -617,6 +617,27 @@ class OrchestratorTest {
     }
 
     @Test
+    void aLongWindowThatIsNoFewWholeShortOnesIsRefused() {
+        Duration second = Duration.ofSeconds(1);
+        for (Duration wrong : List.of(
+                Duration.ZERO,
+                Duration.ofMillis(500),
+                Duration.ofMillis(1_500),
+                second.multipliedBy(Orchestrator.Builder.MOST_SHORT_PER_LONG + 1),
+                ChronoUnit.FOREVER.getDuration())) {
+            assertThatThrownBy(() -> Orchestrator.builder().windows(second, wrong))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("the long window must be 1 to 1000 whole short windows of PT1S, got " + wrong);
+        }
+        assertThatThrownBy(() -> Orchestrator.builder().windows(Duration.ofNanos(999_999), second))
+                .hasMessageContaining("at least 1 ms, got PT0.000999999S");
+        Machines.orchestrator(1, 1)
+                .windows(second, second.multipliedBy(Orchestrator.Builder.MOST_SHORT_PER_LONG))
+                .build()
+                .close();
+    }
+
+    @Test
     void trafficMovesATableToAFreeDomain() {
         try (Orchestrator orchestrator = Machines.orchestrator(2, 1)
                 .windows(Duration.ofHours(1), Duration.ofHours(6))
