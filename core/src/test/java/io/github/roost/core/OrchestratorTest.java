@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
@@ -614,6 +615,22 @@ class OrchestratorTest {
                 .hasMessage("timeout must not be null");
         assertThat(orchestrator.submit(DOUBLE, 1, id).join()).isEqualTo(2);
         assertThat(orchestrator.close(Duration.ofSeconds(10))).isTrue();
+    }
+
+    @Test
+    void waitingForAsLittleAsALongTellsGivesUpAtOnce() throws Exception {
+        CountDownLatch started = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
+            MappingId id = orchestrator.register("table").id();
+            CompletableFuture<Integer> search = orchestrator.submit(blocking(started, release), 1, id);
+            for (long nanos : new long[] {0, -1, Long.MIN_VALUE}) {
+                assertThatThrownBy(() -> search.get(nanos, TimeUnit.NANOSECONDS))
+                        .isInstanceOf(TimeoutException.class);
+            }
+            release.countDown();
+            assertThat(search.get(Long.MAX_VALUE, TimeUnit.NANOSECONDS)).isEqualTo(1);
+        }
     }
 
     @Test

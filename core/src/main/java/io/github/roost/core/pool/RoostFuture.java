@@ -29,7 +29,7 @@ public class RoostFuture<T> extends CompletableFuture<T> {
 
     @Override
     public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-        long end = System.nanoTime() + unit.toNanos(timeout);
+        long end = System.nanoTime() + Math.max(0, unit.toNanos(timeout));
         helpIfWorker(end);
         return super.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
     }
