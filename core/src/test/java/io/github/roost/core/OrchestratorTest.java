@@ -236,6 +236,30 @@ class OrchestratorTest {
     }
 
     @Test
+    void aTaskPastItsDeadlineNeverStartsBehindWhatFollowsAnother() {
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
+            MappingId id = orchestrator.register("table").id();
+            CountDownLatch started = new CountDownLatch(1);
+            CountDownLatch release = new CountDownLatch(1);
+            CompletableFuture<Integer> first = orchestrator.submit(blocking(started, release), 0, id);
+            await(started);
+            Duration timeout = Duration.ofMillis(20);
+            AtomicInteger ran = new AtomicInteger();
+            CompletableFuture<Integer> late = orchestrator.submit(
+                    (query, context) -> ran.incrementAndGet(), 0, id, SubmitOptions.DEFAULT.withTimeout(timeout));
+            long deadline = System.nanoTime() + timeout.toNanos();
+            first.thenRun(() -> {
+                while (System.nanoTime() - deadline <= 0) {
+                    Thread.onSpinWait();
+                }
+            });
+            release.countDown();
+            assertThatThrownBy(late::join).hasCauseInstanceOf(DeadlineExceededException.class);
+            assertThat(ran).hasValue(0);
+        }
+    }
+
+    @Test
     void aDeadlineMayBeAsFarAwayAsItLikes() {
         Orchestrator orchestrator = Machines.orchestrator(1, 1).build();
         Registration table = orchestrator.register("table", 10);

@@ -304,8 +304,10 @@ final class Worker implements Runnable {
 
     private void runClaimed(Task task) {
         Task outer = progress.current;
-        // A task that begins where another ended shares the reading of the clock with it.
-        long start = outer == null && progress.endOfLast != 0 ? progress.endOfLast : System.nanoTime();
+        // A task that begins where another ended shares the reading of the clock with it; not one with a deadline:
+        // what follows the other's future has run in between.
+        boolean shares = outer == null && progress.endOfLast != 0 && task.deadlineNanos() == Task.NO_DEADLINE;
+        long start = shares ? progress.endOfLast : System.nanoTime();
         CURRENT.setRelease(progress, task);
         Run run = new Run(task, start);
         try {
