@@ -621,6 +621,24 @@ class OrchestratorTest {
     }
 
     @Test
+    void closeFailsAlsoASearchInWhoseMidstAnotherRuns() {
+        Orchestrator orchestrator = Machines.orchestrator(1, 1).build();
+        MappingId id = orchestrator.register("table").id();
+        CountDownLatch started = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        CompletableFuture<Integer> outer = orchestrator.submit(
+                (query, context) ->
+                        orchestrator.submit(blocking(started, release), 0, id).join(),
+                0,
+                id);
+        await(started);
+        assertThat(orchestrator.close(Duration.ofMillis(10))).isFalse();
+        assertThat(outer).isCompletedExceptionally();
+        release.countDown();
+        assertThatThrownBy(outer::join).hasCauseInstanceOf(OrchestratorClosedException.class);
+    }
+
+    @Test
     void closeWaitsAsLongAsItIsTold() {
         Orchestrator orchestrator = Machines.orchestrator(1, 1).build();
         MappingId id = orchestrator.register("table").id();

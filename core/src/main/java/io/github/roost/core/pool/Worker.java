@@ -41,7 +41,7 @@ final class Worker implements Runnable {
     static {
         try {
             STATE = MethodHandles.lookup().findVarHandle(Worker.class, "state", int.class);
-            CURRENT = MethodHandles.lookup().findVarHandle(Progress.class, "current", Task.class);
+            CURRENT = MethodHandles.lookup().findVarHandle(Progress.class, "current", Run.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -278,9 +278,11 @@ final class Worker implements Runnable {
         return thread;
     }
 
-    @Nullable
-    Task current() {
-        return progress.current;
+    /** Fails the task that runs, and those in whose midst it does. Any thread. */
+    void failRunning(Throwable cause) {
+        for (Run run = progress.current; run != null; run = run.outer) {
+            run.task().fail(cause);
+        }
     }
 
     /** Runs a task taken from a ring, unless someone who waits for it has claimed it. This worker's thread only. */
@@ -303,13 +305,13 @@ final class Worker implements Runnable {
     }
 
     private void runClaimed(Task task) {
-        Task outer = progress.current;
+        Run outer = progress.current;
         // A task that begins where another ended shares the reading of the clock with it; not one with a deadline:
         // what follows the other's future has run in between.
         boolean shares = outer == null && progress.endOfLast != 0 && task.deadlineNanos() == Task.NO_DEADLINE;
         long start = shares ? progress.endOfLast : System.nanoTime();
-        CURRENT.setRelease(progress, task);
-        Run run = new Run(task, start);
+        Run run = new Run(task, start, outer);
+        CURRENT.setRelease(progress, run);
         try {
             Throwable failure = pool.failure();
             if (failure == null) {
@@ -451,8 +453,8 @@ final class Worker implements Runnable {
     /** What the worker writes with every task: on cache lines of its own, away from what submitters read. */
     @SuppressWarnings("unused")
     private static final class Progress extends CacheLinePadding {
-        /** Written by the worker alone; the innermost task it runs. */
-        private volatile @Nullable Task current;
+        /** Written by the worker alone; the run of the innermost task. */
+        private volatile @Nullable Run current;
         /** Interactive tasks since the last batch task; the worker's own. */
         private int interactiveSinceBatch;
         /** Whether a batch task has been interrupted for interactive ones; the worker's own. */
@@ -469,10 +471,14 @@ final class Worker implements Runnable {
 
     /** The context of one run on this worker. */
     private final class Run extends TaskContext {
+        /** Of the task in whose midst this one runs. */
+        private final @Nullable Run outer;
+
         private boolean booked;
 
-        Run(Task task, long startNanos) {
+        Run(Task task, long startNanos, @Nullable Run outer) {
             super(task, startNanos);
+            this.outer = outer;
         }
 
         @Override

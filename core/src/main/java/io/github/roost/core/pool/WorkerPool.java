@@ -384,10 +384,7 @@ public final class WorkerPool {
     public void failEverything(Throwable cause) {
         failure = cause;
         for (Worker worker : workers) {
-            Task task = worker.current();
-            if (task != null) {
-                task.fail(cause);
-            }
+            worker.failRunning(cause);
         }
         failWaiting();
     }
