@@ -590,6 +590,28 @@ class OrchestratorTest {
     }
 
     @Test
+    void anInterruptDoesNotKeepASearchFromWhatFollowsANestedOne() throws Exception {
+        Orchestrator orchestrator = Machines.orchestrator(1, 1).build();
+        MappingId id = orchestrator.register("table").id();
+        CompletableFuture<Integer> outer = orchestrator.submit(
+                (query, context) -> {
+                    Thread.currentThread().interrupt();
+                    int value = orchestrator
+                            .submit(DOUBLE, query, id)
+                            .thenApply(nested -> nested + 1)
+                            .join();
+                    return Thread.interrupted() ? value : -1;
+                },
+                10,
+                id);
+        try {
+            assertThat(outer.get(10, TimeUnit.SECONDS)).isEqualTo(21);
+        } finally {
+            orchestrator.close(Duration.ofSeconds(1));
+        }
+    }
+
+    @Test
     void closeDrainsWhatWasAccepted() {
         Orchestrator orchestrator = Machines.orchestrator(2, 2).build();
         Registration table = orchestrator.register("table", 8);

@@ -17,8 +17,23 @@ public class RoostFuture<T> extends CompletableFuture<T> {
 
     @Override
     public T join() {
-        helpIfWorker(Task.NO_DEADLINE);
-        return super.join();
+        boolean interrupted = false;
+        try {
+            // An interrupt does not end this wait. If it ended the help alone, what is waited for might never be run.
+            do {
+                interrupted |= !isDone() && calledOnWorker() && Thread.interrupted();
+                helpIfWorker(Task.NO_DEADLINE);
+            } while (!isDone() && calledOnWorker() && Thread.currentThread().isInterrupted());
+            return super.join();
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static boolean calledOnWorker() {
+        return Thread.currentThread() instanceof WorkerThread;
     }
 
     @Override
