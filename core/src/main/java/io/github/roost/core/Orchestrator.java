@@ -207,6 +207,7 @@ public final class Orchestrator implements AutoCloseable {
         SearchTask<Q, R> task = new SearchTask<>(searchFunction, query, mappingId.slot(), epoch, now, deadline);
         boolean accepted = false;
         try {
+            checkOpen(mappingId);
             accepted = offerOrApplyPolicy(mappingId, task, options.priority(), ticket);
         } finally {
             if (!accepted) {
@@ -258,6 +259,9 @@ public final class Orchestrator implements AutoCloseable {
         Epoch epoch = enterEpoch(parts.getFirst().mappingId(), parts.size());
         boolean accepted = false;
         try {
+            for (Part<?, P> part : parts) {
+                checkOpen(part.mappingId());
+            }
             FanOut<P, R> fanOut = new FanOut<>(parts, merger, epoch, now, deadline);
             Reservation places = new Reservation(pool, options.priority(), fanOut.parts());
             boolean inRings = reserveAllOrApplyPolicy(parts, places, epoch.mapping(), now);
@@ -345,7 +349,15 @@ public final class Orchestrator implements AutoCloseable {
             throw new IllegalArgumentException(
                     "mapping id must be of a table registered here, got " + mappingId + " of another orchestrator");
         }
-        if (!registration.isOpen()) {
+        checkOpen(mappingId);
+    }
+
+    /**
+     * Once more within an epoch: unregistering closes the table before it publishes the next epoch, so a task that finds
+     * it open there is waited for before the slots are handed out again.
+     */
+    private static void checkOpen(MappingId mappingId) {
+        if (!mappingId.registration().isOpen()) {
             throw new IllegalArgumentException(
                     "mapping id must be of a registered table, got " + mappingId + ", which is unregistered");
         }

@@ -793,6 +793,43 @@ class OrchestratorTest {
         }
     }
 
+    @Test
+    void noSearchOfAnUnregisteredTableRunsOnceThoseBeforeHaveFinished() throws Exception {
+        int submitters = 8;
+        AtomicInteger late = new AtomicInteger();
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1)
+                .overloadPolicy(OverloadPolicy.block(FOREVER))
+                .build()) {
+            for (int round = 0; round < 50; round++) {
+                Registration table = orchestrator.register("table");
+                AtomicBoolean finished = new AtomicBoolean();
+                List<Thread> threads = new ArrayList<>();
+                for (int i = 0; i < submitters; i++) {
+                    threads.add(Thread.ofPlatform().start(() -> {
+                        SearchFunction<Integer, Integer> search =
+                                (query, context) -> finished.get() ? late.incrementAndGet() : 0;
+                        try {
+                            while (true) {
+                                orchestrator.submit(search, 0, table.id());
+                            }
+                        } catch (IllegalArgumentException unregistered) {
+                            // As it should be.
+                        }
+                    }));
+                }
+                Thread.sleep(5);
+                long epoch = orchestrator.mapping().epoch();
+                table.close();
+                orchestrator.retired(epoch).toCompletableFuture().join();
+                finished.set(true);
+                for (Thread thread : threads) {
+                    thread.join();
+                }
+            }
+        }
+        assertThat(late).hasValue(0);
+    }
+
     private static SearchFunction<Integer, Integer> blocking(CountDownLatch started, CountDownLatch release) {
         return (query, context) -> {
             started.countDown();
