@@ -245,26 +245,28 @@ public final class Orchestrator implements AutoCloseable {
      */
     public <P, R> CompletableFuture<R> fanOut(
             List<? extends Part<?, P>> parts, Merger<P, R> merger, SubmitOptions options) {
-        if (parts.isEmpty()) {
+        // The caller's list is read once: if it failed after places were reserved, these would stay so for ever.
+        List<Part<?, P>> all = List.copyOf(parts);
+        if (all.isEmpty()) {
             throw new IllegalArgumentException("a fan-out must have at least one part, got none");
         }
         if (merger == null) {
             throw new NullPointerException("merger must not be null");
         }
-        for (Part<?, P> part : parts) {
+        for (Part<?, P> part : all) {
             checkOwned(part.mappingId());
         }
         long now = System.nanoTime();
         long deadline = deadline(now, options);
-        Epoch epoch = enterEpoch(parts.getFirst().mappingId(), parts.size());
+        Epoch epoch = enterEpoch(all.getFirst().mappingId(), all.size());
         boolean accepted = false;
         try {
-            for (Part<?, P> part : parts) {
+            for (Part<?, P> part : all) {
                 checkOpen(part.mappingId());
             }
-            FanOut<P, R> fanOut = new FanOut<>(parts, merger, epoch, now, deadline);
+            FanOut<P, R> fanOut = new FanOut<>(all, merger, epoch, now, deadline);
             Reservation places = new Reservation(pool, options.priority(), fanOut.parts());
-            boolean inRings = reserveAllOrApplyPolicy(parts, places, epoch.mapping(), now);
+            boolean inRings = reserveAllOrApplyPolicy(all, places, epoch.mapping(), now);
             accepted = true;
             if (inRings) {
                 places.put(fanOut);
@@ -276,7 +278,7 @@ public final class Orchestrator implements AutoCloseable {
             return fanOut;
         } finally {
             if (!accepted) {
-                epoch.exit(lane(), parts.size());
+                epoch.exit(lane(), all.size());
             }
         }
     }

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.ConcurrentModificationException;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -537,6 +539,41 @@ class OrchestratorTest {
                 .allSatisfy(worker -> assertThat(worker.waiting()).isZero());
         assertThat(orchestrator.close(Duration.ofSeconds(10))).isTrue();
         assertThat(ran).hasValue(0);
+    }
+
+    @Test
+    void aListOfPartsThatFailsLeavesNothingBehind() {
+        Orchestrator orchestrator = Machines.orchestrator(1, 1).build();
+        Registration table = orchestrator.register("table", 2);
+        for (int good = 0; good < 10; good++) {
+            AtomicInteger left = new AtomicInteger(good);
+            List<Part<Integer, Integer>> failing = new ArrayList<>(parts(table, DOUBLE)) {
+                private static final long serialVersionUID = 1;
+
+                @Override
+                public Iterator<Part<Integer, Integer>> iterator() {
+                    return stream()
+                            .peek(part -> {
+                                if (left.getAndDecrement() <= 0) {
+                                    throw new ConcurrentModificationException();
+                                }
+                            })
+                            .iterator();
+                }
+            };
+            try {
+                orchestrator.fanOut(failing, results -> results.size()).join();
+            } catch (ConcurrentModificationException expected) {
+                assertThat(orchestrator.stats().workers())
+                        .allSatisfy(worker -> assertThat(worker.waiting()).isZero());
+            }
+        }
+        assertThat(orchestrator
+                        .submit(DOUBLE, 1, table.id(0))
+                        .orTimeout(10, TimeUnit.SECONDS)
+                        .join())
+                .isEqualTo(2);
+        assertThat(orchestrator.close(Duration.ofSeconds(10))).isTrue();
     }
 
     @Test
