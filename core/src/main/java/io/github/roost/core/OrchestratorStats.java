@@ -154,7 +154,7 @@ public record OrchestratorStats(
                 taskCounts(counts, callers, pool.failedWaitingTasks(), rejected),
                 pool.replacedWorkers(),
                 workers,
-                domains(layout, pool, counts, mapping, totals),
+                domains(layout, pool, counts, mapping, mapper.tables(), totals),
                 tables(mapper, totals, mostTables));
     }
 
@@ -171,15 +171,23 @@ public record OrchestratorStats(
     }
 
     private static List<DomainStats> domains(
-            WorkerLayout layout, WorkerPool pool, List<WorkerTotals> counts, Mapping mapping, Traffic totals) {
+            WorkerLayout layout,
+            WorkerPool pool,
+            List<WorkerTotals> counts,
+            Mapping mapping,
+            List<Registration> registered,
+            Traffic totals) {
         long[] bytes = totals.slots() >= mapping.slots()
                 ? totals.bytes()
                 : totals.plus(Traffic.none(mapping.slots())).bytes();
         double[] loads = DomainLoads.of(mapping, bytes);
         int[] ids = new int[layout.domains()];
-        for (int slot = 0; slot < mapping.slots(); slot++) {
-            for (int i = 0; i < mapping.homeCount(slot); i++) {
-                ids[mapping.home(slot, i)]++;
+        for (Registration table : registered) {
+            int end = Math.min(table.firstSlot() + table.clusters(), mapping.slots());
+            for (int slot = table.firstSlot(); slot < end; slot++) {
+                for (int i = 0; i < mapping.homeCount(slot); i++) {
+                    ids[mapping.home(slot, i)]++;
+                }
             }
         }
         List<DomainStats> domains = new ArrayList<>();

@@ -867,6 +867,20 @@ class OrchestratorTest {
         assertThat(late).hasValue(0);
     }
 
+    @Test
+    void idsOfTablesThatAreNoMoreAreNotCounted() {
+        try (Orchestrator orchestrator = Machines.orchestrator(2, 1).build()) {
+            Registration table = orchestrator.register("table", 4);
+            assertThat(orchestrator.stats().domains())
+                    .extracting(OrchestratorStats.DomainStats::mappingIds)
+                    .containsExactly(2, 2);
+            table.close();
+            assertThat(orchestrator.stats().domains())
+                    .extracting(OrchestratorStats.DomainStats::mappingIds)
+                    .containsExactly(0, 0);
+        }
+    }
+
     private static SearchFunction<Integer, Integer> blocking(CountDownLatch started, CountDownLatch release) {
         return (query, context) -> {
             started.countDown();
