@@ -93,7 +93,7 @@ final class Mapper {
             }
             try {
                 endWindow();
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 LOG.warn("the mapping stays as it is: the policy failed at the end of a window", e);
             }
             end = System.nanoTime() + shortWindowNanos;

@@ -881,6 +881,21 @@ class OrchestratorTest {
         }
     }
 
+    @Test
+    void aPolicyThatFailsIsAskedAgainAtTheNextWindow() {
+        CountDownLatch asked = new CountDownLatch(3);
+        try (Orchestrator orchestrator = Machines.orchestrator(2, 1)
+                .windows(Duration.ofMillis(1), Duration.ofMillis(6))
+                .mappingPolicy((current, traffic) -> {
+                    asked.countDown();
+                    throw new AssertionError("no mapping");
+                })
+                .build()) {
+            assertThat(orchestrator.workers()).isEqualTo(2);
+            await(asked);
+        }
+    }
+
     private static SearchFunction<Integer, Integer> blocking(CountDownLatch started, CountDownLatch release) {
         return (query, context) -> {
             started.countDown();
