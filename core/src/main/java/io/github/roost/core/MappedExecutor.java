@@ -53,7 +53,7 @@ final class MappedExecutor extends AbstractExecutorService {
             if (state.get() != State.RUNNING) {
                 throw new RejectedExecutionException("the executor of " + mappingId + " is shut down");
             }
-            orchestrator.submit(entry, command, mappingId).whenComplete((none, failure) -> entry.end());
+            orchestrator.submit(entry, command, mappingId).whenComplete((none, failure) -> entry.end(failure));
         } catch (Throwable e) {
             entry.end();
             throw e;
@@ -168,6 +168,13 @@ final class MappedExecutor extends AbstractExecutorService {
             }
         }
 
+        void end(@Nullable Throwable failure) {
+            if (failure != null && command instanceof HelpingFutureTask<?> future) {
+                future.fail(failure);
+            }
+            end();
+        }
+
         void end() {
             live.remove(this);
             terminateIfIdle();
@@ -193,6 +200,11 @@ final class MappedExecutor extends AbstractExecutorService {
         public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
             help();
             return super.get(timeout, unit);
+        }
+
+        /** Ends it where nobody will run it any more; without effect once it has ended. */
+        void fail(Throwable failure) {
+            setException(failure);
         }
 
         private void help() {

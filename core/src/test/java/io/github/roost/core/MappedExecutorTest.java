@@ -3,9 +3,11 @@ package io.github.roost.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
@@ -89,5 +91,25 @@ class MappedExecutorTest {
             gate.countDown();
             assertThat(running.get() + second.get() + third.get()).isEqualTo(6);
         }
+    }
+
+    @Test
+    void aFutureThatCloseLeftNoTimeForIsNotWaitedForInVain() throws Exception {
+        CountDownLatch gate = new CountDownLatch(1);
+        CountDownLatch begun = new CountDownLatch(1);
+        Future<Integer> running = executor.submit(() -> {
+            begun.countDown();
+            gate.await();
+            return 1;
+        });
+        begun.await();
+        Future<Integer> queued = executor.submit(() -> 2);
+        assertThat(orchestrator.close(Duration.ofMillis(10))).isFalse();
+        for (Future<Integer> future : List.of(running, queued)) {
+            assertThatThrownBy(() -> future.get(5, TimeUnit.SECONDS))
+                    .isInstanceOf(ExecutionException.class)
+                    .hasCauseInstanceOf(OrchestratorClosedException.class);
+        }
+        gate.countDown();
     }
 }
