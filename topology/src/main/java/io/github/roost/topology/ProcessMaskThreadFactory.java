@@ -5,10 +5,11 @@ import io.github.roost.topology.hwloc.NativeUnavailableException;
 import java.util.concurrent.ThreadFactory;
 
 /**
- * Makes threads that may run on all CPUs of the process, whichever thread starts them.
+ * Makes threads that may run on all CPUs of the process, in slices of its usual length, whichever thread starts them.
  *
- * <p>On Linux a thread inherits the affinity mask of the one that starts it: a thread that a pinned worker starts would
- * share the worker's core for good. User code that starts threads from a search function uses this factory. A thread
+ * <p>On Linux a thread inherits the affinity mask and the {@linkplain TimeSlice time slice} of the one that starts it: a
+ * thread that a pinned worker starts would share the worker's core for good, and one that it starts amid batch work
+ * would keep the long slice of that. User code that starts threads from a search function uses this factory. A thread
  * whose mask cannot be restored runs with the inherited one, and one WARN says so. Thread-safe.
  */
 public final class ProcessMaskThreadFactory implements ThreadFactory {
@@ -27,21 +28,25 @@ public final class ProcessMaskThreadFactory implements ThreadFactory {
     public Thread newThread(Runnable task) {
         return threads.newThread(() -> {
             if (!Thread.currentThread().isVirtual()) {
-                restoreProcessMask();
+                restore();
             }
             task.run();
         });
     }
 
-    private static void restoreProcessMask() {
+    private static void restore() {
         try {
             LinuxScheduler scheduler = LinuxScheduler.open();
             int errno = scheduler.bindThread(scheduler.processMask());
             if (errno != 0) {
                 Warnings.once("restore", "a thread keeps the CPUs it inherited, errno " + errno);
             }
+            long usual = scheduler.processTimeSlice();
+            if (usual > 0 && usual != scheduler.timeSlice()) {
+                scheduler.setTimeSlice(usual);
+            }
         } catch (NativeUnavailableException neverPinned) {
-            // Without masks there are no pinned threads to inherit from.
+            // Without masks there are no pinned threads to inherit from, and no long slices.
         }
     }
 }

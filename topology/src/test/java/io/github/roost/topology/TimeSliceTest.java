@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.ThreadFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -21,6 +22,20 @@ class TimeSliceTest {
         });
         assertThat(given).isEqualTo(7_000_000);
         assertThat(TimeSlice.nanos()).isEqualTo(usual);
+    }
+
+    @Test
+    void aThreadThatIsStartedByOneWithALongSliceHasTheUsualOne() throws Exception {
+        long usual = TimeSlice.nanos();
+        assumeThat(usual).as("slices, Linux 6.12 and later").isPositive();
+        ThreadFactory threads = new ProcessMaskThreadFactory(Thread.ofPlatform().factory());
+        long started = inThread(() -> {
+            assertThat(TimeSlice.set(7_000_000)).isTrue();
+            FutureTask<Long> slice = new FutureTask<>(TimeSlice::nanos);
+            threads.newThread(slice).start();
+            return slice.get();
+        });
+        assertThat(started).isEqualTo(usual);
     }
 
     @Test

@@ -113,11 +113,23 @@ public final class LinuxScheduler {
 
     /** The calling thread's time slice in nanoseconds, 0 where the kernel has no such thing for it. */
     public long timeSlice() {
+        return timeSlice(0);
+    }
+
+    /**
+     * The time slice that threads of the process have unless they are given another, 0 where the kernel has no such thing:
+     * that of its first thread, which a JVM's launcher leaves as the process was started.
+     */
+    public long processTimeSlice() {
+        return timeSlice(ProcessHandle.current().pid());
+    }
+
+    private long timeSlice(long thread) {
         if (attributes == null) {
             return 0;
         }
         try (Arena arena = Arena.ofConfined()) {
-            return attributes.read(arena).get(JAVA_LONG, RUNTIME_OFFSET);
+            return attributes.read(arena, thread).get(JAVA_LONG, RUNTIME_OFFSET);
         }
     }
 
@@ -132,7 +144,7 @@ public final class LinuxScheduler {
             return false;
         }
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment read = attributes.read(arena);
+            MemorySegment read = attributes.read(arena, 0);
             if (read.get(JAVA_LONG, RUNTIME_OFFSET) == 0) {
                 return false;
             }
@@ -168,22 +180,22 @@ public final class LinuxScheduler {
             };
         }
 
-        /** The calling thread's; without a slice where the kernel refuses, or where its policy has none. */
-        MemorySegment read(Arena arena) {
+        /** A thread's, 0 for the caller; without a slice where the kernel refuses, or where its policy has none. */
+        MemorySegment read(Arena arena, long thread) {
             MemorySegment into = arena.allocate(ATTRIBUTES_BYTES, Long.BYTES);
-            if (call(get, into, ATTRIBUTES_BYTES, 0) < 0 || !FAIR.contains(into.get(JAVA_INT, POLICY_OFFSET))) {
+            if (call(get, thread, into, ATTRIBUTES_BYTES, 0) < 0 || !FAIR.contains(into.get(JAVA_INT, POLICY_OFFSET))) {
                 into.set(JAVA_LONG, RUNTIME_OFFSET, 0);
             }
             return into;
         }
 
         boolean write(MemorySegment from) {
-            return call(set, from, 0, 0) >= 0;
+            return call(set, 0, from, 0, 0) >= 0;
         }
 
-        private long call(long number, MemorySegment memory, long third, long fourth) {
+        private long call(long number, long thread, MemorySegment memory, long third, long fourth) {
             try {
-                return (long) systemCall.invokeExact(number, 0L, memory, third, fourth);
+                return (long) systemCall.invokeExact(number, thread, memory, third, fourth);
             } catch (Throwable thrown) {
                 throw NativeFunctions.unexpected(thrown);
             }
