@@ -204,17 +204,17 @@ public final class Orchestrator implements AutoCloseable {
         long now = submissionTime(ticket, options);
         long deadline = deadline(now, options);
         Epoch epoch = enterEpoch(mappingId, 1);
-        SearchTask<Q, R> task = new SearchTask<>(searchFunction, query, mappingId.slot(), epoch, now, deadline);
         boolean accepted = false;
         try {
             checkOpen(mappingId);
+            SearchTask<Q, R> task = new SearchTask<>(searchFunction, query, mappingId.slot(), epoch, now, deadline);
             accepted = offerOrApplyPolicy(mappingId, task, options.priority(), ticket);
+            return task;
         } finally {
             if (!accepted) {
                 epoch.exit(lane(), 1);
             }
         }
-        return task;
     }
 
     /**
@@ -315,7 +315,8 @@ public final class Orchestrator implements AutoCloseable {
      * @param name what the work shows as in reports while it lasts
      * @param pieces how many, at least 0
      * @param piece does one, given its number from 0; called from several threads at once
-     * @throws RuntimeException what a piece threw; pieces not yet begun are then left out
+     * @throws RuntimeException what a piece threw; pieces not yet begun are then left out, and some that other workers
+     *     have begun may still run
      */
     public void runBatch(String name, int pieces, IntConsumer piece) {
         new BatchRun(this, pieces, piece).run(name);
