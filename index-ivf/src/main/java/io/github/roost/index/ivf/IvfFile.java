@@ -97,7 +97,8 @@ record IvfFile(
     }
 
     private ByteBuffer frontMatter(int[] checksums) {
-        ByteBuffer front = little(Math.toIntExact(places().checksum() + Long.BYTES));
+        // Up to the blocks, for where there are no rows nothing else makes the file as long as that.
+        ByteBuffer front = little(Math.toIntExact(places().blocks()));
         front.putLong(MAGIC).putInt(VERSION).putInt(metric.ordinal()).putInt(layout.dimension());
         front.putInt(centroids.length)
                 .putInt(nprobe)
@@ -122,7 +123,7 @@ record IvfFile(
             }
         }
         int sum = checksum(MemorySegment.ofBuffer(front.duplicate().flip()));
-        return front.putLong(Integer.toUnsignedLong(sum)).flip();
+        return front.putLong(Integer.toUnsignedLong(sum)).rewind();
     }
 
     private static void put(ByteBuffer buffer, float[] components) {

@@ -108,6 +108,24 @@ class SavedIvfTest {
 
     @ParameterizedTest
     @EnumSource(Kept.class)
+    void anEmptyTableIsSavedAndFilledAgain(Kept kept) throws IOException {
+        float[][] rows = gaussian(5, new Random(9));
+        try (IvfTable saved = kept.builder().nlist(2).build(ORCHESTRATOR, rows)) {
+            for (long id = 0; id < rows.length; id++) {
+                saved.remove(id);
+            }
+            saved.save(file);
+        }
+        try (IvfTable opened = IvfTable.open(ORCHESTRATOR, "opened", file)) {
+            assertThat(opened.size()).isZero();
+            assertThat(opened.search(rows[0], 3, 2).join().size()).isZero();
+            opened.add(7, rows[0]);
+            assertThat(opened.search(rows[0], 3, 2).join().ids()).containsExactly(7);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kept.class)
     void whatMeetsADamagedListFailsAndChangesNothing(Kept kept) throws IOException {
         float[][] rows = gaussian(ROWS, new Random(1));
         try (IvfTable saved = kept.builder().nlist(LISTS).build(ORCHESTRATOR, rows)) {
