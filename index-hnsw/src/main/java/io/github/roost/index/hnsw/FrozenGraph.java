@@ -80,7 +80,13 @@ final class FrozenGraph {
                 return search(query, k, Math.min(WIDER * ef, nodes), alive, wanted, context);
             }
         }
-        return nearest(scratch, scale, k, alive.rows(), wanted.rows());
+        Neighbors found = nearest(scratch, scale, k, alive.rows(), wanted.rows());
+        // Of a node that stands for several rows one may be alive and another one wanted: such nodes take the places of
+        // others in the width, and give nothing.
+        boolean crowdedOut = image.hasGroups() && found.size() < k && scratch.size() >= ef;
+        return crowdedOut && ef < nodes
+                ? search(query, k, (int) Math.min((long) WIDER * ef, nodes), alive, wanted, context)
+                : found;
     }
 
     /**

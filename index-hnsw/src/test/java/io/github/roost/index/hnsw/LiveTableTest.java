@@ -34,6 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class LiveTableTest {
     private static final Orchestrator ORCHESTRATOR =
@@ -119,6 +120,24 @@ class LiveTableTest {
             table.freeze();
             assertThat(table.frozenParts()).isZero();
             assertThat(table.search(rows[0], 10, 10).join().size()).isZero();
+        }
+    }
+
+    /** One of two equal rows is alive, the other allowed: together they are none that may be found. */
+    @ParameterizedTest
+    @ValueSource(ints = {10, 200})
+    void equalRowsOfWhichNoneMayBeFoundHideNoOthers(int near) {
+        int far = near / 10 + 5;
+        long[] ids = LongStream.range(0, 2L * near + far).toArray();
+        float[][] rows = new float[ids.length][];
+        Arrays.setAll(rows, row -> new float[] {Math.min(row / 2, near) + Math.max(0, row - 2 * near), 1});
+        try (LiveTable table = small().build(ORCHESTRATOR, ids, rows)) {
+            for (long id = 0; id < 2 * near; id += 2) {
+                table.remove(id);
+            }
+            IdFilter filter = IdFilter.of(id -> id % 2 == 0 || id >= 2 * near);
+            assertThat(table.search(new float[2], 5, 5, filter).join().ids())
+                    .containsExactly(LongStream.range(2L * near, 2L * near + 5).toArray());
         }
     }
 
