@@ -21,10 +21,15 @@ record GraphSpace(Metric metric, int exponent, int largest) {
      * for near neighbours, above for far queries.
      */
     private static final int SCALED = 30;
-    /** Exponents between which the largest value of a row that is added later must be: squares stay in float's range. */
+    /** What the largest value of the first of rows to come is brought to: they may be smaller, or larger, by far. */
+    private static final int FIRST = 10;
+    /**
+     * Exponents between which the largest value of a row that is added later must be: squares stay in float's range, and
+     * what is larger would make a difference to the distance of a query that is cut off at {@link #MOST_IN_QUERY}.
+     */
     private static final int LEAST_FITTING = -30;
 
-    private static final int MOST_FITTING = 50;
+    private static final int MOST_FITTING = SCALED;
     /** Largest value of a scaled query: at 4,096 dimensions its square is still a float. */
     private static final float MOST_IN_QUERY = 0x1p56f;
 
@@ -53,6 +58,14 @@ record GraphSpace(Metric metric, int exponent, int largest) {
         int found = exponentOf(most);
         int exponent = found >= 0 && found <= SCALED ? 0 : SCALED - found;
         return new GraphSpace(metric, exponent, found + exponent);
+    }
+
+    /** For rows that are added one after the other and have no graph, of which only the first is there. */
+    static GraphSpace around(float[] first, Metric metric) {
+        float most = largestOf(first);
+        return metric == Metric.COSINE || most == 0
+                ? new GraphSpace(metric, 0, 0)
+                : new GraphSpace(metric, FIRST - exponentOf(most), FIRST);
     }
 
     /** Whether a row that is not of those the space was made for can be told apart from them in it. */

@@ -40,7 +40,7 @@ final class LiveRows {
 
     /** Room for rows to be added, in the scale of the first. */
     static LiveRows empty(Metric metric, float[] first, int capacity) {
-        GraphSpace space = GraphSpace.of(new float[][] {first}, metric, () -> {});
+        GraphSpace space = GraphSpace.around(first, metric);
         return new LiveRows(new FrozenGraph(roomFor(capacity, first.length, space)), false, 0);
     }
 

@@ -14,9 +14,8 @@ class GraphSpaceTest {
     void aRowOfZeroesFitsAmongOthersAndTheyFitWithIt(Metric metric) {
         float[] zero = new float[2];
         float[] normal = {1, -3};
-        assertThat(GraphSpace.of(new float[][] {normal}, metric, () -> {}).fits(zero))
-                .isTrue();
-        GraphSpace ofZero = GraphSpace.of(new float[][] {zero}, metric, () -> {});
+        assertThat(GraphSpace.around(normal, metric).fits(zero)).isTrue();
+        GraphSpace ofZero = GraphSpace.around(zero, metric);
         assertThat(ofZero).isEqualTo(new GraphSpace(metric, 0, 0));
         assertThat(ofZero.fits(normal)).isTrue();
         assertThat(ofZero.fits(zero)).isTrue();

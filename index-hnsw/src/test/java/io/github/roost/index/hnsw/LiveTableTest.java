@@ -7,6 +7,7 @@ import static io.github.roost.index.hnsw.Fixtures.hits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
+import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
@@ -120,6 +121,25 @@ class LiveTableTest {
             table.freeze();
             assertThat(table.frozenParts()).isZero();
             assertThat(table.search(rows[0], 10, 10).join().size()).isZero();
+        }
+    }
+
+    @Test
+    void largeRowsAddedAfterASmallOneAreToldApartFromFarAway() {
+        float[][] rows = {{.5f, .5f}, {500_000, 0}, {0, 500_000}};
+        try (LiveTable table = small().build(ORCHESTRATOR, 2)) {
+            for (int row = 0; row < rows.length; row++) {
+                table.put(row, rows[row]);
+            }
+            for (float far : new float[] {1e7f, 1e9f, 1e11f}) {
+                float[] query = {far, far / 25};
+                Neighbors found = table.search(query, 3, 10).join();
+                Neighbors expected = exact(rows, query, 3, Metric.SQUARED_L2, id -> true);
+                assertThat(found.ids()).containsExactly(expected.ids());
+                for (int i = 0; i < rows.length; i++) {
+                    assertThat(found.distances()[i]).isCloseTo(expected.distances()[i], withinPercentage(1e-4));
+                }
+            }
         }
     }
 
