@@ -13,6 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,8 +68,8 @@ final class CoarseQuantizer {
     }
 
     /**
-     * For each query the {@code count} nearest lists, nearest first, in a table of this metric; fewer where a distance is not a
-     * number.
+     * For each query the {@code count} nearest lists, nearest first, in a table of this metric. Those whose distance is not a
+     * number are left out, unless all lists are wanted.
      */
     int[][] nearest(float[][] queries, int count, Metric metric) {
         // Rows went to lists by distance, so that is what lists are near by, for unit vectors too.
@@ -81,7 +82,8 @@ final class CoarseQuantizer {
                     ? nearestOf(codes(measure).candidates(some, count), some, count, measure)
                     : nearestOfAll(some, count, measure);
             for (int i = 0; i < some.length; i++) {
-                lists[from + i] = numbers(nearest[i].ids());
+                int[] numbers = numbers(nearest[i].ids());
+                lists[from + i] = count < size() || numbers.length == size() ? numbers : withTheRest(numbers);
             }
         }
         return lists;
@@ -93,6 +95,13 @@ final class CoarseQuantizer {
             numbers[i] = (int) ids[i];
         }
         return numbers;
+    }
+
+    /** Rows near a centroid that is too far out for its distance may still be found. */
+    private int[] withTheRest(int[] nearest) {
+        return IntStream.concat(Arrays.stream(nearest), IntStream.range(0, size()))
+                .distinct()
+                .toArray();
     }
 
     /** Whether it takes less time to look at the bytes of all centroids first. */

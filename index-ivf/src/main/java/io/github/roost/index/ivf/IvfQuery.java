@@ -39,7 +39,8 @@ abstract class IvfQuery<C> {
     /**
      * @param bound no score above it can be in the answer
      * @param moves {@link IvfRows#moves}: whether a row may have been seen at two places
-     * @param again asked for the answer where rows may be missing for one that was seen twice; null to go without them
+     * @param again asked for the answer where rows may be missing, for one that was seen twice or for want of room; null to
+     *     go without them
      * @param answer completed by the scan that finishes last; a query whose answer is done already is not scanned for
      */
     IvfQuery(
@@ -115,7 +116,8 @@ abstract class IvfQuery<C> {
         boolean mayRepeat = (movesAtBegin & 1) != 0 || moves.getAsLong() != movesAtBegin;
         boolean mayLack = mayRepeat && mayLack(collectors);
         Neighbors found = merged(collectors, mayRepeat);
-        if (again == null || !mayLack || found.size() == request.k()) {
+        boolean lacks = request.lacksRoom(found.size()) || (mayLack && found.size() < request.k());
+        if (again == null || !lacks) {
             answer.complete(found);
             return;
         }

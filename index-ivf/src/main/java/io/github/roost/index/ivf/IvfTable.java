@@ -50,7 +50,7 @@ public final class IvfTable implements AutoCloseable {
 
     /** Queries of a batch that are posted before any list is queued; so few that workers do not wait for them long. */
     private static final int MOST_TOGETHER = 64;
-    /** Scans after the first of a search that met a row twice: more than one is needed only while rows near by keep moving. */
+    /** Scans after the first of a search that lacks rows: more than one is needed only while rows keep coming or moving. */
     private static final int TIMES_AGAIN = 8;
 
     private final Orchestrator orchestrator;
@@ -155,18 +155,20 @@ public final class IvfTable implements AutoCloseable {
             if (probed.length == 0) {
                 return Neighbors.EMPTY;
             }
-            SearchRequest request =
-                    new SearchRequest(prepared, Math.clamp(rows.size(), 1, k), Float.POSITIVE_INFINITY, null);
+            SearchRequest request = new SearchRequest(prepared, k, k, Float.POSITIVE_INFINITY, null);
             return scanHere(request, lists, probed, TIMES_AGAIN, context);
         };
     }
 
-    /** Scans lists one after the other; where rows are missing for one that was met twice, up to {@code timesAgain} times more. */
+    /**
+     * Scans lists one after the other; where rows are missing, because one was met twice or more were added than there was
+     * room for, up to {@code timesAgain} times more.
+     */
     private Neighbors scanHere(
             SearchRequest request, Lists lists, int[] probed, int timesAgain, SearchContext context) {
         IvfQuery.Again again =
                 timesAgain == 0 ? null : where -> scanHere(request, lists, probed, timesAgain - 1, where);
-        IvfQuery<?> query = scanner.query(request, lists, probed.length, rows::moves, again, new CompletableFuture<>());
+        IvfQuery<?> query = query(request, lists, probed, again, new CompletableFuture<>());
         for (int list : probed) {
             scanner.scan(lists.rows()[list], List.of(query), context);
         }
@@ -293,13 +295,12 @@ public final class IvfTable implements AutoCloseable {
     private List<CompletableFuture<Neighbors>> submit(
             float[][] prepared, int limit, float radius, int nprobe, @Nullable LongPredicate filter) {
         Lists lists = rows.lists();
-        int k = Math.clamp(rows.size(), 1, limit);
         int[][] probed = probes(lists, nprobe, prepared);
         List<CompletableFuture<Neighbors>> answers = new ArrayList<>(prepared.length);
         IntArrayList toQueue = new IntArrayList();
         try {
             for (int i = 0; i < prepared.length; i++) {
-                SearchRequest request = new SearchRequest(prepared[i], k, radius, filter);
+                SearchRequest request = new SearchRequest(prepared[i], limit, limit, radius, filter);
                 answers.add(post(request, lists, probed[i], toQueue));
             }
         } finally {
@@ -311,11 +312,10 @@ public final class IvfTable implements AutoCloseable {
 
     /** Posts one query, and adds the lists that are to be queued. */
     private CompletableFuture<Neighbors> post(SearchRequest request, Lists lists, int[] probed, IntArrayList toQueue) {
-        IvfQuery<?> query = scanner.query(
+        IvfQuery<?> query = query(
                 request,
                 lists,
-                probed.length,
-                rows::moves,
+                probed,
                 context -> scanHere(request, lists, probed, TIMES_AGAIN - 1, context),
                 orchestrator.newFuture());
         if (probed.length == 0) {
@@ -328,6 +328,15 @@ public final class IvfTable implements AutoCloseable {
             }
         }
         return query.answer();
+    }
+
+    private IvfQuery<?> query(
+            SearchRequest request,
+            Lists lists,
+            int[] probed,
+            IvfQuery.@Nullable Again again,
+            CompletableFuture<Neighbors> answer) {
+        return scanner.query(request.forTableOf(rows.size()), lists, probed.length, rows::moves, again, answer);
     }
 
     private void queue(Lists lists, int list) {

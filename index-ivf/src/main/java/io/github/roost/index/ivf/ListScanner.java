@@ -18,7 +18,7 @@ interface ListScanner {
      * @param lists whose rows it is compared with
      * @param probed how many of them
      * @param moves {@link IvfRows#moves}
-     * @param again asked for the answer where rows may be missing for one that was met twice; null to go without them
+     * @param again asked for the answer where rows may be missing; null to go without them
      * @param answer completed with what it finds
      */
     IvfQuery<?> query(

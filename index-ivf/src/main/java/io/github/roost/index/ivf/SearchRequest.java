@@ -7,9 +7,27 @@ import org.jspecify.annotations.Nullable;
  * What a search is to find, checked.
  *
  * @param vector as rows are stored; not to be changed
- * @param k how many rows at most
+ * @param limit how many rows at most were asked for
+ * @param k how many rows there is room for, at most the limit
  * @param radius how far they may be, infinite for any distance
  * @param filter which ids may be found, null for all
  */
 record SearchRequest(
-        float[] vector, int k, float radius, @Nullable LongPredicate filter) {}
+        float[] vector,
+        int limit,
+        int k,
+        float radius,
+        @Nullable LongPredicate filter) {
+    /** Rows that may be added while a search runs before it has to be done again, with more room. */
+    private static final int SPARE = 64;
+
+    /** With no more room than a table of so many rows needs: room costs time, even if nothing comes to fill it. */
+    SearchRequest forTableOf(int rows) {
+        return rows > limit - SPARE ? this : new SearchRequest(vector, limit, rows + SPARE, radius, filter);
+    }
+
+    /** Whether among so many found rows there was no room for others that were asked for. */
+    boolean lacksRoom(int found) {
+        return found == k && k < limit;
+    }
+}

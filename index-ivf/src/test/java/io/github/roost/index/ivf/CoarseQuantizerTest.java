@@ -48,6 +48,17 @@ class CoarseQuantizerTest {
         }
     }
 
+    /** A row near such a centroid may still be found, if all lists are looked at. */
+    @ParameterizedTest
+    @MethodSource("kernels")
+    void listsWhoseDistanceIsNoNumberComeLastAndOnlyWhereAllAreWanted(ScanKernel kernel) {
+        float[][] centroids = {{20, 20}, {1, 0}, {30, 30}};
+        CoarseQuantizer quantizer = new CoarseQuantizer(kernel, centroids);
+        float[][] query = {{3e38f, -3e38f}};
+        assertThat(quantizer.nearest(query, 2, Metric.INNER_PRODUCT)).isDeepEqualTo(new int[][] {{1}});
+        assertThat(quantizer.nearest(query, 3, Metric.INNER_PRODUCT)).isDeepEqualTo(new int[][] {{1, 0, 2}});
+    }
+
     @ParameterizedTest
     @MethodSource("kernels")
     void eachRowGoesToItsNearestCentroid(ScanKernel kernel) {

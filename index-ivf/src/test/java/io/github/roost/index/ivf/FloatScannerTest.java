@@ -111,6 +111,15 @@ class FloatScannerTest {
     }
 
     @Test
+    void aSearchWithoutRoomForAllThatWereAskedForIsDoneAgain() {
+        Neighbors more = new Neighbors(new long[] {0, 1, 2}, new float[] {0, 1, 2});
+        SearchRequest roomForTwo = new SearchRequest(new float[8], 3, 2, Float.POSITIVE_INFINITY, null);
+        FloatQuery query = new FloatQuery(roomForTwo, 1, () -> 0, where -> more, new CompletableFuture<>());
+        scanner.scan(list, List.of(query), context);
+        assertThat(query.answer().join()).isSameAs(more);
+    }
+
+    @Test
     void aSearchDoneAgainThatFailsFailsItsQueryAlone() {
         IllegalStateException failure = new IllegalStateException("damaged");
         FloatQuery failing = queryWhileRowsMove(2, where -> {
@@ -136,7 +145,7 @@ class FloatScannerTest {
 
     private static FloatQuery queryWhileRowsMove(int k, IvfQuery.Again again) {
         AtomicLong moves = new AtomicLong();
-        SearchRequest request = new SearchRequest(new float[8], k, Float.POSITIVE_INFINITY, null);
+        SearchRequest request = new SearchRequest(new float[8], k, k, Float.POSITIVE_INFINITY, null);
         return new FloatQuery(request, 1, () -> moves.getAndAdd(2), again, new CompletableFuture<>());
     }
 
@@ -153,7 +162,7 @@ class FloatScannerTest {
     }
 
     private static FloatQuery query(int k, @Nullable LongPredicate filter) {
-        SearchRequest request = new SearchRequest(new float[8], k, Float.POSITIVE_INFINITY, filter);
+        SearchRequest request = new SearchRequest(new float[8], k, k, Float.POSITIVE_INFINITY, filter);
         return new FloatQuery(request, 1, () -> 0, null, new CompletableFuture<>());
     }
 }

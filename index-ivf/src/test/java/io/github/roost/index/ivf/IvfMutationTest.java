@@ -17,6 +17,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -119,6 +120,40 @@ class IvfMutationTest {
         });
         assertThatThrownBy(failing::join).hasRootCauseMessage("filter");
         assertSearchesAreExact(table, expected, random);
+    }
+
+    /** More than a search keeps room for on a small table. */
+    @ParameterizedTest
+    @EnumSource(Kept.class)
+    void rowsThatAreAddedWhileASearchWaitsPushOutNoneThatWereAskedFor(Kept kept) throws Exception {
+        int added = 300;
+        try (Orchestrator one = Orchestrator.builder()
+                .topology(TopologyReader.synthetic("pack:1 l3:1 core:1 pu:1").read())
+                .build()) {
+            IvfTable table =
+                    kept.builder().nlist(1).build(one, new float[][] {constant(40), constant(41), constant(42)});
+            CountDownLatch started = new CountDownLatch(1);
+            CountDownLatch release = new CountDownLatch(1);
+            one.submit(
+                    (none, context) -> {
+                        started.countDown();
+                        return release.await(60, TimeUnit.SECONDS);
+                    },
+                    0,
+                    table.registration().id(0));
+            started.await();
+            CompletableFuture<Neighbors> all = table.search(new float[DIMENSION], 1_000, 1);
+            CompletableFuture<Neighbors> some = table.search(new float[DIMENSION], 100, 1);
+            CompletableFuture<Neighbors> within =
+                    table.rangeSearch(new float[DIMENSION], Float.POSITIVE_INFINITY, 1_000, 1);
+            for (int i = 0; i < added; i++) {
+                table.add(1_000 + i, constant(1 + i % 30));
+            }
+            release.countDown();
+            assertThat(all.join().ids()).hasSize(added + 3).contains(0, 1, 2);
+            assertThat(some.join().ids()).hasSize(100);
+            assertThat(within.join().ids()).hasSize(added + 3).contains(0, 1, 2);
+        }
     }
 
     @Test
