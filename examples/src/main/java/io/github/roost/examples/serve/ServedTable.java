@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentNavigableMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 final class ServedTable {
     private final LiveTable rows;
     private final Map<Long, Item> byId = new ConcurrentHashMap<>();
-    private final Map<String, Item> byName = new ConcurrentHashMap<>();
+    /** The rows of each name, by id: several may be called the same. */
+    private final Map<String, ConcurrentNavigableMap<Long, Item>> byName = new ConcurrentHashMap<>();
 
     /**
      * @param rows the table
@@ -25,7 +28,7 @@ final class ServedTable {
     ServedTable(LiveTable rows, Map<Long, Item> items) {
         this.rows = rows;
         byId.putAll(items);
-        items.values().forEach(item -> byName.put(item.name(), item));
+        items.forEach(this::learn);
     }
 
     LiveTable rows() {
@@ -40,8 +43,11 @@ final class ServedTable {
         return Optional.ofNullable(byId.get(id));
     }
 
+    /** The row that is called so; of several that of the largest id. */
     Optional<Item> named(String name) {
-        return Optional.ofNullable(byName.get(name));
+        return Optional.ofNullable(byName.get(name))
+                .map(ConcurrentNavigableMap::lastEntry)
+                .map(Map.Entry::getValue);
     }
 
     /**
@@ -54,9 +60,9 @@ final class ServedTable {
         for (NewVector next : vectors) {
             Item item = next.item();
             Item old = byId.put(next.id(), item);
-            byName.put(item.name(), item);
+            learn(next.id(), item);
             added += rows.put(next.id(), item.vector()) ? 1 : 0;
-            forget(old);
+            forget(next.id(), old);
         }
         return added;
     }
@@ -64,13 +70,21 @@ final class ServedTable {
     /** Removes the row of an id; whether there was one. */
     synchronized boolean remove(long id) {
         boolean removed = rows.remove(id);
-        forget(byId.remove(id));
+        forget(id, byId.remove(id));
         return removed;
     }
 
-    private void forget(@Nullable Item item) {
+    private void learn(long id, Item item) {
+        byName.computeIfAbsent(item.name(), name -> new ConcurrentSkipListMap<>())
+                .put(id, item);
+    }
+
+    private void forget(long id, @Nullable Item item) {
         if (item != null) {
-            byName.remove(item.name(), item);
+            byName.computeIfPresent(item.name(), (name, rows) -> {
+                rows.remove(id, item);
+                return rows.isEmpty() ? null : rows;
+            });
         }
     }
 }

@@ -129,6 +129,18 @@ class SearchOverHttpTest {
     }
 
     @Test
+    void ofTwoRowsOfOneNameTheOneThatIsLeftIsStillKnownByIt() {
+        String row = ",\"vector\":" + Arrays.toString(QUERY) + ",\"name\":\"twin\"}";
+        service.post("/tables/games/vectors", "{\"vectors\":[{\"id\":6001" + row + ",{\"id\":6002" + row + "]}");
+
+        service.delete("/tables/games/vectors/6002");
+        assertThat(service.post("/search", "{\"like\":\"twin\"}").status()).isEqualTo(200);
+
+        service.delete("/tables/games/vectors/6001");
+        assertThat(service.post("/search", "{\"like\":\"twin\"}").status()).isEqualTo(422);
+    }
+
+    @Test
     void ofABatchWithOneBadRowNothingIsPut() {
         Answer answer = service.post(
                 "/tables/games/vectors",
