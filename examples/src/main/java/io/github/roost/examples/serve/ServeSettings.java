@@ -35,6 +35,9 @@ public record ServeSettings(
         if (token != null && token.isBlank()) {
             throw new IllegalArgumentException("ROOST_TOKEN must not be blank");
         }
+        if (token != null && !token.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
+            throw new IllegalArgumentException("ROOST_TOKEN must be of visible ASCII characters, without blanks");
+        }
         if (token == null && !isLoopback(host)) {
             throw new IllegalArgumentException(
                     "the environment variable ROOST_TOKEN must be set to bind " + host + ", which others can reach");

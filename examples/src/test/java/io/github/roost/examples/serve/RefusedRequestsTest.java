@@ -277,6 +277,15 @@ class RefusedRequestsTest {
     }
 
     @Test
+    void aTokenThatNoHeaderCanCarryIsRefused() {
+        for (String token : List.of(" s3cret", "s3cret\n", "s3cr\u00e4t", "two words")) {
+            assertThatThrownBy(() -> ServeSettings.DEFAULT.withHost("127.0.0.1", token))
+                    .hasMessage("ROOST_TOKEN must be of visible ASCII characters, without blanks")
+                    .hasMessageNotContaining(token);
+        }
+    }
+
+    @Test
     void onlyThisMachineIsBoundWithoutAToken() {
         assertThat(ServeSettings.DEFAULT.host()).isEqualTo("127.0.0.1");
         assertThatThrownBy(() -> ServeSettings.DEFAULT.withHost("0.0.0.0", null))
