@@ -40,7 +40,7 @@ final class Endpoints {
         this.metrics = metrics;
         this.inFlight = inFlight;
         this.bodies = new RequestBody(settings.mostBodyBytes(), settings.bodyTime());
-        this.guard = new WriteGuard(settings.token());
+        this.guard = new WriteGuard(settings.token(), settings.host());
         this.settings = settings;
         this.searchesLeft = new Semaphore(SEARCHES_PER_WORKER * orchestrator.workers());
     }

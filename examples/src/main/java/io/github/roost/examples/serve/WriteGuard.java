@@ -9,15 +9,19 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Lets those write who bring the token. Without one the service listens to this machine alone; then a write must name it
- * as its host, so that no page of another site can make a browser write here under a name of that site.
+ * as its host, or by what it was told to bind, so that no page of another site can make a browser write here under a name
+ * of that site.
  */
 final class WriteGuard {
     private static final Set<String> THIS_MACHINE = Set.of("localhost", "127.0.0.1", "[::1]");
 
     private final @Nullable String token;
+    private final String bound;
 
-    WriteGuard(@Nullable String token) {
+    /** @param bound the address that the service listens on, or its name */
+    WriteGuard(@Nullable String token, String bound) {
         this.token = token;
+        this.bound = bound.contains(":") ? "[" + bound + "]" : bound;
     }
 
     /** @throws Problem 401 or 403 unless the request may write */
@@ -35,9 +39,9 @@ final class WriteGuard {
         }
     }
 
-    private static void requireThisMachine(ServerRequest request) {
+    private void requireThisMachine(ServerRequest request) {
         String host = request.headers().first(HeaderNames.HOST).orElse("").replaceFirst(":\\d+$", "");
-        if (!THIS_MACHINE.contains(host)) {
+        if (!THIS_MACHINE.contains(host) && !host.equalsIgnoreCase(bound)) {
             throw new Problem(403, "writes without a ROOST_TOKEN must go to localhost, got the host " + host);
         }
     }

@@ -277,6 +277,19 @@ class RefusedRequestsTest {
     }
 
     @Test
+    void withoutATokenAWriteMayNameTheAddressThatWasBound() throws IOException {
+        try (SmallService other = SmallService.withOneWorker(8, ServeSettings.DEFAULT.withHost("127.0.0.2", null));
+                Socket socket = new Socket("127.0.0.2", other.service.port())) {
+            socket.getOutputStream()
+                    .write(("DELETE /tables/games/vectors/1 HTTP/1.1\r\nHost: 127.0.0.2:" + other.service.port()
+                                    + "\r\n\r\n")
+                            .getBytes(StandardCharsets.US_ASCII));
+
+            assertThat(statusLine(socket.getInputStream())).contains(" 200 ");
+        }
+    }
+
+    @Test
     void aTokenThatNoHeaderCanCarryIsRefused() {
         for (String token : List.of(" s3cret", "s3cret\n", "s3cr\u00e4t", "two words")) {
             assertThatThrownBy(() -> ServeSettings.DEFAULT.withHost("127.0.0.1", token))
