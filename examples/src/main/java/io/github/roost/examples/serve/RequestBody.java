@@ -1,6 +1,6 @@
 package io.github.roost.examples.serve;
 
-import io.helidon.http.HttpMediaType;
+import io.helidon.http.HeaderNames;
 import io.helidon.webserver.http.ServerRequest;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -50,12 +50,9 @@ final class RequestBody implements AutoCloseable {
     }
 
     private static void requireJson(ServerRequest request) {
-        String type = request.headers().contentType().map(HttpMediaType::text).orElse("none");
-        boolean json = request.headers()
-                .contentType()
-                .filter(media -> "application/json".equals(media.mediaType().text()))
-                .isPresent();
-        if (!json) {
+        // As it was sent: what is no media type at all is none of JSON either.
+        String type = request.headers().first(HeaderNames.CONTENT_TYPE).orElse("none");
+        if (!"application/json".equalsIgnoreCase(type.split(";", 2)[0].strip())) {
             throw new Problem(415, "the content type must be application/json, got " + type);
         }
     }

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class RefusedRequestsTest {
     private static final String VECTOR = "[1,2,3,4,5,6,7,8]";
@@ -121,15 +122,27 @@ class RefusedRequestsTest {
         assertThat(answer.error()).startsWith(sentence);
     }
 
-    @Test
-    void aBodyThatIsNotJsonByItsTypeIsRefused() {
+    @ParameterizedTest
+    @ValueSource(strings = {"text/plain", "json", "application/jsonp", ";application/json"})
+    void aBodyThatIsNotJsonByItsTypeIsRefused(String type) {
         Answer answer = service.send(HttpRequest.newBuilder(service.uri("/search"))
-                .header("Content-Type", "text/plain")
+                .header("Content-Type", type)
                 .POST(BodyPublishers.ofString(SEARCH))
                 .build());
 
         assertThat(answer.status()).isEqualTo(415);
-        assertThat(answer.error()).isEqualTo("the content type must be application/json, got text/plain");
+        assertThat(answer.error()).isEqualTo("the content type must be application/json, got " + type);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"application/json; charset=utf-8", "Application/JSON"})
+    void aBodyThatIsJsonByItsTypeIsReadHoweverThatIsWritten(String type) {
+        Answer answer = service.send(HttpRequest.newBuilder(service.uri("/tables/games/search"))
+                .header("Content-Type", type)
+                .POST(BodyPublishers.ofString(SEARCH))
+                .build());
+
+        assertThat(answer.status()).isEqualTo(200);
     }
 
     @Test
