@@ -1,8 +1,12 @@
 package io.github.roost.examples.serve;
 
+import io.helidon.common.buffers.DataReader.InsufficientDataAvailableException;
 import io.helidon.http.HeaderNames;
+import io.helidon.http.RequestException;
+import io.helidon.http.Status;
 import io.helidon.webserver.http.ServerRequest;
 import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
@@ -40,12 +44,19 @@ final class RequestBody implements AutoCloseable {
         clock.setRemoveOnCancelPolicy(true);
     }
 
+    /**
+     * From how many bytes on the server itself has to refuse a body, before it reads it: it reads a chunk whole before it
+     * gives any of it away, and what nobody asked for to its end.
+     *
+     * @param mostBytes the largest body
+     */
+    static long mostDiscarded(int mostBytes) {
+        return (long) mostBytes * DISCARDED;
+    }
+
     /** @throws Problem 400, 413 or 415 if the body is not JSON of this form, or too large */
     <T> T read(ServerRequest request, Class<T> form) {
         requireJson(request);
-        if (request.headers().contentLength().orElse(0) > (long) mostBytes * DISCARDED) {
-            throw tooLarge();
-        }
         return Json.read(bytes(request), form);
     }
 
@@ -66,18 +77,16 @@ final class RequestBody implements AutoCloseable {
         InputStream in = request.content().inputStream();
         try (Patience patience = new Patience()) {
             long size = 0;
-            for (int read = in.read(chunk); read >= 0; read = in.read(chunk)) {
+            for (int read = read(in, chunk); read >= 0; read = read(in, chunk)) {
                 size += read;
                 if (size <= mostBytes) {
                     body.write(chunk, 0, read);
-                } else if (size > (long) mostBytes * DISCARDED) {
-                    throw tooLarge();
                 }
                 patience.requireLeft();
             }
             patience.requireLeft();
             if (size > mostBytes) {
-                throw tooLarge();
+                throw tooLarge(mostBytes);
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -85,7 +94,24 @@ final class RequestBody implements AutoCloseable {
         return body.toByteArray();
     }
 
-    private Problem tooLarge() {
+    /** Reads on, where the server's complaints about the body are told apart from failures of the service. */
+    private int read(InputStream in, byte[] chunk) throws IOException {
+        try {
+            return in.read(chunk);
+        } catch (InsufficientDataAvailableException e) {
+            throw new EOFException("the connection ended before the body");
+        } catch (RequestException e) {
+            throw e.status().code() == Status.REQUEST_ENTITY_TOO_LARGE_413.code() ? tooLarge(mostBytes) : badChunk();
+        } catch (NumberFormatException e) {
+            throw badChunk();
+        }
+    }
+
+    private static Problem badChunk() {
+        return new Problem(400, "the body must come in valid chunks");
+    }
+
+    static Problem tooLarge(int mostBytes) {
         return new Problem(413, "the body must not be larger than %,d bytes".formatted(mostBytes));
     }
 

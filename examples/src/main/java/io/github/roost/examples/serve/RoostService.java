@@ -4,6 +4,7 @@ import io.github.roost.core.Orchestrator;
 import io.helidon.http.DirectHandler;
 import io.helidon.http.DirectHandler.EventType;
 import io.helidon.http.HeaderNames;
+import io.helidon.http.Status;
 import io.helidon.webserver.WebServer;
 import io.helidon.webserver.http.DirectHandlers;
 import java.io.UncheckedIOException;
@@ -42,9 +43,10 @@ public final class RoostService implements AutoCloseable {
                 .host(settings.host())
                 .port(settings.port())
                 .maxTcpConnections(MOST_CONNECTIONS)
+                .maxPayloadSize(RequestBody.mostDiscarded(settings.mostBodyBytes()))
                 .shutdownGracePeriod(LAST_BYTES)
                 .shutdownHook(false)
-                .directHandlers(complaints())
+                .directHandlers(complaints(settings))
                 .routing(new Routes(endpoints, inFlight, metrics).routing())
                 .build()
                 .start();
@@ -56,12 +58,15 @@ public final class RoostService implements AutoCloseable {
     }
 
     /** What the server itself refuses, before any route sees it, is told in the same form. */
-    private static DirectHandlers complaints() {
+    private static DirectHandlers complaints(ServeSettings settings) {
         DirectHandler handler = (request, type, status, headers, message) -> DirectHandler.TransportResponse.builder()
                 .status(status)
                 .headers(headers)
                 .header(HeaderNames.CONTENT_TYPE, "application/json")
-                .entity(Json.write(new Reply.Complaint("the request is not valid HTTP: " + status.reasonPhrase())))
+                .entity(Json.write(new Reply.Complaint(
+                        status.code() == Status.REQUEST_ENTITY_TOO_LARGE_413.code()
+                                ? RequestBody.tooLarge(settings.mostBodyBytes()).sentence()
+                                : "the request is not valid HTTP: " + status.reasonPhrase())))
                 .build();
         DirectHandlers.Builder builder = DirectHandlers.builder();
         for (EventType type : EventType.values()) {

@@ -160,6 +160,72 @@ class RefusedRequestsTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "7fffffff | 413 ",
+                "zz | 400 ",
+                "-5 | 400 ",
+                "7fffffffffffffff | 400 ",
+            })
+    void aChunkThatCannotBeIsRefusedBeforeItComes(String size, String status) throws IOException {
+        try (Socket socket = new Socket("127.0.0.1", service.service.port())) {
+            socket.getOutputStream()
+                    .write(("POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                                    + "Transfer-Encoding: chunked\r\n\r\n" + size + "\r\n{}")
+                            .getBytes(StandardCharsets.US_ASCII));
+
+            assertThat(statusLine(socket.getInputStream())).startsWith("HTTP/1.1 " + status);
+        }
+    }
+
+    @Test
+    void aBodyFarOverTheLimitIsRefusedBeforeItComesWhereverItGoes() throws IOException {
+        for (String path : List.of("/search", "/nowhere")) {
+            try (Socket socket = new Socket("127.0.0.1", service.service.port())) {
+                // Longer than any body may take; without an end the answer would be waited for for ever.
+                socket.setSoTimeout(20_000);
+                socket.getOutputStream()
+                        .write(("POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                                        + "Content-Length: 9999999999\r\n\r\n{}")
+                                .getBytes(StandardCharsets.US_ASCII));
+                String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+
+                assertThat(answer)
+                        .startsWith("HTTP/1.1 413 ")
+                        .endsWith("{\"error\":\"the body must not be larger than 1,048,576 bytes\"}");
+            }
+        }
+    }
+
+    @Test
+    void aClientThatGoesInTheMiddleOfItsBodyIsNoFailureOfTheService() throws IOException {
+        try (SmallService one = SmallService.withOneWorker(8, ServeSettings.DEFAULT)) {
+            try (Socket socket = new Socket("127.0.0.1", one.service.port())) {
+                socket.getOutputStream()
+                        .write(("POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                                        + "Content-Length: 60\r\n\r\n{\"like\":")
+                                .getBytes(StandardCharsets.US_ASCII));
+                while (inFlight(one) == 0) {
+                    Thread.onSpinWait();
+                }
+            }
+            while (inFlight(one) > 0) {
+                Thread.onSpinWait();
+            }
+
+            assertThat(one.send(HttpRequest.newBuilder(one.uri("/metrics")).build())
+                            .response()
+                            .body())
+                    .doesNotContain("status=\"500\"");
+        }
+    }
+
+    private static int inFlight(SmallService service) {
+        return service.get("/stats").json().path("service").path("inFlight").asInt();
+    }
+
     @Test
     void aFullServiceSaysWhenToComeBack() {
         try (SmallService full = SmallService.withOneWorker(1, ServeSettings.DEFAULT);
