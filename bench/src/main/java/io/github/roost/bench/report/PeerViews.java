@@ -191,7 +191,7 @@ final class PeerViews {
     /** What a search of many lists costs beside the sum of its scans. */
     static Block fanOut(JsonNode json) {
         MarkdownTable table = new MarkdownTable(
-                "nprobe", "rows", "search us (least to most)", "its scans alone, us", "search over scans");
+                "nprobe", "rows", "search us (least to most)", "the same lists in one task, us", "search over scans");
         for (JsonNode result : json.path("results")) {
             table.row(
                     result.path("nprobe").asText(),
