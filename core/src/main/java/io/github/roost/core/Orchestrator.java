@@ -178,7 +178,9 @@ public final class Orchestrator implements AutoCloseable {
     }
 
     /**
-     * Runs one search on a worker of its mapping id's home domain.
+     * Runs one search on a worker of its mapping id's home domain. A search may itself wait for others: in {@code join()} and
+     * {@code get()} of their futures, and of those derived from these, its worker runs what is queued. {@link
+     * CompletableFuture#allOf} and {@link CompletableFuture#anyOf} make plain futures, which would block it: wait for each.
      *
      * @param <Q> what is searched for
      * @param <R> what is found

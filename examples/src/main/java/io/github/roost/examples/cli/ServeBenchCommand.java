@@ -68,6 +68,9 @@ final class ServeBenchCommand implements Callable<Integer> {
         BenchCommand.require("--seconds", seconds, 1, 3_600);
         BenchCommand.require("--rounds", rounds, 1, 1_000);
         BenchCommand.require("--tables", tables, 1, Integer.MAX_VALUE);
+        if (loads.isEmpty()) {
+            throw new CommandFailure("--load must name at least one load, got none");
+        }
         for (double load : loads) {
             if (!(load > 0 && load <= 100)) {
                 throw new CommandFailure("--load must be above 0 and at most 100, got " + load);

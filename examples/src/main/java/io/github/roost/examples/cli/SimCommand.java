@@ -37,6 +37,9 @@ import picocli.CommandLine.Option;
             "over what real searches of the workload's tables read. Cores, caches and memory are modelled."
         })
 final class SimCommand implements Callable<Integer> {
+    /** Many times what machines have. */
+    private static final int MOST_DOMAINS = 1_024;
+
     private final Streams streams;
 
     @Mixin
@@ -160,6 +163,7 @@ final class SimCommand implements Callable<Integer> {
             var known = parameters.machine(machine);
         }
         WorkloadSpec spec = workload();
+        var runnable = asRun(spec);
         List<Integer> counts = ccds == null ? List.of() : range(ccds);
         try (OutputFile file = json == null ? null : OutputFile.prepare("--json", json)) {
             Study study = new Study(traces(spec), parameters.tasks(), searches, windowLength(), sample);
@@ -266,13 +270,14 @@ final class SimCommand implements Callable<Integer> {
         try {
             int first = Integer.parseInt(ends[0]);
             int last = ends.length == 1 ? first : Integer.parseInt(ends[1]);
-            if (ends.length <= 2 && first >= 1 && last >= first) {
+            if (ends.length <= 2 && first >= 1 && last >= first && last <= MOST_DOMAINS) {
                 return IntStream.rangeClosed(first, last).boxed().toList();
             }
         } catch (NumberFormatException notANumber) {
             // Reported below with all else that is wrong.
         }
-        throw new CommandFailure("--ccds must be a number or a range such as 1..12, got " + text);
+        throw new CommandFailure(
+                "--ccds must be a number or a range such as 1..12, up to " + MOST_DOMAINS + ", got " + text);
     }
 
     private void progress(SimResult result) {

@@ -63,6 +63,7 @@ class ServeBenchCommandTest {
     @CsvSource(
             delimiter = '|',
             value = {
+                "--load | , | --load must name at least one load, got none",
                 "--load | 0 | --load must be above 0 and at most 100, got 0.0",
                 "--seconds | 0 | --seconds must be between 1 and 3600, got 0",
                 "--rounds | 0 | --rounds must be between 1 and 1000, got 0"

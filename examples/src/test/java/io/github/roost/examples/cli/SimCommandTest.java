@@ -58,6 +58,8 @@ class SimCommandTest {
         "--machine, milan, got milan",
         "--policy, v7, got v7",
         "--ccds, 3..1, got 3..1",
+        "--ccds, 1..2000000000, got 1..2000000000",
+        "--in-flight, -3, got -3",
         "--workload, none.json, got none.json",
         "--sample, 0, got 0",
         "--window-seconds, -1, got -1"
@@ -66,5 +68,6 @@ class SimCommandTest {
         CommandRun run = CommandRun.of("sim", "--budget-mib", 1, option, value);
         assertThat(run.status()).isNotZero();
         assertThat(run.err().lines().toList().getLast()).contains(complaint);
+        assertThat(run.err()).doesNotContain("recorded");
     }
 }
