@@ -70,23 +70,37 @@ final class FrozenGraph {
         GraphSpace.QueryScale scale = space.write(query, scratch);
         int nodes = image.shape().nodes();
         NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes());
+        int limit;
         if (scanIsShorter(Math.min(nodes, allowed.size()), ef)) {
-            walk.scan(image, scratch, ef, allowed, 0, nodes);
+            limit = ef;
+            walk.scan(image, scratch, limit, allowed, 0, nodes);
             touchedVectors(scratch, context);
         } else {
-            walk.walk(image, scratch, width, reranked(k, width), allowed);
+            limit = reranked(k, width);
+            walk.walk(image, scratch, width, limit, allowed);
             touchedRecords(scratch, context);
             if (wentFar(scratch.computed(), allowed.size(), width)) {
                 return search(query, k, Math.min(WIDER * ef, nodes), alive, wanted, context);
             }
         }
         Neighbors found = nearest(scratch, scale, k, alive.rows(), wanted.rows());
-        // Of a node that stands for several rows one may be alive and another one wanted: such nodes take the places of
-        // others in the width, and give nothing.
-        boolean crowdedOut = image.hasGroups() && found.size() < k && scratch.size() >= ef;
-        return crowdedOut && ef < nodes
-                ? search(query, k, (int) Math.min((long) WIDER * ef, nodes), alive, wanted, context)
+        return ef < nodes && isCrowdedOut(found, k, scratch, limit)
+                ? search(query, k, wider(ef, nodes), alive, wanted, context)
                 : found;
+    }
+
+    /**
+     * Whether nodes that give nothing took the places of others. Of a node that stands for several rows one may be alive and
+     * another one wanted; and rows die while they are searched.
+     *
+     * @param limit how many nodes there was room for
+     */
+    private static boolean isCrowdedOut(Neighbors found, int k, WalkScratch scratch, int limit) {
+        return found.size() < k && scratch.size() >= limit;
+    }
+
+    private static int wider(int width, int most) {
+        return (int) Math.min((long) WIDER * width, most);
     }
 
     /**
@@ -116,11 +130,26 @@ final class FrozenGraph {
     /** As {@link #search}, by looking at every node from {@code from} to {@code to} exclusive. */
     Neighbors scan(
             float[] query, int k, AllowedRows alive, AllowedRows wanted, int from, int to, SearchContext context) {
-        WalkScratch scratch = WalkScratch.ofThread().begin(image, k);
+        return scan(query, k, k, alive, wanted, from, to, context);
+    }
+
+    private Neighbors scan(
+            float[] query,
+            int k,
+            int width,
+            AllowedRows alive,
+            AllowedRows wanted,
+            int from,
+            int to,
+            SearchContext context) {
+        WalkScratch scratch = WalkScratch.ofThread().begin(image, width);
         GraphSpace.QueryScale scale = space.write(query, scratch);
-        walk.scan(image, scratch, k, scratch.both(image, alive.nodes(), wanted.nodes()), from, to);
+        walk.scan(image, scratch, width, scratch.both(image, alive.nodes(), wanted.nodes()), from, to);
         touchedVectors(scratch, context);
-        return nearest(scratch, scale, k, alive.rows(), wanted.rows());
+        Neighbors found = nearest(scratch, scale, k, alive.rows(), wanted.rows());
+        return width < to - from && isCrowdedOut(found, k, scratch, width)
+                ? scan(query, k, wider(width, to - from), alive, wanted, from, to, context)
+                : found;
     }
 
     /** How many of the nodes that a walk finds by their codes are compared again by their vectors. */
@@ -184,6 +213,10 @@ final class FrozenGraph {
                     distances[size++] = distance;
                 }
             }
+        }
+        if (size < rows && nodes < scratch.size()) {
+            // One has died since it was counted: the next takes its place.
+            return nearest(scratch, scale, k, alive, wanted);
         }
         sortTies(ids, distances, size);
         int kept = Math.min(size, k);

@@ -254,6 +254,28 @@ class LiveTableTest {
         }
     }
 
+    /** Rows die between the moment a part's nearest are found and that at which their ids are read. */
+    @ParameterizedTest
+    @CsvSource({"true, FLOAT32", "true, INT8", "false, FLOAT32"})
+    void rowsThatDieWhileTheyAreSearchedTakeNoPlaces(boolean frozen, ElementType elementType) throws Exception {
+        try (LiveTable table = small().elementType(elementType).build(ORCHESTRATOR, 2)) {
+            for (int id = 0; id < 60; id++) {
+                table.put(id, new float[] {id, 1});
+            }
+            if (frozen) {
+                table.freeze();
+            }
+            AtomicInteger dead = new AtomicInteger();
+            SearchContext killing = SearchContext.outside((nodes, bytes) -> {
+                while (dead.get() < 8) {
+                    assertThat(table.remove(dead.getAndIncrement())).isTrue();
+                }
+            });
+            assertThat(table.searchFunction(3, 3).search(new float[2], killing).ids())
+                    .containsExactly(8, 9, 10);
+        }
+    }
+
     @Test
     void aFilterGoesOverAllParts() throws Exception {
         Random random = new Random(63);
