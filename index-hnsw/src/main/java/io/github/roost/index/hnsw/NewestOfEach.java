@@ -35,15 +35,20 @@ final class NewestOfEach {
     }
 
     /**
-     * Whether rows of one id took the places of others, so that fewer than k are left of at least as many. Not where every row
-     * of every part was wanted: then there is no more to find.
+     * Whether rows of one id took the places of others, so that rows may be missing: a list that was full says nothing of
+     * rows farther than its last, and with that id counted once there are fewer than k up to there. Not where every row of
+     * every part was wanted: then there is no more to find.
      *
-     * @param wanted how many rows were looked for in each part
+     * @param wanted how many rows were looked for in each part, at least k
      * @param mostRows how many rows, dead ones among them, the largest part has
      */
     static boolean isShort(Neighbors merged, List<Neighbors> found, int k, int wanted, int mostRows) {
         return wanted < mostRows
-                && merged.size() < k
-                && merged.size() < found.stream().mapToInt(Neighbors::size).sum();
+                && found.stream().anyMatch(part -> part.size() >= wanted && hidesNearer(part, merged, k));
+    }
+
+    /** Whether rows farther than the last of a part's may be nearer than the k-th of the merged ones. */
+    private static boolean hidesNearer(Neighbors part, Neighbors merged, int k) {
+        return merged.size() < k || merged.distances()[k - 1] > part.distances()[part.size() - 1];
     }
 }

@@ -276,6 +276,27 @@ class LiveTableTest {
         }
     }
 
+    /** The row that is replaced has been found by its old vector, and is found by its new one, which is far away. */
+    @Test
+    void aRowThatMovesAwayWhileItIsSearchedHidesNoNearerOne() throws Exception {
+        try (LiveTable table = small().build(ORCHESTRATOR, 1)) {
+            for (int id = 0; id < 60; id++) {
+                table.put(id, new float[] {id});
+            }
+            table.freeze();
+            table.put(100, new float[] {100});
+            table.put(110, new float[] {110});
+            AtomicInteger parts = new AtomicInteger();
+            SearchContext moving = SearchContext.outside((nodes, bytes) -> {
+                if (parts.incrementAndGet() == 2) {
+                    table.put(0, new float[] {500});
+                }
+            });
+            assertThat(table.searchFunction(3, 60).search(new float[1], moving).ids())
+                    .containsExactly(1, 2, 3);
+        }
+    }
+
     @Test
     void aFilterGoesOverAllParts() throws Exception {
         Random random = new Random(63);

@@ -19,11 +19,23 @@ class NewestOfEachTest {
     @Test
     void aResultIsShortWhereRowsOfOneIdTookThePlacesOfOthersThatThereMayBe() {
         List<Neighbors> found = List.of(OLDER, NEWER);
-        Neighbors merged = NewestOfEach.merge(found, 3);
-        assertThat(merged.size()).isEqualTo(2);
-        assertThat(NewestOfEach.isShort(merged, found, 3, 3, 4)).isTrue();
-        assertThat(NewestOfEach.isShort(merged, found, 3, 4, 4)).isFalse();
-        assertThat(NewestOfEach.isShort(merged, found, 2, 2, 4)).isFalse();
-        assertThat(NewestOfEach.isShort(merged, List.of(OLDER), 3, 3, 4)).isFalse();
+        Neighbors merged = NewestOfEach.merge(found, 2);
+        assertThat(NewestOfEach.isShort(merged, found, 2, 2, 4)).isTrue();
+        assertThat(NewestOfEach.isShort(merged, found, 2, 2, 2)).isFalse();
+        assertThat(NewestOfEach.isShort(merged, found, 2, 3, 4)).isFalse();
+        assertThat(NewestOfEach.isShort(NewestOfEach.merge(List.of(OLDER), 2), List.of(OLDER), 2, 2, 4))
+                .isFalse();
+        List<Neighbors> twiceInOne = List.of(new Neighbors(new long[] {1, 1}, new float[] {1, 2}));
+        assertThat(NewestOfEach.isShort(NewestOfEach.merge(twiceInOne, 2), twiceInOne, 2, 2, 4))
+                .isTrue();
+    }
+
+    /** The third of the older part is nearer than what comes third of the newer one. */
+    @Test
+    void aFullResultIsShortToo() {
+        List<Neighbors> found = List.of(OLDER, new Neighbors(new long[] {5, 1}, new float[] {10, 30}));
+        Neighbors merged = NewestOfEach.merge(found, 2);
+        assertThat(merged).isEqualTo(new Neighbors(new long[] {2, 5}, new float[] {2, 10}));
+        assertThat(NewestOfEach.isShort(merged, found, 2, 2, 4)).isTrue();
     }
 }
