@@ -305,7 +305,7 @@ public final class IvfTable implements AutoCloseable {
             }
         } finally {
             // Whatever happened: mail that nobody is to take would keep later mail from being taken.
-            toQueue.forEachInt(list -> queue(lists, list));
+            toQueue.forEachInt(list -> queue(lists, list, answers));
         }
         return answers;
     }
@@ -339,13 +339,34 @@ public final class IvfTable implements AutoCloseable {
         return scanner.query(request.forTableOf(rows.size()), lists, probed.length, rows::moves, again, answer);
     }
 
-    private void queue(Lists lists, int list) {
+    /** @param own answers of the queries that the list is queued for; others may have posted to it as well */
+    private void queue(Lists lists, int list, List<CompletableFuture<Neighbors>> own) {
         ListMailbox mailbox = lists.mailboxes()[list];
         try {
             MailboxScan scan = new MailboxScan(scanner, mailbox);
             orchestrator.submit(scan, lists.rows()[list], registration.id(list)).whenComplete(scan);
         } catch (RuntimeException | Error refused) {
-            mailbox.failAll(refused);
+            if (isBecauseClosed(refused)) {
+                // The others counted on this task, and their searches may have been accepted before.
+                own.forEach(answer -> answer.completeExceptionally(refused));
+                scanForAll(mailbox, lists.rows()[list]);
+            } else {
+                mailbox.failAll(refused);
+            }
+        }
+    }
+
+    private boolean isBecauseClosed(Throwable refused) {
+        return !registration.isOpen() || (refused instanceof RejectedSearchException full && full.domain() < 0);
+    }
+
+    /** Scans a list for all who wait for it, in this thread, and tells them where that fails. */
+    private void scanForAll(ListMailbox mailbox, RowList list) {
+        List<IvfQuery<?>> waiting = mailbox.takeAll();
+        try {
+            scanner.scan(list, waiting, SearchContext.outside((nodes, bytes) -> {}));
+        } catch (RuntimeException | Error failure) {
+            waiting.forEach(query -> query.answer().completeExceptionally(failure));
         }
     }
 

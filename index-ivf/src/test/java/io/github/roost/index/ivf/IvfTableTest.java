@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.OverloadPolicy;
 import io.github.roost.core.Registration;
 import io.github.roost.core.RejectedSearchException;
 import io.github.roost.core.SearchContext;
@@ -14,12 +15,14 @@ import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -262,6 +265,56 @@ class IvfTableTest {
         IvfTable table = IvfTable.builder().nlist(3).build(orchestrator, rows);
         table.close();
         refused("unregistered", () -> table.search(rows[0], 1));
+    }
+
+    /**
+     * The first search has posted to both lists and waits for room in a ring; the second finds mail in both, which it leaves
+     * to the first to have queued, and is accepted. Then comes the end.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aSearchThatWasAcceptedIsAnsweredAlthoughTheOneItWaitsWithIsRefused(boolean closeAll) throws Exception {
+        float[][] rows = vectors(new Random(16), 50, 4);
+        CountDownLatch release = new CountDownLatch(1);
+        try (Orchestrator cramped = Orchestrator.builder()
+                        .topology(TopologyReader.synthetic("pack:1 core:1 pu:1").read())
+                        .ringCapacity(1)
+                        .overloadPolicy(OverloadPolicy.block(Duration.ofMinutes(1)))
+                        .build();
+                IvfTable table = IvfTable.builder().nlist(2).build(cramped, rows);
+                Registration other = cramped.register("other")) {
+            CountDownLatch busy = new CountDownLatch(1);
+            SearchFunction<CountDownLatch, Boolean> keeping = (until, context) -> {
+                busy.countDown();
+                until.await();
+                return true;
+            };
+            cramped.submit(keeping, release, other.id());
+            busy.await();
+            cramped.submit(keeping, release, other.id());
+            CompletableFuture<CompletableFuture<Neighbors>> first = new CompletableFuture<>();
+            Thread searcher = Thread.ofPlatform().start(() -> first.complete(table.search(rows[3], 5, 2)));
+            awaitWaiting(searcher);
+            CompletableFuture<Neighbors> second = table.search(rows[7], 50, 2);
+            Thread closer = Thread.ofPlatform().start(closeAll ? cramped::close : table::close);
+            awaitWaiting(closer);
+            release.countDown();
+            assertThat(second.orTimeout(30, TimeUnit.SECONDS).join().size()).isEqualTo(50);
+            assertThatThrownBy(
+                            () -> first.join().orTimeout(30, TimeUnit.SECONDS).join())
+                    .hasMessageContaining(closeAll ? "the orchestrator is closed" : "unregistered");
+            searcher.join();
+            closer.join();
+        } finally {
+            release.countDown();
+        }
+    }
+
+    /** Until a thread has nothing to do until something happens, or has ended. */
+    private static void awaitWaiting(Thread thread) throws InterruptedException {
+        while (thread.getState() != Thread.State.TIMED_WAITING && thread.getState() != Thread.State.TERMINATED) {
+            Thread.sleep(1);
+        }
     }
 
     @Test
