@@ -33,6 +33,15 @@ final class FloatQuery extends IvfQuery<Reservoir> {
         return reservoirs.stream().mapToInt(Reservoir::size).sum() >= request().k();
     }
 
+    /**
+     * A collector that has met a row twice has a bound that is too low: there are fewer than k rows within it. What the others
+     * have found, which did not know that bound, fills the answer with farther ones than those that it kept out.
+     */
+    @Override
+    boolean isShort(Neighbors found) {
+        return super.isShort(found) || found.distances()[found.size() - 1] > bound();
+    }
+
     @Override
     Neighbors merged(List<Reservoir> reservoirs, boolean mayRepeat) {
         int rows = reservoirs.stream().mapToInt(Reservoir::size).sum();

@@ -71,6 +71,11 @@ abstract class IvfQuery<C> {
     /** The answer, of all that has been collected; {@code mayRepeat} says that a row may be there twice. */
     abstract Neighbors merged(List<C> collected, boolean mayRepeat);
 
+    /** Whether an answer of which rows were met twice has less than was found, so that what may have been left out belongs there. */
+    boolean isShort(Neighbors found) {
+        return found.size() < request.k();
+    }
+
     SearchRequest request() {
         return request;
     }
@@ -116,7 +121,7 @@ abstract class IvfQuery<C> {
         boolean mayRepeat = (movesAtBegin & 1) != 0 || moves.getAsLong() != movesAtBegin;
         boolean mayLack = mayRepeat && mayLack(collectors);
         Neighbors found = merged(collectors, mayRepeat);
-        boolean lacks = request.lacksRoom(found.size()) || (mayLack && found.size() < request.k());
+        boolean lacks = request.lacksRoom(found.size()) || (mayLack && isShort(found));
         if (again == null || !lacks) {
             answer.complete(found);
             return;

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.SearchContext;
+import io.github.roost.index.ivf.kernel.QueryGroup;
+import io.github.roost.index.ivf.kernel.Reservoir;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -92,6 +94,27 @@ class FloatScannerTest {
         Neighbors both = new Neighbors(new long[] {0, 1}, new float[] {0, 1});
         FloatQuery query = queryWhileRowsMove(2, where -> both);
         scanner.scan(aRowAtTwoPlaces(), List.of(query), context);
+        assertThat(query.answer().join()).isSameAs(both);
+    }
+
+    /** Two scans at once, of which one meets row 0 twice and so leaves out row 1; the other has only far ones to offer. */
+    @Test
+    void aRowThatWasMetTwiceInPlaceOfANearerOneThanAnotherScanHasFoundHasTheSearchDoneAgain() {
+        Neighbors both = new Neighbors(new long[] {0, 1}, new float[] {0, 4});
+        AtomicLong moves = new AtomicLong();
+        SearchRequest request = new SearchRequest(new float[8], 2, 2, Float.POSITIVE_INFINITY, null);
+        FloatQuery query =
+                new FloatQuery(request, 2, () -> moves.getAndAdd(2), where -> both, new CompletableFuture<>());
+        QueryGroup other = new QueryGroup();
+        other.begin(Metric.SQUARED_L2, 8, 2);
+        Reservoir far = query.borrow();
+        other.add(new float[8], far, query.bound());
+        scanner.scan(aRowAtTwoPlaces(), List.of(query), context);
+        RowList farRows = new RowList(RowLayout.ofFloats(8));
+        farRows.add(900, new float[] {100, 0, 0, 0, 0, 0, 0, 0});
+        ScanKernels.preferred().scan(farRows.runs().getFirst(), other);
+        other.finish();
+        query.giveBack(far, context);
         assertThat(query.answer().join()).isSameAs(both);
     }
 
