@@ -138,14 +138,33 @@ final class IvfRows {
         }
     }
 
-    /** Whether {@link #compact} pays for a list. */
-    synchronized boolean isSparse(int list) {
-        return list < lists.count() && lists.rows()[list].isSparse();
+    /**
+     * Whether {@link #compact} pays for a list and is not queued already: then the caller must queue it, or say with {@link
+     * #putOffCompaction} that it has not.
+     */
+    synchronized boolean claimCompaction(int list) {
+        if (list >= lists.count()) {
+            return false;
+        }
+        RowList rows = lists.rows()[list];
+        boolean claimed = rows.isSparse() && !rows.isCompactionQueued();
+        if (claimed) {
+            rows.setCompactionQueued(true);
+        }
+        return claimed;
+    }
+
+    /** The next who finds the list sparse is to queue its compaction. */
+    synchronized void putOffCompaction(int list) {
+        if (list < lists.count()) {
+            lists.rows()[list].setCompactionQueued(false);
+        }
     }
 
     /** Compacts a list if that pays. */
     synchronized void compact(int list) {
-        if (isSparse(list)) {
+        putOffCompaction(list);
+        if (list < lists.count() && lists.rows()[list].isSparse()) {
             lists.rows()[list].compact((id, place) -> locations.put(id, list, place));
         }
     }

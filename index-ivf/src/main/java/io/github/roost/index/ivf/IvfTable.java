@@ -426,15 +426,21 @@ public final class IvfTable implements AutoCloseable {
      * closed meanwhile it is not needed.
      */
     private void compactIfSparse(int list) {
-        if (list >= 0 && rows.isSparse(list)) {
+        if (list >= 0 && rows.claimCompaction(list)) {
+            boolean queued = false;
             try {
                 SearchFunction<Integer, Boolean> compaction = (sparse, context) -> {
                     rows.compact(sparse);
                     return true;
                 };
                 orchestrator.submit(compaction, list, registration.id(list), SubmitOptions.BATCH);
+                queued = true;
             } catch (RejectedSearchException | IllegalArgumentException fullOrClosed) {
                 return;
+            } finally {
+                if (!queued) {
+                    rows.putOffCompaction(list);
+                }
             }
         }
     }

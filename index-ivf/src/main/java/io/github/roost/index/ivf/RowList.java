@@ -42,6 +42,8 @@ final class RowList {
     private int places;
     /** The writer's. */
     private int dead;
+    /** The writer's. */
+    private boolean compactionQueued;
 
     RowList(RowLayout layout) {
         this.layout = layout;
@@ -169,6 +171,16 @@ final class RowList {
     /** Whether enough is dead for {@link #compact} to pay. The writer's. */
     boolean isSparse() {
         return dead > FEW_DEAD && dead > MOST_DEAD * places;
+    }
+
+    /** Whether {@link #compact} is yet to come. The writer's. */
+    boolean isCompactionQueued() {
+        return compactionQueued;
+    }
+
+    /** Notes whether {@link #compact} is yet to come. The writer's. */
+    void setCompactionQueued(boolean queued) {
+        compactionQueued = queued;
     }
 
     /** Told of rows that live. */

@@ -218,6 +218,40 @@ class IvfMutationTest {
         assertSearchesAreExact(table, expected, random);
     }
 
+    /** While the only worker is busy every removal from a sparse list could queue another. */
+    @Test
+    void aListIsQueuedForCompactionOnce() throws Exception {
+        try (Orchestrator one = Orchestrator.builder()
+                .topology(TopologyReader.synthetic("pack:1 l3:1 core:1 pu:1").read())
+                .build()) {
+            float[][] rows = new float[500][];
+            Arrays.setAll(rows, i -> constant(i % 200));
+            IvfTable table = IvfTable.builder().nlist(1).build(one, rows);
+            for (int round = 0; round < 2; round++) {
+                CountDownLatch started = new CountDownLatch(1);
+                CountDownLatch release = new CountDownLatch(1);
+                one.submit(
+                        (none, context) -> {
+                            started.countDown();
+                            return release.await(60, TimeUnit.SECONDS);
+                        },
+                        0,
+                        table.registration().id(0));
+                started.await();
+                try {
+                    for (int i = 0; i < 200; i++) {
+                        assertThat(table.remove(200L * round + i)).isTrue();
+                    }
+                    assertThat(one.stats().workers().getFirst().waiting()).isEqualTo(1);
+                } finally {
+                    release.countDown();
+                }
+                one.runBatch("after the compaction", 1, piece -> {});
+                assertThat(table.listSize(0)).isEqualTo(300 - 200 * round);
+            }
+        }
+    }
+
     @Test
     void aRebuildEvensOutAStreamThatHasDrifted() {
         Random random = new Random(7);
