@@ -29,7 +29,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -380,6 +383,92 @@ class LiveTableTest {
             writer.get();
             assertThat(searcher.get()).isPositive();
             assertThat(table.size()).isEqualTo(ids);
+        }
+    }
+
+    /**
+     * Two threads write, each its own ids, and two search: an id that nobody changed from before a search to after it is in the
+     * answer with its distance, or absent, or farther than the last. Few ids and places, so that searches and changes meet,
+     * rows lie at one place, and there are always rows that come next.
+     */
+    @ParameterizedTest
+    @ValueSource(ints = {64, 20_000})
+    void everyAnswerIsRightForAllThatNobodyChangesMeanwhile(int freezeAfter) throws Exception {
+        int ids = 40;
+        AtomicLongArray changes = new AtomicLongArray(ids);
+        AtomicReferenceArray<float[]> rows = new AtomicReferenceArray<>(ids);
+        for (int id = 0; id < ids; id++) {
+            rows.set(id, new float[0]);
+        }
+        AtomicInteger writing = new AtomicInteger(2);
+        try (LiveTable table = small().freezeAfter(freezeAfter).build(ORCHESTRATOR, 2);
+                ExecutorService threads = Executors.newFixedThreadPool(4)) {
+            List<Future<?>> running = new ArrayList<>();
+            for (int thread = 0; thread < 2; thread++) {
+                Random own = new Random(72 + thread);
+                int first = thread;
+                running.add(threads.submit(() -> {
+                    try {
+                        for (int change = 0; change < 100_000; change++) {
+                            int id = 2 * own.nextInt(ids / 2) + first;
+                            float[] row = own.nextInt(3) == 0 ? new float[0] : place(own);
+                            changes.incrementAndGet(id);
+                            if (row.length == 0) {
+                                table.remove(id);
+                            } else {
+                                table.put(id, row);
+                            }
+                            rows.set(id, row);
+                            changes.incrementAndGet(id);
+                        }
+                    } finally {
+                        writing.decrementAndGet();
+                    }
+                }));
+                running.add(threads.submit(() -> {
+                    Random chance = new Random(74 + first);
+                    while (writing.get() > 0) {
+                        float[] query = place(chance);
+                        int k = 1 + chance.nextInt(10);
+                        long[] before = new long[ids];
+                        float[][] then = new float[ids][];
+                        for (int id = 0; id < ids; id++) {
+                            before[id] = changes.get(id);
+                            then[id] = rows.get(id);
+                        }
+                        Neighbors found = table.search(query, k, ids).join();
+                        Map<Long, Float> distances = new TreeMap<>();
+                        for (int i = 0; i < found.size(); i++) {
+                            assertThat(distances.put(found.ids()[i], found.distances()[i]))
+                                    .isNull();
+                        }
+                        for (int id = 0; id < ids; id++) {
+                            if (before[id] % 2 == 0 && changes.get(id) == before[id]) {
+                                assertRight(found, distances.get((long) id), k, query, then[id]);
+                            }
+                        }
+                    }
+                }));
+            }
+            for (Future<?> each : running) {
+                each.get();
+            }
+        }
+    }
+
+    private static float[] place(Random random) {
+        return new float[] {random.nextInt(12), random.nextInt(12)};
+    }
+
+    /** @param row of no components where there is none */
+    private static void assertRight(Neighbors found, @Nullable Float distance, int k, float[] query, float[] row) {
+        if (row.length == 0) {
+            assertThat(distance).isNull();
+        } else if (distance != null) {
+            assertThat(distance).isCloseTo(distance(row, query, Metric.SQUARED_L2), within(1e-4f));
+        } else {
+            assertThat(found.size()).isEqualTo(k);
+            assertThat(distance(row, query, Metric.SQUARED_L2)).isGreaterThan(found.distances()[k - 1] - 1e-4f);
         }
     }
 
