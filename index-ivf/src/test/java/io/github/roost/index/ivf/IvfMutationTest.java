@@ -23,9 +23,13 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -349,6 +353,103 @@ class IvfMutationTest {
             }
             changes.get();
             rebuilds.get();
+        }
+    }
+
+    /**
+     * Two threads write, each its own ids, one rebuilds and two search: an id that nobody changed from before a search to after
+     * it is in the answer with its distance, or absent, or farther than the last. Few ids, so that searches and changes meet.
+     */
+    @ParameterizedTest
+    @EnumSource(Kept.class)
+    void everyAnswerIsRightForAllThatNobodyChangesMeanwhile(Kept kept) throws Exception {
+        int ids = 40;
+        AtomicLongArray changes = new AtomicLongArray(ids);
+        AtomicReferenceArray<float[]> rows = new AtomicReferenceArray<>(ids);
+        float[][] first = new float[ids][];
+        Random random = new Random(15);
+        for (int id = 0; id < ids; id++) {
+            first[id] = vector(random);
+            rows.set(id, first[id]);
+        }
+        IvfTable table = kept.builder().nlist(4).rerank(100).build(orchestrator, first);
+        // What codes are learnt of, whatever else there is.
+        table.add(new long[] {ids, ids + 1}, new float[][] {constant(0), constant(255)});
+        table.rebuild().join();
+        AtomicInteger writing = new AtomicInteger(2);
+        try (ExecutorService threads =
+                Executors.newThreadPerTaskExecutor(Thread.ofPlatform().factory())) {
+            List<Future<?>> running = new ArrayList<>();
+            for (int thread = 0; thread < 2; thread++) {
+                Random own = new Random(16 + thread);
+                int parity = thread;
+                running.add(threads.submit(() -> {
+                    try {
+                        for (int change = 0; change < 100_000; change++) {
+                            int id = 2 * own.nextInt(ids / 2) + parity;
+                            changes.incrementAndGet(id);
+                            rows.set(id, changed(table, id, rows.get(id), own));
+                            changes.incrementAndGet(id);
+                        }
+                    } finally {
+                        writing.decrementAndGet();
+                    }
+                }));
+                running.add(threads.submit(() -> {
+                    Random chance = new Random(18 + parity);
+                    while (writing.get() > 0) {
+                        float[] query = vector(chance);
+                        int k = 1 + chance.nextInt(10);
+                        long[] before = new long[ids];
+                        float[][] then = new float[ids][];
+                        for (int id = 0; id < ids; id++) {
+                            before[id] = changes.get(id);
+                            then[id] = rows.get(id);
+                        }
+                        Neighbors found = table.search(query, k, 4).join();
+                        Map<Long, Float> distances = new TreeMap<>();
+                        for (int i = 0; i < found.size(); i++) {
+                            assertThat(distances.put(found.ids()[i], found.distances()[i]))
+                                    .isNull();
+                        }
+                        for (int id = 0; id < ids; id++) {
+                            if (before[id] % 2 == 0 && changes.get(id) == before[id]) {
+                                assertRight(found, distances.get((long) id), k, query, then[id]);
+                            }
+                        }
+                    }
+                }));
+            }
+            while (writing.get() > 0) {
+                table.rebuild().join();
+            }
+            for (Future<?> each : running) {
+                each.get();
+            }
+        }
+    }
+
+    /** Changes a row that is of no components where there is none; what it is then. */
+    private static float[] changed(IvfTable table, long id, float[] row, Random random) {
+        float[] next = random.nextInt(3) == 0 ? new float[0] : vector(random);
+        if (row.length > 0 && next.length > 0) {
+            table.update(id, next);
+        } else if (next.length > 0) {
+            table.add(id, next);
+        } else {
+            assertThat(table.remove(id)).isEqualTo(row.length > 0);
+        }
+        return next;
+    }
+
+    private static void assertRight(Neighbors found, @Nullable Float distance, int k, float[] query, float[] row) {
+        if (row.length == 0) {
+            assertThat(distance).isNull();
+        } else if (distance != null) {
+            assertThat((double) distance).isEqualTo(distance(Metric.SQUARED_L2, query, row));
+        } else {
+            assertThat(found.size()).isEqualTo(k);
+            assertThat(distance(Metric.SQUARED_L2, query, row)).isGreaterThanOrEqualTo(found.distances()[k - 1]);
         }
     }
 
