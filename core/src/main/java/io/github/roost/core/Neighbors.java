@@ -64,8 +64,8 @@ public record Neighbors(long[] ids, float[] distances) {
         record Cursor(Neighbors neighbors, int position) implements Comparable<Cursor> {
             @Override
             public int compareTo(Cursor other) {
-                int byDistance =
-                        Float.compare(neighbors.distances[position], other.neighbors.distances[other.position]);
+                int byDistance = Integer.compare(
+                        ordered(neighbors.distances[position]), ordered(other.neighbors.distances[other.position]));
                 return byDistance != 0
                         ? byDistance
                         : Long.compare(neighbors.ids[position], other.neighbors.ids[other.position]);

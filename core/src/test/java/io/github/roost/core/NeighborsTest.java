@@ -40,6 +40,13 @@ class NeighborsTest {
         assertThat(Neighbors.sorted(new long[] {3, 1, 2}, new float[] {-0f, 0f, -0f})
                         .ids())
                 .containsExactly(1, 2, 3);
+        assertThat(Neighbors.merge(
+                                List.of(
+                                        new Neighbors(new long[] {1, 3}, new float[] {0f, -0f}),
+                                        new Neighbors(new long[] {2}, new float[] {-0f})),
+                                3)
+                        .ids())
+                .containsExactly(1, 2, 3);
     }
 
     @Test

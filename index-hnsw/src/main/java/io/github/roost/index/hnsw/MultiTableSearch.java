@@ -11,7 +11,9 @@ import java.util.concurrent.CompletableFuture;
 
 /** Asks several tables one query, each on its home domain, and merges what they find. Immutable; thread-safe. */
 public final class MultiTableSearch {
-    private static final Comparator<TableHit> NEAREST_FIRST = Comparator.comparingDouble(TableHit::distance)
+    /** Both zeros are one distance, which comparing doubles would tell apart: the sum is never the negative one. */
+    private static final Comparator<TableHit> NEAREST_FIRST = Comparator.comparingDouble(
+                    (TableHit hit) -> hit.distance() + 0.0)
             .thenComparingInt(TableHit::table)
             .thenComparingLong(TableHit::id);
 
@@ -61,7 +63,7 @@ public final class MultiTableSearch {
         return orchestrator.fanOut(parts, results -> merge(results, k));
     }
 
-    private static List<TableHit> merge(List<Neighbors> results, int k) {
+    static List<TableHit> merge(List<Neighbors> results, int k) {
         List<TableHit> hits = new ArrayList<>();
         for (int table = 0; table < results.size(); table++) {
             Neighbors found = results.get(table);

@@ -344,6 +344,17 @@ class HnswTableTest {
     }
 
     @Test
+    void hitsOfSeveralTablesAtEitherZeroAreInTheOrderOfTheirTables() {
+        List<TableHit> hits = MultiTableSearch.merge(
+                List.of(
+                        new Neighbors(new long[] {7, 8}, new float[] {0f, -0f}),
+                        new Neighbors(new long[] {1}, new float[] {-0f})),
+                3);
+        assertThat(hits).extracting(TableHit::table).containsExactly(0, 0, 1);
+        assertThat(hits).extracting(TableHit::id).containsExactly(7L, 8L, 1L);
+    }
+
+    @Test
     void badInputIsNamed() {
         float[][] rows = gaussian(10, 4, new Random(8));
         HnswTable.Builder builder = HnswTable.builder();
