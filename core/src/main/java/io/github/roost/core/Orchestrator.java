@@ -267,15 +267,14 @@ public final class Orchestrator implements AutoCloseable {
                 checkOpen(part.mappingId());
             }
             FanOut<P, R> fanOut = new FanOut<>(all, merger, epoch, now, deadline);
-            Reservation places = new Reservation(pool, options.priority(), fanOut.parts());
+            List<? extends Task> tasks = fanOut.parts();
+            Reservation places = new Reservation(pool, options.priority(), tasks.size());
             boolean inRings = reserveAllOrApplyPolicy(all, places, epoch.mapping(), now);
             accepted = true;
             if (inRings) {
-                places.put(fanOut);
+                places.put(tasks);
             } else {
-                for (int i = 0; i < fanOut.parts(); i++) {
-                    runInCaller(fanOut.part(i));
-                }
+                tasks.forEach(this::runInCaller);
             }
             return fanOut;
         } finally {

@@ -3,6 +3,7 @@ package io.github.roost.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -214,6 +215,61 @@ class OrchestratorTest {
         assertThat(orchestrator.close(Duration.ofSeconds(10))).isTrue();
         OrchestratorStats.TaskCounts tasks = orchestrator.stats().tasks();
         assertThat(tasks.failed() + tasks.cancelled()).isEqualTo(4);
+    }
+
+    @Test
+    void aFanOutThatIsOverKeepsNeitherItsQueriesNorItsPartsResults() throws InterruptedException {
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
+            MappingId id = orchestrator.register("table").id();
+            List<WeakReference<Object>> gone = new ArrayList<>();
+            CompletableFuture<Integer> merged = fanOutOfObjects(orchestrator, id, gone);
+            assertThat(merged.join()).isEqualTo(2);
+            // The worker's own stack may still hold what it ran last.
+            orchestrator.submit(DOUBLE, 1, id).join();
+            for (int tries = 0; tries < 100 && gone.stream().anyMatch(object -> object.get() != null); tries++) {
+                System.gc();
+                Thread.sleep(10);
+            }
+            assertThat(gone)
+                    .hasSize(4)
+                    .allSatisfy(object -> assertThat(object.get()).isNull());
+            assertThat(merged).isCompletedWithValue(2);
+        }
+    }
+
+    private static CompletableFuture<Integer> fanOutOfObjects(
+            Orchestrator orchestrator, MappingId id, List<WeakReference<Object>> seen) {
+        SearchFunction<Object, Object> search = (query, context) -> {
+            Object result = new Object();
+            seen.add(new WeakReference<>(query));
+            seen.add(new WeakReference<>(result));
+            return result;
+        };
+        return orchestrator.fanOut(
+                List.of(new Part<>(search, new Object(), id), new Part<>(search, new Object(), id)), List::size);
+    }
+
+    @Test
+    void aPartThatEndsAfterItsFanOutWasCancelledIsCountedAsCancelled() {
+        Orchestrator orchestrator = Machines.orchestrator(1, 1).build();
+        MappingId id = orchestrator.register("table").id();
+        for (SearchFunction<Integer, Integer> ending :
+                List.<SearchFunction<Integer, Integer>>of(DOUBLE, (query, context) -> {
+                    throw new IllegalStateException("too late");
+                })) {
+            CountDownLatch started = new CountDownLatch(1);
+            CountDownLatch release = new CountDownLatch(1);
+            SearchFunction<Integer, Integer> search = (query, context) -> {
+                blocking(started, release).search(query, context);
+                return ending.search(query, context);
+            };
+            CompletableFuture<Integer> fanOut = orchestrator.fanOut(List.of(new Part<>(search, 1, id)), List::size);
+            await(started);
+            fanOut.cancel(false);
+            release.countDown();
+        }
+        assertThat(orchestrator.close(Duration.ofSeconds(10))).isTrue();
+        assertThat(orchestrator.stats().tasks().cancelled()).isEqualTo(2);
     }
 
     @Test

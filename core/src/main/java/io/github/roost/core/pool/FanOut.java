@@ -16,15 +16,24 @@ import org.jspecify.annotations.Nullable;
  * <p>Every part writes its result into its own place of an array, then counts itself off with an atomic decrement. The
  * part that counts to zero has thereby seen all decrements, and with them all writes before them, and merges. The first
  * failing part fails the future at once; parts not yet begun then see the future done and are skipped. Parts are
- * counted off however they end, so nothing of the query is left behind.
+ * counted off however they end, so nothing of the query is left behind. A future may be kept long after its query: once
+ * nothing is left to do it keeps neither parts nor results.
  */
 public final class FanOut<P, R> extends RoostFuture<R> {
-    private final Merger<P, R> merger;
     private final long submittedNanos;
     private final long deadlineNanos;
-    private final List<FanOutPart<P>> parts;
-    private final @Nullable Object[] results;
     private final AtomicInteger remaining;
+    /** Set to null once, by the thread that counts the last part off, or fails the future from outside. */
+    private @Nullable Work<P, R> work;
+
+    /** What the query is made of: all results are there once no part remains. */
+    private record Work<P, R>(
+            List<FanOutPart<P>> parts, @Nullable Object[] results, Merger<P, R> merger) {
+        @SuppressWarnings("unchecked") // only results of parts, which are P, are put into the array
+        R merged() throws Exception {
+            return merger.merge((List<P>) Collections.unmodifiableList(Arrays.asList(results)));
+        }
+    }
 
     /** @param parts at least one */
     public FanOut(
@@ -33,25 +42,20 @@ public final class FanOut<P, R> extends RoostFuture<R> {
             Epoch epoch,
             long submittedNanos,
             long deadlineNanos) {
-        this.merger = merger;
         this.submittedNanos = submittedNanos;
         this.deadlineNanos = deadlineNanos;
-        this.results = new Object[parts.size()];
         this.remaining = new AtomicInteger(parts.size());
-        this.parts = new ArrayList<>(parts.size());
+        List<FanOutPart<P>> tasks = new ArrayList<>(parts.size());
         for (Part<?, P> part : parts) {
-            this.parts.add(new FanOutPart<>(this, part, this.parts.size(), epoch));
+            tasks.add(new FanOutPart<>(this, part, tasks.size(), epoch));
         }
+        this.work = new Work<>(tasks, new Object[parts.size()], merger);
     }
 
-    /** Number of parts. */
-    public int parts() {
-        return parts.size();
-    }
-
-    /** The task of one part. */
-    public Task part(int index) {
-        return parts.get(index);
+    /** The task of each part; none once the query is over. */
+    public List<? extends Task> parts() {
+        Work<P, R> all = work;
+        return all == null ? List.of() : all.parts;
     }
 
     long submittedNanos() {
@@ -64,28 +68,37 @@ public final class FanOut<P, R> extends RoostFuture<R> {
 
     @Override
     void help(Worker worker, long untilNanos) {
-        for (FanOutPart<P> part : parts) {
-            worker.runIfUnclaimed(part);
-        }
+        parts().forEach(worker::runIfUnclaimed);
     }
 
     void expired(long lateNanos) {
         completeExceptionally(new DeadlineExceededException(lateNanos));
     }
 
+    /** Fails the query from outside: parts that run may still count themselves off, for nothing. */
+    void fail(Throwable cause) {
+        completeExceptionally(cause);
+        work = null;
+    }
+
     /** A part is over; its result, if it has one, is kept for the merge. */
     void countOff(int index, @Nullable P result) {
-        results[index] = result;
-        if (remaining.decrementAndGet() == 0 && !isDone()) {
-            mergeAndComplete();
+        Work<P, R> all = work;
+        if (all != null) {
+            all.results[index] = result;
+        }
+        if (remaining.decrementAndGet() == 0) {
+            work = null;
+            if (all != null && !isDone()) {
+                mergeAndComplete(all);
+            }
         }
     }
 
-    @SuppressWarnings("unchecked") // only results of parts, which are P, are put into the array
-    private void mergeAndComplete() {
+    private void mergeAndComplete(Work<P, R> all) {
         R merged;
         try {
-            merged = merger.merge((List<P>) Collections.unmodifiableList(Arrays.asList(results)));
+            merged = all.merged();
         } catch (Throwable failure) {
             completeExceptionally(failure);
             return;

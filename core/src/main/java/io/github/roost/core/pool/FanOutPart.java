@@ -48,9 +48,9 @@ final class FanOutPart<P> implements Task {
         } else {
             try {
                 result = search(part, context);
-                context.finished(Outcome.COMPLETED);
+                context.finished(fanOut.isDone() ? Outcome.CANCELLED : Outcome.COMPLETED);
             } catch (Throwable failure) {
-                context.finished(Outcome.FAILED);
+                context.finished(fanOut.isDone() ? Outcome.CANCELLED : Outcome.FAILED);
                 fanOut.completeExceptionally(failure);
             }
         }
@@ -63,7 +63,7 @@ final class FanOutPart<P> implements Task {
 
     @Override
     public void fail(Throwable cause) {
-        fanOut.completeExceptionally(cause);
+        fanOut.fail(cause);
     }
 
     @Override

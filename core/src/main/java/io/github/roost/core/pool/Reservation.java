@@ -1,6 +1,7 @@
 package io.github.roost.core.pool;
 
 import io.github.roost.core.Priority;
+import java.util.List;
 
 /** Places for the parts of one query, in rings of several workers, so that all are placed or none. One thread's. */
 public final class Reservation {
@@ -39,9 +40,9 @@ public final class Reservation {
     }
 
     /** Puts a task into each place. */
-    public void put(FanOut<?, ?> fanOut) {
+    public void put(List<? extends Task> tasks) {
         for (int i = 0; i < reserved; i++) {
-            pool.put(workers[i], priority, places[i], fanOut.part(i));
+            pool.put(workers[i], priority, places[i], tasks.get(i));
         }
         reserved = 0;
     }

@@ -32,6 +32,7 @@ public class FanOutStress {
             StressTasks.epoch(),
             Task.NOT_TIMED,
             Task.NO_DEADLINE);
+    private final List<? extends Task> parts = fanOut.parts();
 
     private static MappingId anyId() {
         try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
@@ -45,14 +46,14 @@ public class FanOutStress {
 
     @Actor
     public void worker1() {
-        run(fanOut.part(0));
-        run(fanOut.part(2));
+        run(parts.get(0));
+        run(parts.get(2));
     }
 
     @Actor
     public void worker2() {
-        run(fanOut.part(1));
-        run(fanOut.part(2));
+        run(parts.get(1));
+        run(parts.get(2));
     }
 
     private static void run(Task task) {
