@@ -26,7 +26,8 @@ import org.slf4j.LoggerFactory;
  * publishes it where that pays.
  *
  * <p>Everything that changes the mapping happens under the lock of this object; readers take none: they read
- * the current epoch, which is written with one volatile store once the epoch and its mapping are complete.
+ * the current epoch, which is written with one volatile store once the epoch and its mapping are complete. The epoch
+ * before retires outside the lock, since users' code may wait for that.
  */
 final class Mapper {
     private static final Logger LOG = LoggerFactory.getLogger(Mapper.class);
@@ -101,22 +102,27 @@ final class Mapper {
     }
 
     /** Ends a short window; true if a new mapping was published. */
-    synchronized boolean endWindow() {
+    boolean endWindow() {
+        Optional<Epoch> before = remap();
+        before.ifPresent(epochs::letRetire);
+        return before.isPresent();
+    }
+
+    /** Ends a short window; the epoch before if a new mapping was published. */
+    private synchronized Optional<Epoch> remap() {
         windows.endShortWindow(monitor.totals(slotCount));
         if (!adapts) {
-            return false;
+            return Optional.empty();
         }
         Mapping now = epochs.current().mapping();
         RemapEvent event = new RemapEvent();
         event.begin();
-        Optional<Remap> remap = rule.atWindowEnd(now, windows);
-        remap.ifPresent(decided -> publish(now, decided, event));
-        return remap.isPresent();
+        return rule.atWindowEnd(now, windows).map(decided -> publish(now, decided, event));
     }
 
-    private void publish(Mapping now, Remap remap, RemapEvent event) {
+    private Epoch publish(Mapping now, Remap remap, RemapEvent event) {
         long moved = remap.movedBytes(now);
-        epochs.publish(remap.mapping());
+        Epoch before = epochs.publish(remap.mapping());
         remaps++;
         movedBytes += moved;
         event.describe(
@@ -125,24 +131,58 @@ final class Mapper {
                 imbalance(now, remap.traffic()),
                 imbalance(remap.mapping(), remap.traffic()));
         event.commit();
+        return before;
     }
 
     private static double imbalance(Mapping mapping, Traffic traffic) {
         return DomainLoads.imbalance(DomainLoads.of(mapping, traffic.bytes()));
     }
 
-    synchronized CompletableFuture<Void> advanceEpoch() {
-        return epochs.publish(epochs.current().mapping()).retired().copy();
+    CompletableFuture<Void> advanceEpoch() {
+        Epoch before = publishAgain();
+        epochs.letRetire(before);
+        return before.retired().copy();
+    }
+
+    /** Publishes the present mapping under a new epoch; the epoch before. */
+    private synchronized Epoch publishAgain() {
+        return epochs.publish(epochs.current().mapping());
     }
 
     Epochs epochs() {
         return epochs;
     }
 
-    synchronized Registration register(Orchestrator owner, String name, int clusters) {
+    Registration register(Orchestrator owner, String name, int clusters) {
         if (clusters < 1) {
             throw new IllegalArgumentException("table " + name + " must have at least 1 cluster, got " + clusters);
         }
+        return register(owner, name, clusters, false);
+    }
+
+    /** Registers what lasts as long as some batch work does and does not count as a table's. */
+    Registration registerBatchWork(Orchestrator owner, String name, int workers) {
+        return register(owner, name, workers, true);
+    }
+
+    private Registration register(Orchestrator owner, String name, int clusters, boolean batchWork) {
+        Registration registration;
+        Epoch before;
+        synchronized (this) {
+            if (!batchWork) {
+                requireRoom(name, clusters);
+            }
+            int first = takeSlots(clusters);
+            registration = new Registration(owner, name, first, clusters, batchWork);
+            tables.put(first, registration);
+            monitor.ensureCapacity(slotCount);
+            before = epochs.publish(withHomesFor(first, clusters));
+        }
+        epochs.letRetire(before);
+        return registration;
+    }
+
+    private void requireRoom(String name, int clusters) {
         int registered = tables.values().stream()
                 .filter(table -> !table.isBatchWork())
                 .mapToInt(Registration::clusters)
@@ -151,21 +191,6 @@ final class Mapper {
             throw new IllegalArgumentException("all tables together may have 131,072 mapping ids, " + registered
                     + " are registered, got " + clusters + " more for table " + name);
         }
-        return place(owner, name, clusters, false);
-    }
-
-    /** Registers what lasts as long as some batch work does and does not count as a table's. */
-    synchronized Registration registerBatchWork(Orchestrator owner, String name, int workers) {
-        return place(owner, name, workers, true);
-    }
-
-    private Registration place(Orchestrator owner, String name, int clusters, boolean batchWork) {
-        int first = takeSlots(clusters);
-        Registration registration = new Registration(owner, name, first, clusters, batchWork);
-        tables.put(first, registration);
-        monitor.ensureCapacity(slotCount);
-        epochs.publish(withHomesFor(first, clusters));
-        return registration;
     }
 
     private int takeSlots(int count) {
@@ -217,9 +242,10 @@ final class Mapper {
                 return;
             }
             registration.markClosed();
-            last = epochs.publish(epochs.current().mapping());
+            last = publishAgain();
         }
         last.retired().thenRun(() -> recycle(registration));
+        epochs.letRetire(last);
     }
 
     private synchronized void recycle(Registration registration) {

@@ -837,7 +837,9 @@ class OrchestratorTest {
                 }
             }
             long before = orchestrator.mapping().epoch();
+            CompletableFuture<Boolean> free = usableByOthersOnceRetired(orchestrator);
             assertThat(orchestrator.endWindow()).isTrue();
+            assertThat(free.join()).isTrue();
             assertThat(orchestrator.mapping().epoch()).isEqualTo(before + 1);
             assertThat(together.stream()
                             .map(table -> orchestrator.homes(table.id()).getFirst()))
@@ -865,6 +867,30 @@ class OrchestratorTest {
             retired.join();
             quiet.join();
         }
+    }
+
+    @Test
+    void whatWaitsForAnEpochHoldsNothingUp() {
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
+            Registration table = orchestrator.register("table");
+            for (Runnable publishing :
+                    List.<Runnable>of(orchestrator::quiesce, () -> orchestrator.register("other"), table::close)) {
+                CompletableFuture<Boolean> free = usableByOthersOnceRetired(orchestrator);
+                publishing.run();
+                assertThat(free.join()).isTrue();
+            }
+        }
+    }
+
+    /** Completes when the present epoch has retired: whether another thread can use the orchestrator meanwhile. */
+    private static CompletableFuture<Boolean> usableByOthersOnceRetired(Orchestrator orchestrator) {
+        return orchestrator
+                .retired(orchestrator.mapping().epoch())
+                .thenApply(none -> CompletableFuture.supplyAsync(orchestrator::mapping)
+                        .thenApply(mapping -> true)
+                        .completeOnTimeout(false, 10, TimeUnit.SECONDS)
+                        .join())
+                .toCompletableFuture();
     }
 
     @Test

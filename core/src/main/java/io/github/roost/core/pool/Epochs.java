@@ -36,14 +36,24 @@ public final class Epochs {
         return current;
     }
 
-    /** Puts a mapping in force under the next number; returns the epoch before. Callers take turns. */
+    /**
+     * Puts a mapping in force under the next number; returns the epoch before, which the caller {@linkplain #letRetire lets
+     * retire} once it holds no lock. Callers take turns.
+     */
     public Epoch publish(Mapping mapping) {
         Epoch before = current;
         Epoch next = new Epoch(mapping.withEpoch(before.mapping().epoch() + 1), lanes);
         living.put(next.mapping().epoch(), next);
         current = next;
-        before.supersede(this::retireDrained);
         return before;
+    }
+
+    /**
+     * Lets an epoch retire that another is in force after: at once if it is drained. What waits for that is users' code and
+     * runs in this thread. Once for each epoch, in any order.
+     */
+    public void letRetire(Epoch before) {
+        before.supersede(this::retireDrained);
     }
 
     private void retireDrained() {

@@ -34,7 +34,7 @@ public class EpochStress {
     @Actor
     public void publisher(ZZZ_Result result) {
         first.enter(1, 1);
-        epochs.publish(mapping);
+        epochs.letRetire(epochs.publish(mapping));
         result.r2 = first.retired().isDone();
         first.exit(0, 1);
     }

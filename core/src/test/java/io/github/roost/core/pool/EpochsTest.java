@@ -17,11 +17,17 @@ class EpochsTest {
     private final Mapping mapping = Mapping.of(2, new int[] {0, 1});
     private final Epochs epochs = new Epochs(mapping, 2);
 
+    private Epoch publish() {
+        Epoch before = epochs.publish(mapping);
+        epochs.letRetire(before);
+        return before;
+    }
+
     @Test
     void anEmptyEpochRetiresAsSoonAsItIsSuperseded() {
         Epoch epoch = epochs.current();
         assertThat(epoch.retired()).isNotDone();
-        epochs.publish(mapping);
+        publish();
         assertThat(epoch.retired()).isDone();
         assertThat(epochs.current().mapping().epoch()).isEqualTo(1);
     }
@@ -30,7 +36,7 @@ class EpochsTest {
     void theLastTaskOutRetiresTheEpochWhateverDomainItRanOn() {
         Epoch epoch = epochs.current();
         epoch.enter(0, 3);
-        epochs.publish(mapping);
+        publish();
         epoch.exit(1, 1);
         epoch.exit(17, 1);
         assertThat(epoch.retired()).isNotDone();
@@ -46,7 +52,7 @@ class EpochsTest {
         slow.enter(0, 1);
         List<Epoch> later = new ArrayList<>();
         for (int i = 0; i < 100_000; i++) {
-            epochs.publish(mapping);
+            publish();
             later.add(epochs.current());
         }
         assertThat(later).noneMatch(epoch -> epoch.retired().isDone());
@@ -56,8 +62,19 @@ class EpochsTest {
     }
 
     @Test
+    void epochsRetireInOrderThoughTheLaterIsLetGoFirst() {
+        Epoch first = epochs.publish(mapping);
+        Epoch second = epochs.publish(mapping);
+        epochs.letRetire(second);
+        assertThat(second.retired()).isNotDone();
+        epochs.letRetire(first);
+        assertThat(first.retired()).isDone();
+        assertThat(second.retired()).isDone();
+    }
+
+    @Test
     void onlyEpochsThatExistCanBeWaitedFor() {
-        epochs.publish(mapping);
+        publish();
         assertThat(epochs.retired(0)).isDone();
         assertThat(epochs.retired(1)).isNotDone();
         assertThatThrownBy(() -> epochs.retired(2)).hasMessageContaining("between 0 and 1, got 2");
@@ -87,7 +104,7 @@ class EpochsTest {
         }
         List<Epoch> superseded = new ArrayList<>();
         for (int round = 0; round < 20_000; round++) {
-            superseded.add(epochs.publish(mapping));
+            superseded.add(publish());
         }
         stop.set(true);
         for (Thread dispatcher : dispatchers) {
