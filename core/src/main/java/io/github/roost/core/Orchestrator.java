@@ -115,8 +115,14 @@ public final class Orchestrator implements AutoCloseable {
                 builder.shortPerLong(),
                 scheduling == Scheduling.V2);
         events.nameSlotsBy(mapper::nameOf);
-        pool.start();
-        mapper.start();
+        try {
+            pool.start();
+            mapper.start();
+        } catch (Throwable e) {
+            // Nobody else could end the threads that have started.
+            pool.terminate();
+            throw e;
+        }
     }
 
     /** {@return a builder with every option at its default} */
