@@ -1,6 +1,9 @@
 package io.github.roost.core;
 
-/** How long a worker that finds nothing to run keeps looking before it sleeps. Shared by all workers: stateless. */
+/**
+ * How long a worker that finds nothing to run keeps looking before it sleeps. Shared by all workers: stateless. A worker on
+ * which it throws does not ask it again, and sleeps as soon as it finds nothing.
+ */
 @FunctionalInterface
 public interface IdleStrategy {
     /**

@@ -696,7 +696,8 @@ public final class Orchestrator implements AutoCloseable {
         /**
          * Sets how a worker pins its own thread to its core.
          *
-         * @param value asked once by each worker, in its own thread; default as the topology allows
+         * @param value asked once by each worker, in its own thread; one that throws leaves its worker unpinned; default
+         *     as the topology allows
          * @return this builder
          */
         public Builder pinner(Function<Core, PinResult> value) {

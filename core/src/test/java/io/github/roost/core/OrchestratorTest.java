@@ -187,6 +187,49 @@ class OrchestratorTest {
     }
 
     @Test
+    void aWorkerGoesOnUnpinnedWhereItsPinnerThrows() {
+        AtomicInteger asked = new AtomicInteger();
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1)
+                .pinner(core -> {
+                    asked.incrementAndGet();
+                    throw new IllegalStateException("no core " + core.id());
+                })
+                .build()) {
+            MappingId id = orchestrator.register("table").id();
+            assertThat(orchestrator
+                            .submit(DOUBLE, 21, id)
+                            .orTimeout(10, TimeUnit.SECONDS)
+                            .join())
+                    .isEqualTo(42);
+            OrchestratorStats stats = orchestrator.stats();
+            assertThat(stats.replacedWorkers()).isZero();
+            assertThat(stats.workers().getFirst().pin())
+                    .isNotNull()
+                    .satisfies(pin -> assertThat(pin.pinned()).isFalse())
+                    .satisfies(pin -> assertThat(pin.reason()).contains("no core 0"));
+        }
+        assertThat(asked).hasValue(1);
+    }
+
+    @Test
+    void aWorkerAsksAnIdleStrategyThatThrowsNoMore() {
+        AtomicInteger asked = new AtomicInteger();
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1)
+                .idleStrategy(looks -> {
+                    asked.incrementAndGet();
+                    throw new IllegalStateException("no idea");
+                })
+                .build()) {
+            MappingId id = orchestrator.register("table").id();
+            for (int i = 0; i < 100; i++) {
+                assertThat(orchestrator.submit(DOUBLE, i, id).join()).isEqualTo(2 * i);
+            }
+            assertThat(orchestrator.stats().replacedWorkers()).isZero();
+        }
+        assertThat(asked).hasValue(1);
+    }
+
+    @Test
     void aMergerThatThrowsFailsItsFanOut() {
         try (Orchestrator orchestrator = Machines.orchestrator(2, 1).build()) {
             Registration table = orchestrator.register("table", 4);

@@ -56,7 +56,9 @@ final class Worker implements Runnable {
     private final DomainState domainState;
     private final StealOrder stealOrder;
     private final Stealing<Task> stealing;
-    private final IdleStrategy idleStrategy;
+    /** The worker's own. */
+    private IdleStrategy idleStrategy;
+
     private final BatchSlice batchSlice = new BatchSlice();
 
     /** Written by the worker (to PARKED and back) and by who wakes it (to UP). */
@@ -96,7 +98,7 @@ final class Worker implements Runnable {
     public void run() {
         boolean finished = false;
         try {
-            pin = pool.pin(index);
+            pin = pool.pin(this);
             while (!pool.isTerminated()) {
                 Task task = next();
                 if (task == null) {
@@ -181,7 +183,7 @@ final class Worker implements Runnable {
         countedIdle = true;
         Task task = null;
         for (int looks = 1; task == null && !pool.isTerminated(); looks++) {
-            if (idleStrategy.looksAgain(looks)) {
+            if (looksAgain(looks)) {
                 Thread.onSpinWait();
             } else {
                 park();
@@ -193,6 +195,17 @@ final class Worker implements Runnable {
         }
         endIdle();
         return task;
+    }
+
+    /** Asks the strategy, unless it has failed: a fresh thread would ask it the same. */
+    private boolean looksAgain(int looks) {
+        try {
+            return idleStrategy.looksAgain(looks);
+        } catch (Throwable e) {
+            idleStrategy = IdleStrategy.spinThenPark(0);
+            pool.idleStrategyFailed(this, e);
+            return false;
+        }
     }
 
     private void endIdle() {

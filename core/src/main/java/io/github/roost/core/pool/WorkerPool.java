@@ -13,6 +13,7 @@ import io.github.roost.core.pool.WorkerCounters.Counter;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.PinResult;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
@@ -357,10 +358,25 @@ public final class WorkerPool {
         return failure;
     }
 
-    PinResult pin(int worker) {
-        PinResult pin = pinner.apply(layout.coreOf(worker));
-        callerCore.pinned(worker, pin);
-        return pin;
+    /** Has a worker's own thread pinned. A fresh thread would fail where this one does, so the worker goes on unpinned. */
+    PinResult pin(Worker worker) {
+        Core core = layout.coreOf(worker.index);
+        try {
+            PinResult pin = pinner.apply(core);
+            callerCore.pinned(worker.index, pin);
+            return pin;
+        } catch (Throwable e) {
+            LOG.warn("worker {} of cache domain {} is not pinned: its pinner failed", worker.index, worker.domain, e);
+            return new PinResult(core.pus(), List.of(), -1, false, "the pinner failed: " + e);
+        }
+    }
+
+    void idleStrategyFailed(Worker worker, Throwable failure) {
+        LOG.warn(
+                "worker {} of cache domain {} sleeps from now on whenever it finds nothing: its idle strategy failed",
+                worker.index,
+                worker.domain,
+                failure);
     }
 
     void crossSteal(int thief, int victim, Task task) {
