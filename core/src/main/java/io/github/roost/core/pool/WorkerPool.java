@@ -13,6 +13,7 @@ import io.github.roost.core.pool.WorkerCounters.Counter;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.PinResult;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.LongAdder;
@@ -30,6 +31,8 @@ public final class WorkerPool {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerPool.class);
     /** The shortest time to the next look across domains; a shorter sleep costs more than it saves. */
     private static final long SHORTEST_CROSS_LOOK_NANOS = 20_000;
+    /** How long termination waits for places to be filled that are reserved: a submitter needs well below a microsecond. */
+    private static final long FILLING_NANOS = 100_000_000;
 
     private final WorkerLayout layout;
     private final Scheduling scheduling;
@@ -120,7 +123,7 @@ public final class WorkerPool {
         Worker target = workers[worker];
         target.ring(priority).put(place, task);
         if (terminated) {
-            // Whoever terminated the pool may have looked into this ring before the task was in it.
+            // Whoever terminated the pool may have given up waiting for this task.
             failWaiting();
         }
         if (target.isParked()) {
@@ -399,10 +402,14 @@ public final class WorkerPool {
     /** From now on tasks fail with {@code cause} instead of running; those that run or wait now fail at once. */
     public void failEverything(Throwable cause) {
         failure = cause;
+        failRunning(cause);
+        failWaiting();
+    }
+
+    private void failRunning(Throwable cause) {
         for (Worker worker : workers) {
             worker.failRunning(cause);
         }
-        failWaiting();
     }
 
     private void failWaiting() {
@@ -412,13 +419,35 @@ public final class WorkerPool {
         }
     }
 
-    /** Lets every worker end once it is done with the task it runs. */
+    /**
+     * Lets every worker end once it is done with the task it runs; who has failed everything calls this a while after.
+     *
+     * <p>No task is left behind in a ring: a submitter first reserves a place and in the end looks whether the pool is
+     * terminated, this first says so and then looks for reserved places. One sees the other, as with the wake-ups of {@link
+     * Worker}; where it is this, it waits until the place is filled.
+     *
+     * <p>A task that began just as everything was failed may have been overlooked: a worker says what it runs and then looks
+     * whether to fail it, without the costly fence between the two. By now what it said has long been visible.
+     */
     public void terminate() {
         terminated = true;
+        Throwable cause = failure;
+        if (cause != null) {
+            failRunning(cause);
+        }
+        long end = System.nanoTime() + FILLING_NANOS;
         failWaiting();
+        while (anythingWaits() && System.nanoTime() - end < 0) {
+            Thread.yield();
+            failWaiting();
+        }
         for (Worker worker : workers) {
             worker.wake();
         }
+    }
+
+    private boolean anythingWaits() {
+        return Arrays.stream(workers).anyMatch(worker -> worker.waiting() > 0);
     }
 
     /** Waits for the workers' threads to end; false when some still run after {@code timeout}. */

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ConcurrencyStressTest {
     @Test
     @Timeout(value = 5, unit = TimeUnit.MINUTES)
-    void noInterleavingBreaksRingEpochFanOutFailureOrWakeUp(@TempDir Path reports)
+    void noInterleavingBreaksRingEpochFanOutFailureWakeUpOrTermination(@TempDir Path reports)
             throws IOException, InterruptedException {
         Process stress = new ProcessBuilder(
                         ProcessHandle.current().info().command().orElseThrow(),
@@ -53,6 +53,7 @@ class ConcurrencyStressTest {
                 .contains("RingStress.EverythingPutIsTakenOnce", "RingStress.OwnerAndThief")
                 .contains("RingStress.FirstInFirstOut", "RingStress.GivenBack")
                 .contains("EpochStress", "FanOutStress", "FailStress", "WakeUpStress")
+                .contains("TerminateStress.ATaskIsPut", "TerminateStress.ATaskBegins")
                 .contains(" 0 failed, 0 soft errs, 0 hard errs");
     }
 }

@@ -1,9 +1,19 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.IdleStrategy;
+import io.github.roost.core.Machines;
+import io.github.roost.core.Scheduling;
+import io.github.roost.core.SearchFunction;
+import io.github.roost.core.dispatch.CrossDomainGate;
+import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.Mapping;
+import io.github.roost.core.monitor.TrafficMonitor;
 
-/** Tasks for stress tests, that do nothing. */
+/** Tasks for stress tests, that do nothing, and pools whose workers' threads are not started. */
 final class StressTasks {
+    private static final WorkerLayout LAYOUT = WorkerLayout.of(Machines.of(1, 2));
+    private static final TrafficMonitor MONITOR = new TrafficMonitor(1);
+
     private StressTasks() {}
 
     static Epoch epoch() {
@@ -11,6 +21,33 @@ final class StressTasks {
     }
 
     static SearchTask<Integer, Integer> task(Epoch epoch) {
-        return new SearchTask<>((query, context) -> query, 0, 0, epoch, Task.NOT_TIMED, Task.NO_DEADLINE);
+        return task(epoch, (query, context) -> query);
+    }
+
+    static SearchTask<Integer, Integer> task(Epoch epoch, SearchFunction<Integer, Integer> search) {
+        return new SearchTask<>(search, 0, 0, epoch, Task.NOT_TIMED, Task.NO_DEADLINE);
+    }
+
+    /** Two workers of one domain, with room for two tasks each. */
+    static WorkerPool pool() {
+        return new WorkerPool(
+                LAYOUT,
+                Scheduling.V2,
+                Machines.unpinned(),
+                () -> -1,
+                new CrossDomainGate(2, 0),
+                IdleStrategy.spinThenPark(1),
+                2,
+                MONITOR,
+                new PoolListener() {
+                    @Override
+                    public void crossSteal(int thief, int victim, int slot) {}
+
+                    @Override
+                    public void ran(int slot, int worker, long nanos) {}
+
+                    @Override
+                    public void workerReplaced(int worker) {}
+                });
     }
 }

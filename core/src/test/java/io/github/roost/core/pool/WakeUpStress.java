@@ -1,12 +1,6 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.IdleStrategy;
-import io.github.roost.core.Machines;
 import io.github.roost.core.Priority;
-import io.github.roost.core.Scheduling;
-import io.github.roost.core.dispatch.CrossDomainGate;
-import io.github.roost.core.dispatch.WorkerLayout;
-import io.github.roost.core.monitor.TrafficMonitor;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;
@@ -24,28 +18,7 @@ import org.openjdk.jcstress.infra.results.Z_Result;
 @Outcome(id = "true", expect = Expect.FORBIDDEN, desc = "all sleep, and a task waits")
 @State
 public class WakeUpStress {
-    private static final WorkerLayout LAYOUT = WorkerLayout.of(Machines.of(1, 2));
-    private static final TrafficMonitor MONITOR = new TrafficMonitor(1);
-
-    private final WorkerPool pool = new WorkerPool(
-            LAYOUT,
-            Scheduling.V2,
-            Machines.unpinned(),
-            () -> -1,
-            new CrossDomainGate(2, 0),
-            IdleStrategy.spinThenPark(1),
-            2,
-            MONITOR,
-            new PoolListener() {
-                @Override
-                public void crossSteal(int thief, int victim, int slot) {}
-
-                @Override
-                public void ran(int slot, int worker, long nanos) {}
-
-                @Override
-                public void workerReplaced(int worker) {}
-            });
+    private final WorkerPool pool = StressTasks.pool();
     private final boolean otherSleeps = pool.worker(1).laysDown();
     private boolean sleeps;
 
