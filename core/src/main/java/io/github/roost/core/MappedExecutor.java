@@ -202,13 +202,26 @@ final class MappedExecutor extends AbstractExecutorService {
             return super.get(timeout, unit);
         }
 
+        /** Runs it, perhaps in the midst of a task that waits for it: the interrupt of a cancellation must not reach that one. */
+        @Override
+        public void run() {
+            boolean interrupted = Thread.currentThread().isInterrupted();
+            super.run();
+            if (isCancelled() && !interrupted) {
+                Thread.interrupted();
+            }
+        }
+
         /** Ends it where nobody will run it any more; without effect once it has ended. */
         void fail(Throwable failure) {
             setException(failure);
         }
 
-        private void help() {
+        private void help() throws InterruptedException {
             if (!isDone() && orchestrator.calledOnWorker()) {
+                if (Thread.interrupted()) {
+                    throw new InterruptedException();
+                }
                 run();
             }
         }

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -69,6 +71,45 @@ class MappedExecutorTest {
                         .submit(() -> Thread.currentThread().isInterrupted())
                         .get())
                 .isFalse();
+    }
+
+    @Test
+    void theInterruptOfACancelledTaskDoesNotReachTheOneThatWaitsForIt() throws Exception {
+        CompletableFuture<Future<?>> inner = new CompletableFuture<>();
+        CountDownLatch innerRuns = new CountDownLatch(1);
+        Future<Boolean> outer = executor.submit(() -> {
+            Future<?> waitedFor = executor.submit(() -> {
+                innerRuns.countDown();
+                while (!Thread.currentThread().isInterrupted()) {
+                    Thread.onSpinWait();
+                }
+            });
+            inner.complete(waitedFor);
+            assertThatThrownBy(waitedFor::get).isInstanceOf(CancellationException.class);
+            return Thread.interrupted();
+        });
+        innerRuns.await();
+        assertThat(inner.join().cancel(true)).isTrue();
+        assertThat(outer.get()).isFalse();
+    }
+
+    @Test
+    void theInterruptOfATaskDoesNotReachTheOneThatItWaitsFor() throws Exception {
+        Callable<Boolean> asking = () -> Thread.currentThread().isInterrupted();
+        MappingId id = orchestrator.register("search").id();
+        SearchFunction<Integer, Boolean> search = (query, context) -> asking.call();
+        for (Callable<Future<Boolean>> waitedFor : List.<Callable<Future<Boolean>>>of(
+                () -> executor.submit(asking), () -> orchestrator.submit(search, 0, id))) {
+            Future<Future<Boolean>> outer = executor.submit(() -> {
+                Future<Boolean> inner = waitedFor.call();
+                Thread.currentThread().interrupt();
+                assertThatThrownBy(inner::get).isInstanceOf(InterruptedException.class);
+                Thread.currentThread().interrupt();
+                assertThatThrownBy(() -> inner.get(10, TimeUnit.SECONDS)).isInstanceOf(InterruptedException.class);
+                return inner;
+            });
+            assertThat(outer.get().get()).isFalse();
+        }
     }
 
     @Test

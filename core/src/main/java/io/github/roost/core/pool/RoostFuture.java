@@ -38,6 +38,7 @@ public class RoostFuture<T> extends CompletableFuture<T> {
 
     @Override
     public T get() throws InterruptedException, ExecutionException {
+        requireUninterrupted();
         helpIfWorker(Task.NO_DEADLINE);
         return super.get();
     }
@@ -45,8 +46,16 @@ public class RoostFuture<T> extends CompletableFuture<T> {
     @Override
     public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
         long end = System.nanoTime() + Math.max(0, unit.toNanos(timeout));
+        requireUninterrupted();
         helpIfWorker(end);
         return super.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+    }
+
+    /** An interrupt of who waits ends the wait; it must not reach the task that would be run meanwhile. */
+    private void requireUninterrupted() throws InterruptedException {
+        if (!isDone() && calledOnWorker() && Thread.interrupted()) {
+            throw new InterruptedException();
+        }
     }
 
     private void helpIfWorker(long untilNanos) {
