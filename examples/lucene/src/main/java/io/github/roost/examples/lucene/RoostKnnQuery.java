@@ -4,6 +4,7 @@ import io.github.roost.core.Neighbors;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.MatchAllDocsQuery;
@@ -68,11 +69,13 @@ public final class RoostKnnQuery extends Query {
     }
 
     private Neighbors answer(LiveRows.Accepted accepted) throws IOException {
+        CompletableFuture<Neighbors> search = table.search(target, k, accepted);
         try {
-            return table.search(target, k, accepted).get();
+            return search.get();
         } catch (ExecutionException e) {
             throw IOUtils.rethrowAlways(e.getCause());
         } catch (InterruptedException e) {
+            search.cancel(false);
             throw new ThreadInterruptedException(e);
         }
     }

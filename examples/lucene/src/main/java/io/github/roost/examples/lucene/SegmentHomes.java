@@ -5,6 +5,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Registration;
 import io.github.roost.core.SearchFunction;
 import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ExecutionException;
@@ -93,13 +94,15 @@ public final class SegmentHomes {
         }
     }
 
-    /** Runs one segment's part of a search at home and waits for it. */
+    /** Runs one segment's part of a search at home and waits for it; an interrupt keeps what has not begun from running. */
     void runAt(MappingId home, SearchFunction<MappingId, Boolean> part) throws IOException {
+        CompletableFuture<Boolean> search = orchestrator.submit(part, home, home);
         try {
-            orchestrator.submit(part, home, home).get();
+            search.get();
         } catch (ExecutionException e) {
             throw IOUtils.rethrowAlways(e.getCause());
         } catch (InterruptedException e) {
+            search.cancel(false);
             throw new ThreadInterruptedException(e);
         }
     }

@@ -9,6 +9,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats.TableStats;
 import io.github.roost.core.RejectedSearchException;
 import io.github.roost.core.mapping.RemapTrigger;
+import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
 import java.time.Duration;
@@ -26,6 +27,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.lucene.analysis.standard.StandardAnalyzer;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexReader;
@@ -38,6 +40,7 @@ import org.apache.lucene.search.MatchAllDocsQuery;
 import org.apache.lucene.search.SearcherFactory;
 import org.apache.lucene.search.SearcherManager;
 import org.apache.lucene.store.Directory;
+import org.apache.lucene.util.ThreadInterruptedException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -189,6 +192,40 @@ class SegmentHomesTest {
             assertThat(last.get()).isEqualTo(RING);
             assertThat(searcher.search(PackageIndex.words("python"), K).scoreDocs)
                     .hasSize(K);
+        } finally {
+            release.countDown();
+        }
+    }
+
+    @Test
+    void aSearchWhoseCallerIsInterruptedBeforeItBeginsNeverDoes() throws Exception {
+        CountDownLatch release = new CountDownLatch(1);
+        try (Orchestrator single = orchestrator(1, 1, RING);
+                HnswTable rows = HnswTable.builder().build(single, Arrays.copyOf(Packages.SOME.vectors(), 100))) {
+            RoostTable table = RoostTable.of(rows, 100, PackageIndex.ROW);
+            MappingId other = single.register("other").id();
+            CountDownLatch busy = new CountDownLatch(1);
+            single.submit(
+                    (query, context) -> {
+                        busy.countDown();
+                        return release.await(1, TimeUnit.MINUTES);
+                    },
+                    0,
+                    other);
+            busy.await();
+            AtomicBoolean began = new AtomicBoolean();
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(() ->
+                            new SegmentHomes(single, "packages").runAt(other, (home, context) -> began.getAndSet(true)))
+                    .isInstanceOf(ThreadInterruptedException.class);
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(() ->
+                            new RoostKnnQuery(table, Packages.SOME.vectors()[0], K).rewrite(new IndexSearcher(reader)))
+                    .isInstanceOf(ThreadInterruptedException.class);
+            release.countDown();
+            single.submit((query, context) -> query, 0, other).join();
+            assertThat(began).isFalse();
+            assertThat(single.stats().tasks().cancelled()).isEqualTo(2);
         } finally {
             release.countDown();
         }
