@@ -5,9 +5,7 @@ import io.github.roost.bench.Samples;
 import io.github.roost.bench.packages.DebianPackages;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.topology.Topology;
-import java.io.Closeable;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -42,7 +40,7 @@ public final class LuceneBench implements AutoCloseable {
     private static final int COMPARED = 50;
 
     private final DebianPackages packages;
-    private final Path folder;
+    private final TemporaryFolder folder;
     private final Directory directory;
     private final DirectoryReader reader;
     private final Orchestrator mapped;
@@ -106,21 +104,21 @@ public final class LuceneBench implements AutoCloseable {
     }
 
     /**
-     * Writes the index into a temporary folder, which {@link #close} deletes.
+     * Writes the index into a temporary folder, which {@link #close} deletes, or the end of the JVM.
      *
      * @param segments how many segments it has, at least 1
      * @param machine what Roost takes for the machine
      */
     public LuceneBench(DebianPackages packages, int segments, Topology machine) throws IOException {
         this.packages = packages;
-        this.folder = Files.createTempDirectory("roost-lucene");
-        this.directory = new MMapDirectory(folder);
+        this.folder = new TemporaryFolder("roost-lucene");
+        this.directory = new MMapDirectory(folder.path());
         long began = System.nanoTime();
         try {
             PackageIndex.write(packages, segments, directory);
             this.reader = DirectoryReader.open(directory);
         } catch (IOException | RuntimeException e) {
-            IOUtils.closeWhileHandlingException(directory, deletion());
+            IOUtils.closeWhileHandlingException(directory, folder);
             throw e;
         }
         this.writing = Duration.ofNanos(System.nanoTime() - began);
@@ -235,11 +233,7 @@ public final class LuceneBench implements AutoCloseable {
 
     /** Where the index is. */
     Path folder() {
-        return folder;
-    }
-
-    private Closeable deletion() {
-        return () -> IOUtils.rm(folder);
+        return folder.path();
     }
 
     /** Ends the pools and deletes the index. */
@@ -248,6 +242,6 @@ public final class LuceneBench implements AutoCloseable {
         whole.shutdown();
         fixed.shutdown();
         forkJoin.shutdown();
-        IOUtils.close(mapped::close, homes::close, reader, directory, deletion());
+        IOUtils.close(mapped::close, homes::close, reader, directory, folder);
     }
 }

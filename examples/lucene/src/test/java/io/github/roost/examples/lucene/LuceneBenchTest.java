@@ -7,12 +7,15 @@ import io.github.roost.examples.lucene.LuceneBench.Contender;
 import io.github.roost.examples.lucene.LuceneBench.Outcome;
 import io.github.roost.examples.lucene.LuceneBench.Workload;
 import io.github.roost.topology.TopologyReader;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class LuceneBenchTest {
     @Test
@@ -36,6 +39,43 @@ class LuceneBenchTest {
             }
         }
         assertThat(folder).doesNotExist();
+    }
+
+    @Test
+    @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void theIndexIsGoneAlsoWhereTheProcessIsToldToEnd() throws Exception {
+        Process other = new ProcessBuilder(
+                        ProcessHandle.current().info().command().orElseThrow(),
+                        "--enable-native-access=ALL-UNNAMED",
+                        "--add-modules=jdk.incubator.vector",
+                        "-XX:TieredStopAtLevel=1",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        ToldToEnd.class.getName())
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        try (BufferedReader said = other.inputReader()) {
+            Path folder = Path.of(String.valueOf(said.readLine()));
+            assertThat(folder).isDirectoryContaining("glob:**.vec");
+            other.destroy();
+            other.waitFor();
+            assertThat(folder).doesNotExist();
+        } finally {
+            other.destroyForcibly();
+        }
+    }
+
+    /** Says where the index is, and waits. */
+    static final class ToldToEnd {
+        public static void main(String[] arguments) throws Exception {
+            try (LuceneBench bench = new LuceneBench(
+                    Packages.FEW,
+                    2,
+                    TopologyReader.synthetic("pack:1 l3:1 core:1 pu:1").read())) {
+                System.out.println(bench.folder());
+                Thread.sleep(Duration.ofMinutes(1));
+            }
+        }
     }
 
     @Test
