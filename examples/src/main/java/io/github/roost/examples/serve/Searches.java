@@ -4,6 +4,7 @@ import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.OrchestratorClosedException;
 import io.github.roost.core.Part;
 import io.github.roost.core.RejectedSearchException;
 import io.github.roost.core.SearchFunction;
@@ -131,7 +132,7 @@ final class Searches {
         try {
             return orchestrator.fanOut(parts, found -> found, options);
         } catch (RejectedSearchException e) {
-            throw e.domain() < 0 ? new Problem(503, "the service is shutting down") : full();
+            throw e.domain() < 0 ? shuttingDown() : full();
         }
     }
 
@@ -150,13 +151,18 @@ final class Searches {
         } catch (InterruptedException e) {
             future.cancel(false);
             Thread.currentThread().interrupt();
-            throw new Problem(503, "the service is shutting down");
+            throw shuttingDown();
         } catch (ExecutionException e) {
-            if (e.getCause() instanceof DeadlineExceededException) {
-                throw tooLate(time);
-            }
-            throw new IllegalStateException(e.getCause());
+            throw switch (e.getCause()) {
+                case DeadlineExceededException late -> tooLate(time);
+                case OrchestratorClosedException closed -> shuttingDown();
+                case null, default -> new IllegalStateException(e.getCause());
+            };
         }
+    }
+
+    private static Problem shuttingDown() {
+        return new Problem(503, "the service is shutting down");
     }
 
     private static Problem tooLate(Duration time) {

@@ -3,6 +3,7 @@ package io.github.roost.examples.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.examples.serve.SmallService.Busy;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -47,6 +48,21 @@ class ServiceLifeTest {
 
             assertThat(accepted).allMatch(future -> future.join() == 200);
             assertThat(drained.join()).isTrue();
+        }
+    }
+
+    @Test
+    void aSearchThatTheEndLeavesNoTimeForIsToldSo() {
+        ServeSettings impatient = new ServeSettings(
+                "127.0.0.1", 0, null, 1 << 20, Duration.ofSeconds(10), Duration.ofSeconds(10), Duration.ofMillis(50));
+        try (SmallService service = SmallService.withOneWorker(64, impatient);
+                Busy busy = service.busyWorker()) {
+            CompletableFuture<Integer> accepted = service.postLater("/tables/games/search", SEARCH);
+            await(() -> waiting(service) == 1);
+
+            assertThat(service.service.drain()).isFalse();
+            assertThat(accepted.join()).isEqualTo(503);
+            assertThat(busy.isBusy()).isTrue();
         }
     }
 
