@@ -14,14 +14,19 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
  * Reads a request's body in the request's own virtual thread, before anything is asked of a worker: a client that sends
- * slowly holds its own connection and nothing else, and that only for a time. Thread-safe.
+ * slowly holds its own connection and nothing else, and that only for a time. What all clients together have sent of bodies
+ * that are being read is bounded, too: there may be thousands of them. Thread-safe.
  */
 final class RequestBody implements AutoCloseable {
-    private static final int CHUNK = 16 << 10;
+    /** Small, since everybody whose body is awaited has one. */
+    private static final int CHUNK = 4 << 10;
+    /** How many bodies of the largest size may be held at a time; searches are a few kilobytes each. */
+    private static final int MOST_AT_A_TIME = 64;
     /**
      * A body up to so many times too large is read to its end and thrown away: a connection that is closed before that may
      * be reset, and the client then never sees why.
@@ -31,14 +36,17 @@ final class RequestBody implements AutoCloseable {
     private final int mostBytes;
     private final Duration time;
     private final ScheduledThreadPoolExecutor clock;
+    /** Bytes that may still be held. */
+    private final Semaphore room;
 
     /**
-     * @param mostBytes the largest body
+     * @param mostBytes the largest body; all that are being read may together hold {@value #MOST_AT_A_TIME} times as much
      * @param time how long one may take to arrive before its connection is closed
      */
     RequestBody(int mostBytes, Duration time) {
         this.mostBytes = mostBytes;
         this.time = time;
+        this.room = new Semaphore((int) Math.min(Integer.MAX_VALUE, (long) mostBytes * MOST_AT_A_TIME));
         this.clock = new ScheduledThreadPoolExecutor(
                 1, Thread.ofPlatform().daemon().name("roost-body-clock").factory());
         clock.setRemoveOnCancelPolicy(true);
@@ -54,10 +62,15 @@ final class RequestBody implements AutoCloseable {
         return (long) mostBytes * DISCARDED;
     }
 
-    /** @throws Problem 400, 413 or 415 if the body is not JSON of this form, or too large */
+    /** @throws Problem 400, 413, 415 or 429 if the body is not JSON of this form, or too large, or one too many */
     <T> T read(ServerRequest request, Class<T> form) {
         requireJson(request);
-        return Json.read(bytes(request), form);
+        try (Held body = new Held()) {
+            if (request.content().hasEntity()) {
+                read(request.content().inputStream(), body);
+            }
+            return Json.read(body.whole(), form);
+        }
     }
 
     private static void requireJson(ServerRequest request) {
@@ -68,30 +81,17 @@ final class RequestBody implements AutoCloseable {
         }
     }
 
-    private byte[] bytes(ServerRequest request) {
-        if (!request.content().hasEntity()) {
-            return new byte[0];
-        }
-        ByteArrayOutputStream body = new ByteArrayOutputStream();
+    private void read(InputStream in, Held body) {
         byte[] chunk = new byte[CHUNK];
-        InputStream in = request.content().inputStream();
         try (Patience patience = new Patience()) {
-            long size = 0;
             for (int read = read(in, chunk); read >= 0; read = read(in, chunk)) {
-                size += read;
-                if (size <= mostBytes) {
-                    body.write(chunk, 0, read);
-                }
+                body.add(chunk, read);
                 patience.requireLeft();
             }
             patience.requireLeft();
-            if (size > mostBytes) {
-                throw tooLarge(mostBytes);
-            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return body.toByteArray();
     }
 
     /** Reads on, where the server's complaints about the body are told apart from failures of the service. */
@@ -118,6 +118,39 @@ final class RequestBody implements AutoCloseable {
     @Override
     public void close() {
         clock.shutdownNow();
+    }
+
+    /** What has come of one body, as long as it is needed. A body that there is no room for is read on and thrown away. */
+    private final class Held implements AutoCloseable {
+        private ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        private long size;
+        private boolean full;
+
+        void add(byte[] chunk, int length) {
+            size += length;
+            full = full || (size <= mostBytes && !room.tryAcquire(length));
+            if (size > mostBytes || full) {
+                close();
+            } else {
+                bytes.write(chunk, 0, length);
+            }
+        }
+
+        byte[] whole() {
+            if (size > mostBytes) {
+                throw tooLarge(mostBytes);
+            }
+            if (full) {
+                throw Searches.full();
+            }
+            return bytes.toByteArray();
+        }
+
+        @Override
+        public void close() {
+            room.release(bytes.size());
+            bytes = new ByteArrayOutputStream();
+        }
     }
 
     /**

@@ -296,6 +296,42 @@ class RefusedRequestsTest {
         }
     }
 
+    @Test
+    void bodiesThatAreBeingReadTogetherHoldNoMoreThanSixtyFourOfTheLargest() throws Exception {
+        ServeSettings small = ServeSettings.DEFAULT.withBodies(1_000, Duration.ofSeconds(30));
+        String most = SEARCH + " ".repeat(900);
+        List<Socket> slow = new ArrayList<>();
+        try (SmallService one = SmallService.withOneWorker(8, small)) {
+            assertThat(one.post("/tables/games/search", most).status()).isEqualTo(200);
+            for (int i = 0; i < 70; i++) {
+                Socket socket = new Socket("127.0.0.1", one.service.port());
+                slow.add(socket);
+                socket.getOutputStream()
+                        .write(("POST /tables/games/search HTTP/1.1\r\nHost: localhost\r\n"
+                                        + "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
+                                        + " ".repeat(990))
+                                .getBytes(StandardCharsets.US_ASCII));
+            }
+
+            assertThat(statusBecomes(429, one, most)).isTrue();
+            for (Socket socket : slow) {
+                socket.close();
+            }
+            assertThat(statusBecomes(200, one, most)).isTrue();
+        }
+    }
+
+    /** Bodies are read by and by. */
+    private static boolean statusBecomes(int status, SmallService service, String search) throws InterruptedException {
+        for (int tries = 0; tries < 500; tries++) {
+            if (service.post("/tables/games/search", search).status() == status) {
+                return true;
+            }
+            Thread.sleep(10);
+        }
+        return false;
+    }
+
     private static String statusLine(InputStream in) throws IOException {
         StringBuilder line = new StringBuilder();
         for (int next = in.read(); next >= 0 && next != '\r'; next = in.read()) {
