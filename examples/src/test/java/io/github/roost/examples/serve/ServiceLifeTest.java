@@ -3,11 +3,16 @@ package io.github.roost.examples.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.examples.serve.SmallService.Busy;
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class ServiceLifeTest {
     private static final String SEARCH = "{\"like\":\"games-1\"}";
@@ -63,6 +68,29 @@ class ServiceLifeTest {
             assertThat(service.service.drain()).isFalse();
             assertThat(accepted.join()).isEqualTo(503);
             assertThat(busy.isBusy()).isTrue();
+        }
+    }
+
+    @Test
+    @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void aBodyThatNeverComesToItsEndHoldsUpNeitherTheEndNorOthersForEver() throws IOException {
+        ServeSettings impatient = new ServeSettings(
+                "127.0.0.1", 0, null, 1 << 20, Duration.ofHours(1), Duration.ofSeconds(10), Duration.ofMillis(50));
+        try (SmallService service = SmallService.withOneWorker(64, impatient);
+                Socket socket = new Socket("127.0.0.1", service.service.port())) {
+            socket.getOutputStream()
+                    .write(("POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                                    + "Content-Length: 60\r\n\r\n{\"like\":")
+                            .getBytes(StandardCharsets.US_ASCII));
+            await(() -> service.get("/stats")
+                            .json()
+                            .path("service")
+                            .path("inFlight")
+                            .asInt()
+                    == 1);
+
+            assertThat(service.service.drain()).isFalse();
+            assertThat(socket.getInputStream().read()).isEqualTo(-1);
         }
     }
 
