@@ -4,6 +4,7 @@ import io.github.roost.bench.ClosedLoop;
 import io.github.roost.bench.Latencies;
 import io.github.roost.bench.Mixture;
 import io.github.roost.bench.SearchFailedException;
+import io.github.roost.bench.Standstills;
 import io.github.roost.bench.peer.Workload;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.HnswTable;
@@ -38,6 +39,8 @@ public final class BuildBench implements AutoCloseable {
     private static final int QUERIES = 1_000;
     private static final int SIGNIFICANT_DIGITS = 3;
     private static final Duration CALIBRATION = Duration.ofSeconds(2);
+    /** How long a round looks whether the machine stands still; once with one thread, once with all. */
+    private static final Duration STANDSTILL_TIME = Duration.ofMillis(500);
     /** Searches under way at a time while the workers' capacity is measured: enough to keep them busy. */
     private static final int CALIBRATION_IN_FLIGHT = 32;
 
@@ -68,6 +71,9 @@ public final class BuildBench implements AutoCloseable {
      * @param compiling for how long of that time the JVM compiled, which takes a core from searches and build alike
      * @param roost how long a build takes with nothing beside it
      * @param jvector how long jvector's own takes
+     * @param oneComputes how long a core stands still while nothing else computes, as it does for most of the time without a
+     *     build
+     * @param allCompute how long cores stand still while all of them compute, as they do beside a build
      */
     public record Round(
             Latencies alone,
@@ -76,7 +82,9 @@ public final class BuildBench implements AutoCloseable {
             Duration collecting,
             Duration compiling,
             Duration roost,
-            Duration jvector) {
+            Duration jvector,
+            Standstills oneComputes,
+            Standstills allCompute) {
         /** How many times as late the hundredth search is beside a build. */
         public double p99Ratio() {
             return beside.p99us() / alone.p99us();
@@ -163,7 +171,16 @@ public final class BuildBench implements AutoCloseable {
             int engine = (turn + number) % 2;
             took[engine] = engine == 0 ? roostBuild() : jvectorBuild();
         }
-        return new Round(measured[0], measured[1], builds, collecting, compiling, took[0], took[1]);
+        return new Round(
+                measured[0],
+                measured[1],
+                builds,
+                collecting,
+                compiling,
+                took[0],
+                took[1],
+                Standstills.of(1, STANDSTILL_TIME),
+                Standstills.of(workers(), STANDSTILL_TIME));
     }
 
     /** How long the JVM has collected garbage so far; with the default collector everything stands still meanwhile. */

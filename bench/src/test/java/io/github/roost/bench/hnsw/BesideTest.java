@@ -26,6 +26,10 @@ class BesideTest {
             assertThat(round.compiling()).isBetween(Duration.ZERO, Duration.ofSeconds(100));
             assertThat(round.roost()).isPositive();
             assertThat(round.jvector()).isPositive();
+            assertThat(round.oneComputes().share()).isBetween(0.0, 1.0);
+            assertThat(round.allCompute().counted())
+                    .isGreaterThanOrEqualTo(
+                            round.oneComputes().counted().multipliedBy(3).dividedBy(2));
         }
     }
 

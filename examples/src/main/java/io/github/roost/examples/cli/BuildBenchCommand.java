@@ -1,6 +1,7 @@
 package io.github.roost.examples.cli;
 
 import io.github.roost.bench.Samples;
+import io.github.roost.bench.Standstills;
 import io.github.roost.bench.hnsw.BuildBench;
 import io.github.roost.bench.hnsw.BuildBench.Round;
 import io.github.roost.bench.hnsw.BuildBench.Settings;
@@ -10,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -22,7 +24,8 @@ import picocli.CommandLine.Option;
             "Latencies of searches of HNSW tables while another is built, beside those while none is, in turns; and how",
             "long a build takes, beside jvector's own parallel build on two threads. gc is for how long garbage collection",
             "stopped everything beside the build, jit for how long the JVM compiled. Rounds are counted from the first in",
-            "which that was less than a twentieth of the time, and at the latest from the sixth."
+            "which that was less than a twentieth of the time, and at the latest from the sixth. The last line is what the",
+            "machine takes from threads that only read the clock: no hundredth search is earlier than that lets it be."
         })
 final class BuildBenchCommand implements Callable<Integer> {
     private static final int MOST_SETTLING_ROUNDS = 5;
@@ -101,6 +104,13 @@ final class BuildBenchCommand implements Callable<Integer> {
         }
         streams.out().println("p99 beside a build over p99 alone: " + spread(results, Round::p99Ratio));
         streams.out().println("build time over jvector's: " + spread(results, Round::buildRatio));
+        streams.out()
+                .printf(
+                        Locale.ROOT,
+                        "a core stands still for %,d us or more: one that computes alone %s, all that compute together %s%n",
+                        Standstills.LEAST_MICROS,
+                        standstills(results, Round::oneComputes),
+                        standstills(results, Round::allCompute));
         return 0;
     }
 
@@ -130,6 +140,11 @@ final class BuildBenchCommand implements Callable<Integer> {
                         round.roost().toMillis() / 1e3,
                         round.jvector().toMillis() / 1e3,
                         round.buildRatio());
+    }
+
+    private static String standstills(List<Round> rounds, Function<Round, Standstills> figure) {
+        Standstills all = rounds.stream().map(figure).reduce(Standstills::plus).orElseThrow();
+        return String.format(Locale.ROOT, "%.1f times a second, %.2f %%", all.perSecond(), 100 * all.share());
     }
 
     private static String spread(List<Round> rounds, ToDoubleFunction<Round> figure) {
