@@ -12,7 +12,26 @@ final class JavaScan implements ScanKernel {
         float squaredL2(MemorySegment queries, long queryAt, MemorySegment rows, long rowAt, int stride);
 
         float innerProduct(MemorySegment queries, long queryAt, MemorySegment rows, long rowAt, int stride);
+
+        /** Those of {@value #TILE_ROWS} rows that follow each other: what is read of the query serves them all. */
+        default void squaredL2(
+                MemorySegment queries, long queryAt, MemorySegment rows, long rowAt, int stride, float[] sums) {
+            for (int row = 0; row < TILE_ROWS; row++) {
+                sums[row] = squaredL2(queries, queryAt, rows, rowAt + (long) row * stride * Float.BYTES, stride);
+            }
+        }
+
+        /** As {@link #squaredL2(MemorySegment, long, MemorySegment, long, int, float[])}. */
+        default void innerProduct(
+                MemorySegment queries, long queryAt, MemorySegment rows, long rowAt, int stride, float[] sums) {
+            for (int row = 0; row < TILE_ROWS; row++) {
+                sums[row] = innerProduct(queries, queryAt, rows, rowAt + (long) row * stride * Float.BYTES, stride);
+            }
+        }
     }
+
+    /** Rows compared together. */
+    private static final int TILE_ROWS = 4;
 
     private final String name;
     private final PairSum pairs;
@@ -34,8 +53,9 @@ final class JavaScan implements ScanKernel {
                     "the queries' stride must be the rows' " + run.stride() + ", got " + group.stride);
         }
         if (run.componentBytes() == Float.BYTES) {
-            for (long row = 0; row < run.count(); row++) {
-                scanRow(run, row, run.vectors(), row * run.rowBytes(), group);
+            float[] distances = new float[TILE_ROWS];
+            for (long row = 0; row < run.count(); row += TILE_ROWS) {
+                scanTile(run, row, run.vectors(), row * run.rowBytes(), group, distances);
             }
         } else {
             scanHalves(run, group);
@@ -44,29 +64,70 @@ final class JavaScan implements ScanKernel {
 
     /** Each row becomes floats once for all queries. */
     private void scanHalves(RowRun run, QueryGroup group) {
+        float[] distances = new float[TILE_ROWS];
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment floats = arena.allocate((long) run.stride() * Float.BYTES, 64);
-            for (long row = 0; row < run.count(); row++) {
-                for (int i = 0; i < run.stride(); i++) {
+            MemorySegment floats = arena.allocate((long) TILE_ROWS * run.stride() * Float.BYTES, 64);
+            for (long row = 0; row < run.count(); row += TILE_ROWS) {
+                long components = Math.min(TILE_ROWS, run.count() - row) * run.stride();
+                for (long i = 0; i < components; i++) {
                     short half = run.vectors().getAtIndex(ValueLayout.JAVA_SHORT, row * run.stride() + i);
                     floats.setAtIndex(ValueLayout.JAVA_FLOAT, i, Float.float16ToFloat(half));
                 }
-                scanRow(run, row, floats, 0, group);
+                scanTile(run, row, floats, 0, group, distances);
             }
         }
     }
 
-    private void scanRow(RowRun run, long row, MemorySegment floats, long at, QueryGroup group) {
-        long queryBytes = (long) run.stride() * Float.BYTES;
+    /** @param at where in {@code floats} the tile's rows begin */
+    private void scanTile(
+            RowRun run, long firstRow, MemorySegment floats, long at, QueryGroup group, float[] distances) {
+        int rows = (int) Math.min(TILE_ROWS, run.count() - firstRow);
         for (int query = 0; query < group.size(); query++) {
-            float distance = group.innerProduct
-                    ? group.bias - pairs.innerProduct(group.queries, query * queryBytes, floats, at, run.stride())
-                    : pairs.squaredL2(group.queries, query * queryBytes, floats, at, run.stride());
-            // False for NaN, which thereby never gets in.
-            if (distance <= group.bounds.getAtIndex(ValueLayout.JAVA_FLOAT, query)) {
-                take(group, query, distance, run.ids().getAtIndex(ValueLayout.JAVA_LONG, row));
+            compareTile(group, query, floats, at, rows, distances);
+            for (int row = 0; row < rows; row++) {
+                float distance = distances[row];
+                // False for NaN, which thereby never gets in.
+                if (distance <= group.bounds.getAtIndex(ValueLayout.JAVA_FLOAT, query)) {
+                    take(group, query, distance, run.ids().getAtIndex(ValueLayout.JAVA_LONG, firstRow + row));
+                }
             }
         }
+    }
+
+    private void compareTile(QueryGroup group, int query, MemorySegment floats, long at, int rows, float[] distances) {
+        long rowBytes = (long) group.stride * Float.BYTES;
+        if (rows < TILE_ROWS) {
+            for (int row = 0; row < rows; row++) {
+                distances[row] = distance(
+                        group.innerProduct,
+                        group.bias,
+                        group.queries,
+                        query * rowBytes,
+                        floats,
+                        at + row * rowBytes,
+                        group.stride);
+            }
+        } else if (group.innerProduct) {
+            pairs.innerProduct(group.queries, query * rowBytes, floats, at, group.stride, distances);
+            for (int row = 0; row < TILE_ROWS; row++) {
+                distances[row] = group.bias - distances[row];
+            }
+        } else {
+            pairs.squaredL2(group.queries, query * rowBytes, floats, at, group.stride, distances);
+        }
+    }
+
+    private float distance(
+            boolean innerProduct,
+            float bias,
+            MemorySegment queries,
+            long queryAt,
+            MemorySegment rows,
+            long rowAt,
+            int stride) {
+        return innerProduct
+                ? bias - pairs.innerProduct(queries, queryAt, rows, rowAt, stride)
+                : pairs.squaredL2(queries, queryAt, rows, rowAt, stride);
     }
 
     /** Its sums of bytes are not vectors' work. */
@@ -80,9 +141,7 @@ final class JavaScan implements ScanKernel {
         for (int i = 0; i < picks.size(); i++) {
             MemorySegment rows = picks.runs.get(i).vectors();
             long rowAt = (long) picks.rows[i] * picks.stride * Float.BYTES;
-            float distance = picks.innerProduct
-                    ? picks.bias - pairs.innerProduct(picks.query, 0, rows, rowAt, picks.stride)
-                    : pairs.squaredL2(picks.query, 0, rows, rowAt, picks.stride);
+            float distance = distance(picks.innerProduct, picks.bias, picks.query, 0, rows, rowAt, picks.stride);
             picks.distances.setAtIndex(ValueLayout.JAVA_FLOAT, i, distance);
             long id = picks.runs.get(i).ids().getAtIndex(ValueLayout.JAVA_LONG, picks.rows[i]);
             picks.ids.setAtIndex(ValueLayout.JAVA_LONG, i, id);

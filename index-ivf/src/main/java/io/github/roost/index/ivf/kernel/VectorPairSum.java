@@ -43,6 +43,80 @@ final class VectorPairSum implements JavaScan.PairSum {
         return fold(low.add(high));
     }
 
+    @Override
+    public void squaredL2(
+            MemorySegment queries, long queryAt, MemorySegment rows, long rowAt, int stride, float[] sums) {
+        FloatVector low0 = FloatVector.zero(SPECIES);
+        FloatVector high0 = low0;
+        FloatVector low1 = low0;
+        FloatVector high1 = low0;
+        FloatVector low2 = low0;
+        FloatVector high2 = low0;
+        FloatVector low3 = low0;
+        FloatVector high3 = low0;
+        long end = (long) stride * Float.BYTES;
+        long row1 = rowAt + end;
+        long row2 = row1 + end;
+        long row3 = row2 + end;
+        for (long at = 0; at < end; at += turn) {
+            FloatVector low = load(queries, queryAt + at);
+            FloatVector high = load(queries, queryAt + at + HALF_BYTES);
+            FloatVector difference = low.sub(load(rows, rowAt + at));
+            low0 = difference.fma(difference, low0);
+            difference = high.sub(load(rows, rowAt + at + HALF_BYTES));
+            high0 = difference.fma(difference, high0);
+            difference = low.sub(load(rows, row1 + at));
+            low1 = difference.fma(difference, low1);
+            difference = high.sub(load(rows, row1 + at + HALF_BYTES));
+            high1 = difference.fma(difference, high1);
+            difference = low.sub(load(rows, row2 + at));
+            low2 = difference.fma(difference, low2);
+            difference = high.sub(load(rows, row2 + at + HALF_BYTES));
+            high2 = difference.fma(difference, high2);
+            difference = low.sub(load(rows, row3 + at));
+            low3 = difference.fma(difference, low3);
+            difference = high.sub(load(rows, row3 + at + HALF_BYTES));
+            high3 = difference.fma(difference, high3);
+        }
+        sums[0] = fold(low0.add(high0));
+        sums[1] = fold(low1.add(high1));
+        sums[2] = fold(low2.add(high2));
+        sums[3] = fold(low3.add(high3));
+    }
+
+    @Override
+    public void innerProduct(
+            MemorySegment queries, long queryAt, MemorySegment rows, long rowAt, int stride, float[] sums) {
+        FloatVector low0 = FloatVector.zero(SPECIES);
+        FloatVector high0 = low0;
+        FloatVector low1 = low0;
+        FloatVector high1 = low0;
+        FloatVector low2 = low0;
+        FloatVector high2 = low0;
+        FloatVector low3 = low0;
+        FloatVector high3 = low0;
+        long end = (long) stride * Float.BYTES;
+        long row1 = rowAt + end;
+        long row2 = row1 + end;
+        long row3 = row2 + end;
+        for (long at = 0; at < end; at += turn) {
+            FloatVector low = load(queries, queryAt + at);
+            FloatVector high = load(queries, queryAt + at + HALF_BYTES);
+            low0 = low.fma(load(rows, rowAt + at), low0);
+            high0 = high.fma(load(rows, rowAt + at + HALF_BYTES), high0);
+            low1 = low.fma(load(rows, row1 + at), low1);
+            high1 = high.fma(load(rows, row1 + at + HALF_BYTES), high1);
+            low2 = low.fma(load(rows, row2 + at), low2);
+            high2 = high.fma(load(rows, row2 + at + HALF_BYTES), high2);
+            low3 = low.fma(load(rows, row3 + at), low3);
+            high3 = high.fma(load(rows, row3 + at + HALF_BYTES), high3);
+        }
+        sums[0] = fold(low0.add(high0));
+        sums[1] = fold(low1.add(high1));
+        sums[2] = fold(low2.add(high2));
+        sums[3] = fold(low3.add(high3));
+    }
+
     private static FloatVector load(MemorySegment segment, long at) {
         return FloatVector.fromMemorySegment(SPECIES, segment, at, ORDER);
     }
