@@ -115,13 +115,18 @@ final class KMeans {
             float[] other = centroids[largest].clone();
             for (int d = 0; d < half.length; d++) {
                 float sign = d % 2 == 0 ? SPLIT : -SPLIT;
-                half[d] *= 1 + sign;
-                other[d] *= 1 - sign;
+                half[d] = moved(half[d], sign);
+                other[d] = moved(other[d], -sign);
             }
             centroids[empty] = half;
             centroids[largest] = other;
             sizes[empty] = sizes[largest] / 2;
             sizes[largest] -= sizes[empty];
         }
+    }
+
+    /** Stays a number: of a centroid that is none no list would be found, and its rows with it. */
+    private static float moved(float component, float share) {
+        return Math.clamp(component * (1 + share), -Float.MAX_VALUE, Float.MAX_VALUE);
     }
 }
