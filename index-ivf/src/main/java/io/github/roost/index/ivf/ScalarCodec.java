@@ -121,11 +121,15 @@ record ScalarCodec(Metric metric, float[] middles, float[] steps) {
         return codes;
     }
 
-    /** The row that bytes stand for. */
+    /** The row that bytes stand for: numbers, also where half a step beyond the learnt values is beyond all floats. */
     float[] decode(byte[] codes) {
         float[] row = new float[middles.length];
         for (int d = 0; d < row.length; d++) {
             row[d] = middles[d] + steps[d] * centred(codes[d]);
+            if (!Float.isFinite(row[d])) {
+                double exact = middles[d] + (double) steps[d] * centred(codes[d]);
+                row[d] = (float) Math.clamp(exact, -Float.MAX_VALUE, Float.MAX_VALUE);
+            }
         }
         return row;
     }

@@ -81,6 +81,18 @@ class ScalarCodecTest {
         assertThat(weights.weights()[0]).isEqualTo((byte) -127);
     }
 
+    /** A rebuild of lists that keep bytes alone takes what these stand for as rows. */
+    @Test
+    void bytesNearTheLargestFloatsStandForNumbers() {
+        ScalarCodec codec = learn(Metric.SQUARED_L2, new float[] {-Float.MAX_VALUE}, new float[] {Float.MAX_VALUE});
+        assertThat(codec.decode(codec.encode(new float[] {-Float.MAX_VALUE}))).containsExactly(-Float.MAX_VALUE);
+        for (int value = 0; value < 256; value++) {
+            float decoded = codec.decode(new byte[] {(byte) value})[0];
+            assertThat(decoded).isFinite();
+            assertThat(decoded / Float.MAX_VALUE).isCloseTo(value / 127.5f - 1, Offset.offset(1e-5f));
+        }
+    }
+
     private static double distance(Metric metric, float[] a, float[] b) {
         double sum = 0;
         for (int d = 0; d < a.length; d++) {
