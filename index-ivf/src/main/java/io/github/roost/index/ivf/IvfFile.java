@@ -11,6 +11,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.channels.WritableByteChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.zip.CRC32C;
@@ -69,7 +70,7 @@ record IvfFile(
                 }
             }
             channel.position(0);
-            WholeFile.writeAll(channel, frontMatter(checksums));
+            writeFront(channel, checksums);
         });
     }
 
@@ -96,44 +97,85 @@ record IvfFile(
         return Places.of(centroids.length, layout.dimension(), layout.codec() != null, rows());
     }
 
-    private ByteBuffer frontMatter(int[] checksums) {
-        // Up to the blocks, for where there are no rows nothing else makes the file as long as that.
-        ByteBuffer front = little(Math.toIntExact(places().blocks()));
-        front.putLong(MAGIC).putInt(VERSION).putInt(metric.ordinal()).putInt(layout.dimension());
-        front.putInt(centroids.length)
+    /**
+     * Writes all before the blocks, from the channel's position on; up to the blocks, for where there are no rows nothing
+     * else makes the file as long as that. In pieces, for centroids alone may be more than a buffer holds.
+     *
+     * @param checksums of the blocks
+     */
+    void writeFront(WritableByteChannel channel, int[] checksums) throws IOException {
+        Front front = new Front(channel);
+        ByteBuffer head = front.take(HEAD_BYTES);
+        head.putLong(MAGIC).putInt(VERSION).putInt(metric.ordinal()).putInt(layout.dimension());
+        head.putInt(centroids.length)
                 .putInt(nprobe)
                 .putInt(layout.element().ordinal())
                 .putLong(seed)
                 .putLong(rows());
-        front.putInt(layout.floats() ? 1 : 0).putInt(0).putDouble(rerank);
+        head.putInt(layout.floats() ? 1 : 0).putInt(0).putDouble(rerank);
         for (int list = 0; list < ids.length; list++) {
-            front.putInt(ids[list].length).putInt(checksums[list]);
+            front.take(2 * Integer.BYTES).putInt(ids[list].length).putInt(checksums[list]);
         }
         for (float[] centroid : centroids) {
-            put(front, centroid);
+            front.put(centroid);
         }
         ScalarCodec codec = layout.codec();
         if (codec != null) {
-            put(front, codec.middles());
-            put(front, codec.steps());
+            front.put(codec.middles());
+            front.put(codec.steps());
         }
         for (long[] ofList : ids) {
             for (long id : ofList) {
-                front.putLong(id);
+                front.take(Long.BYTES).putLong(id);
             }
         }
-        int sum = checksum(MemorySegment.ofBuffer(front.duplicate().flip()));
-        return front.putLong(Integer.toUnsignedLong(sum)).rewind();
+        front.end((int) (places().blocks() - places().checksum()));
     }
 
-    private static void put(ByteBuffer buffer, float[] components) {
-        for (float component : components) {
-            buffer.putFloat(component);
+    /** What comes before the blocks, while it is written. */
+    private static final class Front {
+        private static final int BUFFER_BYTES = 1 << 20;
+
+        private final WritableByteChannel channel;
+        private final CRC32C checksum = new CRC32C();
+        private final ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+
+        Front(WritableByteChannel channel) {
+            this.channel = channel;
         }
-    }
 
-    private static ByteBuffer little(int bytes) {
-        return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        /** Where the next bytes go, so many at most. */
+        ByteBuffer take(int bytes) throws IOException {
+            if (buffer.remaining() < bytes) {
+                flush();
+            }
+            return buffer;
+        }
+
+        void put(float[] components) throws IOException {
+            int bytes = components.length * Float.BYTES;
+            take(bytes).asFloatBuffer().put(components);
+            buffer.position(buffer.position() + bytes);
+        }
+
+        /** The checksum of all so far, and zeroes up to {@code bytes}. */
+        void end(int bytes) throws IOException {
+            flush();
+            buffer.putLong(checksum.getValue());
+            while (buffer.position() < bytes) {
+                buffer.put((byte) 0);
+            }
+            flush();
+        }
+
+        private void flush() throws IOException {
+            buffer.flip();
+            checksum.update(buffer.duplicate());
+            while (buffer.hasRemaining()) {
+                channel.write(buffer);
+            }
+            buffer.clear();
+        }
     }
 
     private static int checksum(MemorySegment bytes) {

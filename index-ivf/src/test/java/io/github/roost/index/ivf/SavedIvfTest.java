@@ -13,6 +13,7 @@ import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.WritableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -257,6 +258,38 @@ class SavedIvfTest {
         assertThatThrownBy(() -> IvfTable.open(ORCHESTRATOR, "forged", file))
                 .isInstanceOf(TableFileException.class)
                 .hasMessageContaining(message);
+    }
+
+    /** As many lists of as many dimensions as there may be, whose centroids alone are more than a buffer holds. */
+    @Test
+    void whatComesBeforeTheRowsMayBeLongerThanABuffer() throws IOException {
+        int lists = 131_072;
+        int dimension = 4_096;
+        float[][] centroids = new float[lists][];
+        Arrays.fill(centroids, new float[dimension]);
+        IvfFile table =
+                new IvfFile(Metric.SQUARED_L2, RowLayout.ofFloats(dimension), 1, 42, 1, centroids, new long[lists][0]);
+        long[] written = {0};
+        table.writeFront(
+                new WritableByteChannel() {
+                    @Override
+                    public int write(ByteBuffer bytes) {
+                        int count = bytes.remaining();
+                        written[0] += count;
+                        bytes.position(bytes.limit());
+                        return count;
+                    }
+
+                    @Override
+                    public boolean isOpen() {
+                        return true;
+                    }
+
+                    @Override
+                    public void close() {}
+                },
+                new int[lists]);
+        assertThat(written[0]).isEqualTo(64 + lists * 8 + (long) lists * dimension * 4 + 64);
     }
 
     @Test
