@@ -29,8 +29,9 @@ import java.util.zip.CRC32C;
  * blocks      list by list, rows as the kernel reads them, aligned                                     checked list by list
  * </pre>
  *
- * Opening reads all but the blocks, which are mapped; a list's block is checked when it is first scanned or changed.
- * Nothing that a file says is believed before it is checked, since the kernel follows its numbers without asking.
+ * Opening reads all but the blocks, which are mapped; a list's block is checked when it is first scanned or changed, its
+ * floats for being numbers too. Nothing that a file says is believed before it is checked, since the kernel follows its
+ * numbers without asking.
  */
 record IvfFile(
         Metric metric, RowLayout layout, int nprobe, long seed, double rerank, float[][] centroids, long[][] ids) {
@@ -44,6 +45,11 @@ record IvfFile(
             ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfDouble DOUBLE =
             ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    /** Set in floats that are infinite or no numbers. */
+    private static final int FLOAT_EXPONENT = 0x7f800000;
+
+    private static final int HALF_EXPONENT = 0x7c00;
 
     /** A buffer has less than 2 GiB, a list may have more. */
     private static final long PIECE = 1 << 30;
@@ -244,22 +250,35 @@ record IvfFile(
         long[][] ids = ids(file, mapped, places, count, rows);
         float[][] centroids = new float[count][];
         for (int list = 0; list < count; list++) {
-            centroids[list] = floats(mapped, places.centroids() + (long) list * dimension * Float.BYTES, dimension);
+            long at = places.centroids() + (long) list * dimension * Float.BYTES;
+            centroids[list] = numbers(file, mapped, at, dimension, "centroid", -Float.MAX_VALUE);
         }
         Metric measure = Metric.values()[metric];
-        ScalarCodec codec = codes
-                ? new ScalarCodec(
-                        measure,
-                        floats(mapped, places.codec(), dimension),
-                        floats(mapped, places.codec() + (long) dimension * Float.BYTES, dimension))
-                : null;
+        ScalarCodec codec = null;
+        if (codes) {
+            long steps = places.codec() + (long) dimension * Float.BYTES;
+            codec = new ScalarCodec(
+                    measure,
+                    numbers(file, mapped, places.codec(), dimension, "middle of bytes", -Float.MAX_VALUE),
+                    numbers(file, mapped, steps, dimension, "step of bytes", 0));
+        }
         RowLayout layout = RowLayout.of(element, floats, dimension, codec);
         return new IvfFile(measure, layout, nprobe, seed, rerank, centroids, ids);
     }
 
-    private static float[] floats(MemorySegment mapped, long at, int count) {
+    /** Finite floats: with others no distance would be a number, and rows would be missing from answers. */
+    private static float[] numbers(Path file, MemorySegment mapped, long at, int count, String what, float least)
+            throws TableFileException {
         float[] floats = new float[count];
         MemorySegment.copy(mapped, FLOAT, at, floats, 0, count);
+        for (int i = 0; i < count; i++) {
+            if (!(floats[i] >= least && floats[i] <= Float.MAX_VALUE)) {
+                throw new TableFileException(
+                        file,
+                        at + (long) i * Float.BYTES,
+                        "has a " + what + " of " + floats[i] + ", it must be a number of at least " + least);
+            }
+        }
         return floats;
     }
 
@@ -304,6 +323,7 @@ record IvfFile(
             long from = at;
             int expected = mapped.get(INT, HEAD_BYTES + list * 2L * Integer.BYTES + Integer.BYTES);
             MemorySegment bytes = mapped.asSlice(from, layout.bytes(ids[list].length));
+            int rows = ids[list].length;
             lists[list] = RowList.mapped(layout, ids[list], bytes, () -> {
                 int actual = checksum(bytes);
                 if (actual != expected) {
@@ -313,9 +333,39 @@ record IvfFile(
                             "is damaged: a list's checksum is %08x, that of its bytes %08x"
                                     .formatted(expected, actual));
                 }
+                requireNumbers(file, from, bytes, rows);
             });
             at += bytes.byteSize();
         }
         return lists;
+    }
+
+    /** A row that is no number is a dead one, and of these a file has none: rows are counted by their ids. */
+    private void requireNumbers(Path file, long from, MemorySegment bytes, int rows) throws TableFileException {
+        long codes = layout.floatBytesOf(rows);
+        long terms = codes + layout.codeBytesOf(rows);
+        MemorySegment floats = bytes.asSlice(0, codes);
+        if (layout.floatBytes() == Short.BYTES) {
+            requireNumbers(file, from, floats, HALF_EXPONENT, HALF_EXPONENT << Short.SIZE);
+        } else {
+            requireNumbers(file, from, floats, FLOAT_EXPONENT, FLOAT_EXPONENT);
+        }
+        requireNumbers(file, from + terms, bytes.asSlice(terms), FLOAT_EXPONENT, FLOAT_EXPONENT);
+    }
+
+    /**
+     * Of four bytes, a float or two halves.
+     *
+     * @param one bits that are all set in what is infinite or no number
+     * @param other those of the other half
+     */
+    private static void requireNumbers(Path file, long from, MemorySegment bytes, int one, int other)
+            throws TableFileException {
+        for (long at = 0; at < bytes.byteSize(); at += Integer.BYTES) {
+            int bits = bytes.get(INT, at);
+            if ((bits & one) == one || (bits & other) == other) {
+                throw new TableFileException(file, from + at, "has a row that is not of finite numbers");
+            }
+        }
     }
 }

@@ -246,18 +246,83 @@ class SavedIvfTest {
         "64, -1, list of rows of -1",
         "64, 301, list of rows of 301",
         "64, 0, total of rows in lists",
+        "104, 2143289344, centroid of NaN",
+        "240, 2139095040, centroid of Infinity",
     })
     void forgedNumbersAreRefused(int at, int value, String message) throws IOException {
         saveSmall();
         ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
         bytes.putInt(at, value);
-        CRC32C checksum = new CRC32C();
-        checksum.update(bytes.array(), 0, CHECKSUM_AT);
-        bytes.putLong(CHECKSUM_AT, checksum.getValue());
+        sign(bytes, CHECKSUM_AT);
         Files.write(file, bytes.array());
         assertThatThrownBy(() -> IvfTable.open(ORCHESTRATOR, "forged", file))
                 .isInstanceOf(TableFileException.class)
                 .hasMessageContaining(message);
+    }
+
+    private static void sign(ByteBuffer bytes, int checksumAt) {
+        bytes.putLong(checksumAt, checksum(bytes, 0, checksumAt));
+    }
+
+    private static long checksum(ByteBuffer bytes, int from, int to) {
+        CRC32C checksum = new CRC32C();
+        checksum.update(bytes.array(), from, to - from);
+        return checksum.getValue();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "0, NaN, middle of bytes of NaN",
+        "0, Infinity, middle of bytes of Infinity",
+        "28, -1, step of bytes of -1",
+        "52, NaN, step of bytes of NaN",
+    })
+    void whatBytesCannotStandForIsRefused(int at, float value, String message) throws IOException {
+        try (IvfTable table = Kept.CODES.builder().nlist(LISTS).build(ORCHESTRATOR, gaussian(ROWS, new Random(1)))) {
+            table.save(file);
+        }
+        ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.putFloat(64 + LISTS * 8 + LISTS * DIMENSION * 4 + at, value);
+        sign(bytes, CHECKSUM_AT + 2 * DIMENSION * Float.BYTES);
+        Files.write(file, bytes.array());
+        assertThatThrownBy(() -> IvfTable.open(ORCHESTRATOR, "forged", file))
+                .isInstanceOf(TableFileException.class)
+                .hasMessageContaining(message);
+    }
+
+    /** Were it taken for one that was removed, a copy of the table would have a row too many, of no id. */
+    @ParameterizedTest
+    @EnumSource(Kept.class)
+    void aRowThatIsNoNumberIsRefusedWhenItIsFirstTouched(Kept kept) throws IOException {
+        try (IvfTable table = kept.builder().nlist(1).build(ORCHESTRATOR, gaussian(ROWS, new Random(1)))) {
+            table.save(file);
+        }
+        byte[] good = Files.readAllBytes(file);
+        boolean coded = kept == Kept.CODES || kept == Kept.BOTH;
+        int checksumAt = 64 + 8 + DIMENSION * 4 + ROWS * 8 + (coded ? 2 * DIMENSION * 4 : 0);
+        int blocks = (checksumAt + 8 + 63) / 64 * 64;
+        // The first component of a row, and one in its midst; of rows of bytes alone the term, behind all bytes.
+        int first = kept == Kept.CODES ? good.length - 64 : blocks + 5 * 64;
+        for (int at : new int[] {first, first + 4}) {
+            for (float value : new float[] {Float.NaN, Float.NEGATIVE_INFINITY}) {
+                ByteBuffer bytes = ByteBuffer.wrap(good.clone()).order(ByteOrder.LITTLE_ENDIAN);
+                if (kept == Kept.HALVES) {
+                    bytes.putShort(at, Float.floatToFloat16(value));
+                } else {
+                    bytes.putFloat(at, value);
+                }
+                bytes.putInt(64 + 4, (int) checksum(bytes, blocks, good.length));
+                sign(bytes, checksumAt);
+                Path forged = Files.write(folder.resolve("forged-" + at + value), bytes.array());
+                try (IvfTable opened = IvfTable.open(ORCHESTRATOR, "forged", forged)) {
+                    assertThatThrownBy(() ->
+                                    opened.search(new float[DIMENSION], 10, 1).join())
+                            .hasStackTraceContaining("not of finite numbers (at byte " + at + ")");
+                    assertThatThrownBy(() -> opened.save(folder.resolve("copy")))
+                            .isInstanceOf(TableFileException.class);
+                }
+            }
+        }
     }
 
     /** As many lists of as many dimensions as there may be, whose centroids alone are more than a buffer holds. */
