@@ -148,6 +148,10 @@ class SavedTableTest {
         "64, -8, size or place",
         "104, 2, mark of codes of 2",
         "104, 1, size or place",
+        "96, -157, power of two of -157",
+        "96, 157, power of two of 157",
+        "100, -1, largest power of two of -1",
+        "100, 31, largest power of two of 31",
         "144, 0, nodes of layer 1",
         "4116, 200, neighbour 200",
         "4116, -2, neighbour -2"
@@ -160,13 +164,46 @@ class SavedTableTest {
         } else {
             bytes.putInt(at, value);
         }
-        CRC32C checksum = new CRC32C();
-        checksum.update(bytes.array(), 0, bytes.capacity() - 8);
-        bytes.putLong(bytes.capacity() - 8, checksum.getValue());
+        sign(bytes);
         Files.write(file, bytes.array());
         assertThatThrownBy(() -> HnswTable.open(ORCHESTRATOR, "forged", file))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining(message);
+    }
+
+    /** The places of terms, middles and steps are in the head. */
+    @ParameterizedTest
+    @CsvSource({
+        "128, 3, NaN, term of a node of NaN",
+        "128, 199, -Infinity, term of a node of -Infinity",
+        "136, 4, NaN, middle of codes of NaN",
+        "136, 5, -1, step of codes of -1",
+        "136, 9, Infinity, step of codes of Infinity"
+    })
+    void codesThatStandForNoNumbersAreRefused(int placeAt, int ordinal, float value, String message)
+            throws IOException {
+        try (HnswTable table = HnswTable.builder()
+                .elementType(ElementType.INT8)
+                .m(6)
+                .efConstruction(30)
+                .build(ORCHESTRATOR, gaussian(200, 5, new Random(51)))) {
+            table.save(file);
+        }
+        ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
+        int at = (int) bytes.getLong(placeAt) + ordinal * Float.BYTES;
+        bytes.putFloat(at, value);
+        sign(bytes);
+        Files.write(file, bytes.array());
+        assertThatThrownBy(() -> HnswTable.open(ORCHESTRATOR, "forged", file))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining(message)
+                .hasMessageContaining("at byte " + at);
+    }
+
+    private static void sign(ByteBuffer bytes) {
+        CRC32C checksum = new CRC32C();
+        checksum.update(bytes.array(), 0, bytes.capacity() - 8);
+        bytes.putLong(bytes.capacity() - 8, checksum.getValue());
     }
 
     @Test

@@ -60,8 +60,8 @@ public final class GraphImage {
     private static final int AT_IDS_AT = 72;
     private static final int AT_GROUPS_AT = 80;
     static final int AT_BYTES = 88;
-    private static final int AT_EXPONENT = 96;
-    private static final int AT_LARGEST = 100;
+    static final int AT_EXPONENT = 96;
+    static final int AT_LARGEST = 100;
     static final int AT_CODED = 104;
     private static final int AT_LINKS_IN = 108;
     private static final int AT_VECTORS_AT = 112;

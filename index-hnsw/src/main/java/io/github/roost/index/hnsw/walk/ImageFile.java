@@ -22,6 +22,10 @@ import java.util.zip.CRC32C;
 public final class ImageFile {
     private static final int CHECKSUM_BYTES = Long.BYTES;
     private static final long PIECE = 64L << 20;
+    /** From the smallest floats, and from the largest, to where tables are scaled to. */
+    private static final int MOST_EXPONENT = 156;
+    /** Where tables are scaled to. */
+    private static final int MOST_LARGEST = 30;
 
     private ImageFile() {}
 
@@ -141,7 +145,17 @@ public final class ImageFile {
                     layer == 0 ? shape.nodes() : shape.levelCounts()[layer - 1]);
         }
         GraphImage.requireSameHead(file, memory, shape);
+        checkScale(file, shape);
         return shape;
+    }
+
+    /** What a table is scaled by: by another power of two all distances would become nothing or infinite. */
+    private static void checkScale(Path file, GraphImage.Shape shape) throws TableFileException {
+        boolean scaled = shape.metric() != Metric.COSINE;
+        int most = scaled ? MOST_EXPONENT : 0;
+        requireRange(file, GraphImage.AT_EXPONENT, "power of two", shape.exponent(), -most, most);
+        requireRange(
+                file, GraphImage.AT_LARGEST, "largest power of two", shape.largest(), 0, scaled ? MOST_LARGEST : 0);
     }
 
     static void requireRange(Path file, int at, String what, long value, long least, long most)
@@ -171,6 +185,33 @@ public final class ImageFile {
         }
         if (image.hasGroups()) {
             checkGroups(file, image);
+        }
+        if (shape.coded()) {
+            checkCodes(file, image);
+        }
+    }
+
+    /** What codes stand for: with what is no number all codes would be as far from each query. */
+    private static void checkCodes(Path file, GraphImage image) throws TableFileException {
+        GraphImage.Shape shape = image.shape();
+        for (int node = 0; node < shape.nodes(); node++) {
+            requireNumber(file, shape.termsAt(), node, "term of a node", image.term(node), -Float.MAX_VALUE);
+        }
+        float[] middles = image.middles();
+        float[] steps = image.steps();
+        for (int i = 0; i < steps.length; i++) {
+            requireNumber(file, shape.stepsAt(), i, "middle of codes", middles[i], -Float.MAX_VALUE);
+            requireNumber(file, shape.stepsAt(), (long) steps.length + i, "step of codes", steps[i], 0);
+        }
+    }
+
+    private static void requireNumber(Path file, long from, long ordinal, String what, float value, float least)
+            throws TableFileException {
+        if (!(value >= least && value <= Float.MAX_VALUE)) {
+            throw new TableFileException(
+                    file,
+                    from + ordinal * Float.BYTES,
+                    "has a " + what + " of " + value + ", it must be a number of at least " + least);
         }
     }
 
