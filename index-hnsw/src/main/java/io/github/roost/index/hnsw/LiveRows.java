@@ -174,7 +174,18 @@ final class LiveRows {
             if (alive.rows().contains(row)) {
                 float[] vector = new float[image.shape().dimension()];
                 image.vector(image.nodeOf(row), vector);
-                receiver.accept(rows.space().original(vector), image.id(row));
+                float[] original = rows.space().original(vector);
+                requireNumbers(original, image.id(row));
+                receiver.accept(original, image.id(row));
+            }
+        }
+    }
+
+    /** One such row, of a file that no table has written, would have all rows scaled to nothing that are built with it. */
+    private static void requireNumbers(float[] row, long id) {
+        for (float value : row) {
+            if (!Float.isFinite(value)) {
+                throw new IllegalStateException("the row of id " + id + " must be finite, has " + value);
             }
         }
     }

@@ -439,6 +439,35 @@ class SavedLiveTableTest {
         assertThatThrownBy(this::open).isInstanceOf(TableFileException.class).hasMessageContaining(message);
     }
 
+    /** Three rows without a graph. */
+    private static LiveRows.Moment plain(long firstId, float... values) {
+        GraphImage image = GraphImage.allocate(new GraphImage.Shape(
+                Metric.SQUARED_L2, false, 1, 0, 0, values.length, values.length, 0, 0, new int[0]));
+        for (int row = 0; row < values.length; row++) {
+            image.setVector(row, new float[] {values[row]});
+            image.setId(row, firstId + row);
+        }
+        return new LiveRows.Moment(image, values.length, new long[] {(1L << values.length) - 1});
+    }
+
+    /** Its scale would be that of all rows it is built with, whose distances would become nothing. */
+    @Test
+    void aRowThatIsNoNumberIsNotFrozenWithOthers() throws Exception {
+        GraphOptions options = new GraphOptions(Metric.SQUARED_L2, ElementType.FLOAT32, 6, 30);
+        new LiveTableFile(options, 1, 64, List.of(plain(5, 1, Float.NaN, 3))).save(file);
+        try (LiveTable opened = open()) {
+            assertThatThrownBy(opened::freeze)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasStackTraceContaining("row of id 6 must be finite");
+            assertThat(opened.search(new float[] {0}, 2, 10).join())
+                    .isEqualTo(new Neighbors(new long[] {5, 7}, new float[] {1, 9}));
+            opened.remove(6);
+            opened.freeze();
+            assertThat(opened.search(new float[] {0}, 2, 10).join())
+                    .isEqualTo(new Neighbors(new long[] {5, 7}, new float[] {1, 9}));
+        }
+    }
+
     private static void sign(ByteBuffer bytes, int from, int length) {
         CRC32C checksum = new CRC32C();
         checksum.update(bytes.array(), from, length - 8);
