@@ -422,10 +422,12 @@ public final class LiveTable implements AutoCloseable {
         LiveTableFile saved = LiveTableFile.open(file);
         List<LiveRows> parts = new ArrayList<>();
         for (Moment part : saved.parts()) {
-            if (!parts.isEmpty()) {
+            // Rows are added to the last part alone: room in each could be more memory by far than the file has bytes.
+            boolean last = parts.size() == saved.parts().size() - 1;
+            parts.add(LiveRows.of(part, last ? saved.freezeAfter() : part.rows()));
+            if (!last) {
                 parts.getLast().seal();
             }
-            parts.add(LiveRows.of(part, saved.freezeAfter()));
         }
         LiveTable table = new LiveTable(orchestrator, name, saved.options(), saved.dimension(), saved.freezeAfter());
         if (!table.begin(parts)) {

@@ -468,6 +468,26 @@ class SavedLiveTableTest {
         }
     }
 
+    /** There may be many of them, and each would take room for as many as may be added before they are frozen. */
+    @Test
+    void onlyTheLastPartHasRoomForMoreRows() throws Exception {
+        GraphOptions options = new GraphOptions(Metric.SQUARED_L2, ElementType.FLOAT32, 6, 30);
+        new LiveTableFile(options, 1, LiveTable.MOST_FREEZE_AFTER, List.of(plain(1, 1, 2), plain(3, 3), plain(4, 4)))
+                .save(file);
+        CountDownLatch freezingMayGoOn = new CountDownLatch(1);
+        try (Orchestrator busy = Fixtures.roundRobin();
+                LiveTable other = small().build(busy, 1)) {
+            Fixtures.keepWorkers(busy, other.mappingId(), freezingMayGoOn);
+            try (LiveTable opened = LiveTable.open(busy, "opened", file)) {
+                assertThat(opened.moment().parts())
+                        .extracting(part -> part.image().shape().rows())
+                        .containsExactly(2, 1, LiveTable.MOST_FREEZE_AFTER);
+            } finally {
+                freezingMayGoOn.countDown();
+            }
+        }
+    }
+
     private static void sign(ByteBuffer bytes, int from, int length) {
         CRC32C checksum = new CRC32C();
         checksum.update(bytes.array(), from, length - 8);
