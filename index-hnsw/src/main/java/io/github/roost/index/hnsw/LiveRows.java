@@ -3,6 +3,7 @@ package io.github.roost.index.hnsw;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.SearchContext;
+import io.github.roost.core.Vectors;
 import io.github.roost.index.hnsw.IdFilter.AllowedRows;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import java.lang.invoke.VarHandle;
@@ -175,17 +176,14 @@ final class LiveRows {
                 float[] vector = new float[image.shape().dimension()];
                 image.vector(image.nodeOf(row), vector);
                 float[] original = rows.space().original(vector);
-                requireNumbers(original, image.id(row));
+                // Of a file that no table has written: one such row would scale all others that it is built with to
+                // nothing.
+                Vectors.require(
+                        "the row of id " + image.id(row),
+                        original,
+                        original.length,
+                        image.shape().metric());
                 receiver.accept(original, image.id(row));
-            }
-        }
-    }
-
-    /** One such row, of a file that no table has written, would have all rows scaled to nothing that are built with it. */
-    private static void requireNumbers(float[] row, long id) {
-        for (float value : row) {
-            if (!Float.isFinite(value)) {
-                throw new IllegalStateException("the row of id " + id + " must be finite, has " + value);
             }
         }
     }

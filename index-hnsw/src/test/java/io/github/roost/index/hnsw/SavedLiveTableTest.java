@@ -439,10 +439,10 @@ class SavedLiveTableTest {
         assertThatThrownBy(this::open).isInstanceOf(TableFileException.class).hasMessageContaining(message);
     }
 
-    /** Three rows without a graph. */
-    private static LiveRows.Moment plain(long firstId, float... values) {
-        GraphImage image = GraphImage.allocate(new GraphImage.Shape(
-                Metric.SQUARED_L2, false, 1, 0, 0, values.length, values.length, 0, 0, new int[0]));
+    /** Rows without a graph. */
+    private static LiveRows.Moment plain(Metric metric, long firstId, float... values) {
+        GraphImage image = GraphImage.allocate(
+                new GraphImage.Shape(metric, false, 1, 0, 0, values.length, values.length, 0, 0, new int[0]));
         for (int row = 0; row < values.length; row++) {
             image.setVector(row, new float[] {values[row]});
             image.setId(row, firstId + row);
@@ -454,7 +454,7 @@ class SavedLiveTableTest {
     @Test
     void aRowThatIsNoNumberIsNotFrozenWithOthers() throws Exception {
         GraphOptions options = new GraphOptions(Metric.SQUARED_L2, ElementType.FLOAT32, 6, 30);
-        new LiveTableFile(options, 1, 64, List.of(plain(5, 1, Float.NaN, 3))).save(file);
+        new LiveTableFile(options, 1, 64, List.of(plain(Metric.SQUARED_L2, 5, 1, Float.NaN, 3))).save(file);
         try (LiveTable opened = open()) {
             assertThatThrownBy(opened::freeze)
                     .isInstanceOf(IllegalStateException.class)
@@ -468,11 +468,36 @@ class SavedLiveTableTest {
         }
     }
 
+    /** It has no length to be divided by: frozen it would be no number, and the table saved with it could not be opened. */
+    @Test
+    void aRowWithoutACosineIsNotFrozen() throws Exception {
+        GraphOptions options = new GraphOptions(Metric.COSINE, ElementType.INT8, 6, 30);
+        new LiveTableFile(options, 1, 64, List.of(plain(Metric.COSINE, 5, 1, 0, -1))).save(file);
+        try (LiveTable opened = open()) {
+            assertThatThrownBy(opened::freeze)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasStackTraceContaining("row of id 6 must not be zero");
+            opened.remove(6);
+            opened.freeze();
+            opened.save(file);
+        }
+        try (LiveTable again = open()) {
+            assertThat(again.search(new float[] {1}, 3, 10).join().ids()).containsExactly(5, 7);
+        }
+    }
+
     /** There may be many of them, and each would take room for as many as may be added before they are frozen. */
     @Test
     void onlyTheLastPartHasRoomForMoreRows() throws Exception {
         GraphOptions options = new GraphOptions(Metric.SQUARED_L2, ElementType.FLOAT32, 6, 30);
-        new LiveTableFile(options, 1, LiveTable.MOST_FREEZE_AFTER, List.of(plain(1, 1, 2), plain(3, 3), plain(4, 4)))
+        new LiveTableFile(
+                        options,
+                        1,
+                        LiveTable.MOST_FREEZE_AFTER,
+                        List.of(
+                                plain(Metric.SQUARED_L2, 1, 1, 2),
+                                plain(Metric.SQUARED_L2, 3, 3),
+                                plain(Metric.SQUARED_L2, 4, 4)))
                 .save(file);
         CountDownLatch freezingMayGoOn = new CountDownLatch(1);
         try (Orchestrator busy = Fixtures.roundRobin();
