@@ -20,22 +20,22 @@ import io.github.jbellis.jvector.vector.types.VectorTypeSupport;
 final class RowScores implements BuildScoreProvider {
     private static final VectorTypeSupport VECTORS =
             VectorizationProvider.getInstance().getVectorTypeSupport();
-    /** Of so many distances of a build, at one it gives way to searches: every microsecond or so. */
-    private static final int LOOKS_PER_WAY = 32;
+    /** Of so many distances of a build, at one it gives way to searches: every few microseconds. */
+    private static final int LOOKS_PER_WAY = 16;
 
     private final Row[] rows;
     private final Runnable giveWay;
 
     /**
      * @param rows at least one, all of one dimension
-     * @param giveWay lets searches run, called every microsecond or so
+     * @param giveWay lets searches run, called every few microseconds
      */
     RowScores(float[][] rows, Runnable giveWay) {
         this.giveWay = giveWay;
         this.rows = new Row[rows.length];
         for (int row = 0; row < rows.length; row++) {
             giveWay.run();
-            this.rows[row] = new Row(VECTORS.createFloatVector(rows[row]));
+            this.rows[row] = new Row(row, VECTORS.createFloatVector(rows[row]));
         }
     }
 
@@ -54,7 +54,7 @@ final class RowScores implements BuildScoreProvider {
 
     @Override
     public SearchScoreProvider searchProviderFor(VectorFloat<?> vector) {
-        return new DefaultSearchScoreProvider(new Row(vector));
+        return new DefaultSearchScoreProvider(new Row(0, vector));
     }
 
     @Override
@@ -84,15 +84,19 @@ final class RowScores implements BuildScoreProvider {
 
     /** One row's nearness to the others. */
     private final class Row implements ScoreFunction.ExactScoreFunction {
+        private final int number;
         private final VectorFloat<?> vector;
 
-        Row(VectorFloat<?> vector) {
+        /** @param number of the row; of a vector that is none any */
+        Row(int number, VectorFloat<?> vector) {
+            this.number = number;
             this.vector = vector;
         }
 
         @Override
         public float similarityTo(int other) {
-            if (other % LOOKS_PER_WAY == 0) {
+            // Of both rows: a neighbourhood that is thinned out compares the same few with each other for long.
+            if ((number + other) % LOOKS_PER_WAY == 0) {
                 giveWay.run();
             }
             return VectorSimilarityFunction.EUCLIDEAN.compare(vector, rows[other].vector);

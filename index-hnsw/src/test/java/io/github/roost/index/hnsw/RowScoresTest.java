@@ -46,12 +46,23 @@ class RowScoresTest {
     }
 
     @Test
-    void oneOf32DistancesGivesWay() {
+    void oneOf16DistancesGivesWay() {
         ways.set(0);
         ScoreFunction of5 = scores.diversityScoreFunctionFor(5);
         for (int other = 0; other < ROWS.length; other++) {
             of5.similarityTo(other);
         }
-        assertThat(ways).hasValue(ROWS.length / 32);
+        assertThat(ways).hasValue(ROWS.length / 16);
+    }
+
+    @Test
+    void aFewRowsThatAreComparedWithEachOtherGiveWayToo() {
+        ways.set(0);
+        for (int row = 17; row < 32; row++) {
+            for (int other = 17; other < 32; other++) {
+                scores.diversityScoreFunctionFor(row).similarityTo(other);
+            }
+        }
+        assertThat(ways).hasValue(15);
     }
 }
