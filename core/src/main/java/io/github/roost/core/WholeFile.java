@@ -3,6 +3,7 @@ package io.github.roost.core;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.channels.WritableByteChannel;
 import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -62,7 +63,7 @@ public final class WholeFile {
      * @param bytes from position to limit
      * @throws IOException if they cannot be written
      */
-    public static void writeAll(FileChannel channel, ByteBuffer bytes) throws IOException {
+    public static void writeAll(WritableByteChannel channel, ByteBuffer bytes) throws IOException {
         while (bytes.hasRemaining()) {
             channel.write(bytes);
         }

@@ -177,9 +177,7 @@ record IvfFile(
         private void flush() throws IOException {
             buffer.flip();
             checksum.update(buffer.duplicate());
-            while (buffer.hasRemaining()) {
-                channel.write(buffer);
-            }
+            WholeFile.writeAll(channel, buffer);
             buffer.clear();
         }
     }
