@@ -4,7 +4,7 @@ import io.github.roost.core.Metric;
 import io.github.roost.index.ivf.kernel.CodeGroup;
 import io.github.roost.index.ivf.kernel.CodeRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
-import io.github.roost.index.ivf.kernel.Smallest;
+import io.github.roost.index.ivf.kernel.ScoredRows;
 import java.lang.foreign.Arena;
 import java.util.Arrays;
 
@@ -112,39 +112,33 @@ final class CentroidCodes {
     private static final class Candidates {
         private final int count;
         private final double margin;
-        private float[] scores;
-        private long[] rows;
-        private int size;
+        private final ScoredRows rows = new ScoredRows();
         private float bound = Float.POSITIVE_INFINITY;
 
         Candidates(int count, double margin) {
             this.count = count;
             this.margin = margin;
-            this.scores = new float[2 * FIRST_ROWS];
-            this.rows = new long[2 * FIRST_ROWS];
+            rows.makeRoom(2 * FIRST_ROWS);
         }
 
         void take(CodeGroup group, int query) {
             int found = group.found(query);
-            if (size + found > rows.length) {
-                scores = Arrays.copyOf(scores, 2 * (size + found));
-                rows = Arrays.copyOf(rows, 2 * (size + found));
+            if (rows.size() + found > rows.room()) {
+                rows.makeRoom(2 * (rows.size() + found));
             }
-            group.copyScores(query, scores, size);
-            group.copyPlaces(query, 0, rows, size);
-            size += found;
+            rows.add(group, query, 0);
             // Where nothing is known all are candidates; the bound is infinite then.
-            if (found > 0 && size >= count && margin < Double.POSITIVE_INFINITY) {
-                bound = Math.min(bound, Math.nextUp((float) (Smallest.nth(scores, size, count - 1) + margin)));
+            if (found > 0 && rows.size() >= count && margin < Double.POSITIVE_INFINITY) {
+                bound = Math.min(bound, Math.nextUp((float) (rows.nthScore(count - 1) + margin)));
             }
         }
 
         int[] rows() {
-            int[] within = new int[size];
+            int[] within = new int[rows.size()];
             int kept = 0;
-            for (int i = 0; i < size; i++) {
-                within[kept] = (int) rows[i];
-                kept += scores[i] <= bound ? 1 : 0;
+            for (int i = 0; i < within.length; i++) {
+                within[kept] = (int) rows.place(i);
+                kept += rows.score(i) <= bound ? 1 : 0;
             }
             return Arrays.copyOf(within, kept);
         }

@@ -131,7 +131,7 @@ final class CoarseQuantizer {
         float[] distances = picks.copyOfDistances();
         picks.clear();
         int numbers = NearestFirst.keepWithin(Float.POSITIVE_INFINITY, ids, distances);
-        return NearestFirst.of(Arrays.copyOf(ids, numbers), Arrays.copyOf(distances, numbers), count);
+        return NearestFirst.of(ids, distances, numbers, count);
     }
 
     private Neighbors[] nearestOf(int[][] candidates, float[][] queries, int count, Metric measure) {
@@ -146,7 +146,8 @@ final class CoarseQuantizer {
         Reservoir[] reservoirs = scanned(queries, count, measure);
         Neighbors[] nearest = new Neighbors[queries.length];
         for (int i = 0; i < nearest.length; i++) {
-            nearest[i] = NearestFirst.of(reservoirs[i].copyOfIds(), reservoirs[i].copyOfDistances(), count);
+            nearest[i] = NearestFirst.of(
+                    reservoirs[i].copyOfIds(), reservoirs[i].copyOfDistances(), reservoirs[i].size(), count);
         }
         return nearest;
     }

@@ -56,6 +56,8 @@ final class CodeQuery extends IvfQuery<Shortlist> {
             all.takeAll(other);
         }
         all.shrink();
-        return reranker.nearest(all, request(), mayRepeat);
+        Neighbors nearest = reranker.nearest(all, request(), mayRepeat);
+        shortlists.forEach(Shortlist::free);
+        return nearest;
     }
 }

@@ -53,6 +53,6 @@ final class FloatQuery extends IvfQuery<Reservoir> {
             at += reservoir.size();
         }
         int k = request().k();
-        return mayRepeat ? NearestFirst.distinct(ids, distances, k) : NearestFirst.of(ids, distances, k);
+        return mayRepeat ? NearestFirst.distinct(ids, distances, rows, k) : NearestFirst.of(ids, distances, rows, k);
     }
 }

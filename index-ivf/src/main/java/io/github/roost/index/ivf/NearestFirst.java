@@ -11,9 +11,9 @@ final class NearestFirst {
 
     private NearestFirst() {}
 
-    /** The first {@code limit} of the rows. */
-    static Neighbors of(long[] ids, float[] distances, int limit) {
-        long[] keys = sortedKeys(distances);
+    /** The nearest {@code limit} of the first {@code rows}. */
+    static Neighbors of(long[] ids, float[] distances, int rows, int limit) {
+        long[] keys = sortedKeys(distances, rows);
         long[] sortedIds = new long[keys.length];
         float[] sortedDistances = new float[keys.length];
         for (int i = 0; i < keys.length; i++) {
@@ -21,8 +21,9 @@ final class NearestFirst {
             sortedDistances[i] = distances[(int) keys[i]];
         }
         sortTies(sortedIds, sortedDistances);
-        int count = Math.min(limit, keys.length);
-        return new Neighbors(Arrays.copyOf(sortedIds, count), Arrays.copyOf(sortedDistances, count));
+        return limit >= rows
+                ? new Neighbors(sortedIds, sortedDistances)
+                : new Neighbors(Arrays.copyOf(sortedIds, limit), Arrays.copyOf(sortedDistances, limit));
     }
 
     /** Moves the rows within a radius to the front, in their order; how many. One whose distance is no number is not. */
@@ -40,18 +41,19 @@ final class NearestFirst {
      * Distances, as {@link #sortable}, each above the number of its row, in order. Distances are dealt to as many even buckets
      * as there are of them, in which little is left to sort; unless they are few, or crowd in some bucket.
      */
-    private static long[] sortedKeys(float[] distances) {
-        int count = distances.length;
+    private static long[] sortedKeys(float[] distances, int count) {
         float least = Float.POSITIVE_INFINITY;
         float greatest = Float.NEGATIVE_INFINITY;
-        for (float distance : distances) {
-            least = Math.min(least, distance);
-            greatest = Math.max(greatest, distance);
+        for (int i = 0; i < count; i++) {
+            least = Math.min(least, distances[i]);
+            greatest = Math.max(greatest, distances[i]);
         }
         float scale = (count - 1) / (greatest - least);
         int[] ends = new int[count + 1];
-        boolean dealt =
-                count > FEW && scale > 0 && scale < Float.POSITIVE_INFINITY && deal(distances, least, scale, ends);
+        boolean dealt = count > FEW
+                && scale > 0
+                && scale < Float.POSITIVE_INFINITY
+                && deal(distances, count, least, scale, ends);
         long[] keys = new long[count];
         for (int i = 0; i < count; i++) {
             int at = dealt ? ends[bucket(distances[i], least, scale, count)]++ : i;
@@ -66,10 +68,9 @@ final class NearestFirst {
     }
 
     /** Finds where each bucket's rows begin; false if one has so many that they are better sorted otherwise. */
-    private static boolean deal(float[] distances, float least, float scale, int[] begins) {
-        int count = distances.length;
-        for (float distance : distances) {
-            begins[bucket(distance, least, scale, count) + 1]++;
+    private static boolean deal(float[] distances, int count, float least, float scale, int[] begins) {
+        for (int i = 0; i < count; i++) {
+            begins[bucket(distances[i], least, scale, count) + 1]++;
         }
         int most = 0;
         for (int i = 1; i <= count; i++) {
@@ -98,8 +99,8 @@ final class NearestFirst {
     }
 
     /** {@link #of} where an id may be there more than once: the nearest of each. */
-    static Neighbors distinct(long[] ids, float[] distances, int limit) {
-        Neighbors all = of(ids, distances, ids.length);
+    static Neighbors distinct(long[] ids, float[] distances, int rows, int limit) {
+        Neighbors all = of(ids, distances, rows, rows);
         LongHashSet seen = new LongHashSet();
         int[] first = IntStream.range(0, all.size())
                 .filter(i -> seen.add(all.ids()[i]))

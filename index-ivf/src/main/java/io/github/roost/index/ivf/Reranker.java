@@ -8,7 +8,6 @@ import io.github.roost.index.ivf.kernel.ScanKernel;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.Arrays;
 
 /**
  * Compares a query with the rows of its shortlist by the distance itself: to the rows' floats where these are kept, else to
@@ -54,11 +53,9 @@ final class Reranker {
         picks.clear();
         // Without rows that have been removed, whose distance is no number.
         int found = NearestFirst.keepWithin(request.radius(), ids, distances);
-        ids = Arrays.copyOf(ids, found);
-        distances = Arrays.copyOf(distances, found);
         return mayRepeat
-                ? NearestFirst.distinct(ids, distances, request.k())
-                : NearestFirst.of(ids, distances, request.k());
+                ? NearestFirst.distinct(ids, distances, found, request.k())
+                : NearestFirst.of(ids, distances, found, request.k());
     }
 
     /** Rows that codes stand for, side by side, in memory that is kept from query to query. Belongs to one thread. */

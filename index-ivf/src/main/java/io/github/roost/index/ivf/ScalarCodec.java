@@ -185,13 +185,11 @@ record ScalarCodec(Metric metric, float[] middles, float[] steps) {
 
     Weights weights(float[] query) {
         boolean squared = metric == Metric.SQUARED_L2;
-        double[] exact = new double[query.length];
         double most = 0;
         double length = 0;
-        for (int d = 0; d < exact.length; d++) {
+        for (int d = 0; d < query.length; d++) {
             double component = squared ? (double) query[d] - middles[d] : (double) query[d];
-            exact[d] = steps[d] * component;
-            most = Math.max(most, Math.abs(exact[d]));
+            most = Math.max(most, Math.abs(steps[d] * component));
             length += component * component;
         }
         byte[] weights = new byte[CodeRun.strideOf(query.length)];
@@ -205,9 +203,10 @@ record ScalarCodec(Metric metric, float[] middles, float[] steps) {
         double perUnit = unit == 0 ? 0 : 1 / unit;
         double error = 0;
         int sum = 0;
-        for (int d = 0; d < exact.length; d++) {
-            double weight = Math.rint(Math.clamp(exact[d] * perUnit, -MOST_WEIGHT, MOST_WEIGHT));
-            double lost = exact[d] - weight * unit;
+        for (int d = 0; d < query.length; d++) {
+            double exact = steps[d] * (squared ? (double) query[d] - middles[d] : (double) query[d]);
+            double weight = Math.rint(Math.clamp(exact * perUnit, -MOST_WEIGHT, MOST_WEIGHT));
+            double lost = exact - weight * unit;
             weights[d] = (byte) weight;
             sum += (int) weight;
             error += lost * lost;

@@ -2,8 +2,9 @@ package io.github.roost.index.ivf;
 
 import io.github.roost.index.ivf.kernel.CodeGroup;
 import io.github.roost.index.ivf.kernel.ScanKernel;
+import io.github.roost.index.ivf.kernel.ScoredRows;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.LongPredicate;
 import java.util.stream.IntStream;
@@ -16,49 +17,60 @@ import org.jspecify.annotations.Nullable;
  */
 final class Shortlist {
     private static final int MOST_FIRST_ROOM = 1_024;
+    /** Of a thread; a few hundred kilobytes, or three megabytes where all are as large as may be. */
+    private static final int MOST_SPARE = 256;
+
+    /** Memory of shortlists that this thread has done with, the last first: that is the one its caches still hold. */
+    private static final ThreadLocal<ArrayDeque<ScoredRows>> SPARE = ThreadLocal.withInitial(ArrayDeque::new);
 
     private final ScanKernel kernel;
     private final int wanted;
     /** The blocks that rows lie in; a row keeps its block from being freed. */
     private final List<RowBlock> blocks = new ArrayList<>();
 
-    private float[] scores = {};
-    /** A block's index above, the row in the block below. */
-    private long[] places = {};
-
-    private int size;
-    /** One element, which kernels write. */
-    private final float[] bound = {Float.POSITIVE_INFINITY};
+    /** Places are a block's index above, the row in the block below. */
+    private final ScoredRows rows;
 
     /** @param wanted how many rows to keep, at least 1 */
     Shortlist(ScanKernel kernel, int wanted) {
         this.kernel = kernel;
         this.wanted = wanted;
+        ScoredRows spare = SPARE.get().pollLast();
+        this.rows = spare == null ? new ScoredRows() : spare;
+    }
+
+    /** Leaves its memory to shortlists that this thread makes later. It is not to be used any more. */
+    void free() {
+        ArrayDeque<ScoredRows> spare = SPARE.get();
+        if (rows.room() <= MOST_FIRST_ROOM && spare.size() < MOST_SPARE) {
+            rows.clear();
+            spare.addLast(rows);
+        }
     }
 
     /** Number of rows held; at most what is wanted, after {@link #shrink}. */
     int size() {
-        return size;
+        return rows.size();
     }
 
     /** The id of a row. It is looked up only when it is needed: most rows that are taken are dropped again. */
     long id(int index) {
-        return block(index).id((int) places[index]);
+        return block(index).id(row(index));
     }
 
     /** The block that a row lies in. */
     RowBlock block(int index) {
-        return blocks.get((int) (places[index] >>> Integer.SIZE));
+        return blocks.get((int) (rows.place(index) >>> Integer.SIZE));
     }
 
     /** Where in its {@link #block} a row lies. */
     int row(int index) {
-        return (int) places[index];
+        return (int) rows.place(index);
     }
 
     /** The score beyond which no row gets in; infinite until as many have been met as are wanted. */
     float bound() {
-        return bound[0];
+        return rows.bound();
     }
 
     /** Takes what a scan of rows of a block has found for a query. */
@@ -71,35 +83,19 @@ final class Shortlist {
             blocks.add(block);
         }
         makeRoom(found);
-        group.copyScores(query, scores, size);
-        group.copyPlaces(query, (long) (blocks.size() - 1) << Integer.SIZE, places, size);
-        size = filter == null ? size + found : allowed(block, filter, size + found);
-        if (size >= 2L * wanted || (bound[0] == Float.POSITIVE_INFINITY && size >= wanted)) {
+        int before = rows.size();
+        rows.add(group, query, (long) (blocks.size() - 1) << Integer.SIZE);
+        if (filter != null) {
+            rows.keepIf(before, i -> filter.test(id(i)));
+        }
+        if (rows.size() >= 2L * wanted || (bound() == Float.POSITIVE_INFINITY && rows.size() >= wanted)) {
             shrink();
         }
     }
 
-    /** Keeps those of the rows from {@code size} to {@code end} that a filter allows; returns where they end. */
-    private int allowed(RowBlock block, LongPredicate filter, int end) {
-        int kept = size;
-        for (int i = size; i < end; i++) {
-            if (filter.test(block.id((int) places[i]))) {
-                scores[kept] = scores[i];
-                places[kept++] = places[i];
-            }
-        }
-        return kept;
-    }
-
     /** Takes all that another has; the other is of no use any more. */
     void takeAll(Shortlist other) {
-        makeRoom(other.size);
-        System.arraycopy(other.scores, 0, scores, size, other.size);
-        long shift = (long) blocks.size() << Integer.SIZE;
-        for (int i = 0; i < other.size; i++) {
-            places[size + i] = other.places[i] + shift;
-        }
-        size += other.size;
+        rows.addAll(other.rows, (long) blocks.size() << Integer.SIZE);
         blocks.addAll(other.blocks);
     }
 
@@ -109,39 +105,31 @@ final class Shortlist {
     }
 
     private void makeRoom(int more) {
-        if (size + more > scores.length) {
-            int room = Math.max(firstRoom(), size + more + size / 2);
-            scores = Arrays.copyOf(scores, room);
-            places = Arrays.copyOf(places, room);
+        if (rows.size() + more > rows.room()) {
+            rows.makeRoom(Math.max(firstRoom(), rows.size() + more + rows.size() / 2));
         }
     }
 
     /** Drops all but the wanted best, and lowers the bound to the worst of these. */
     void shrink() {
-        if (size < wanted) {
+        if (rows.size() < wanted) {
             return;
         }
-        size = kernel.keep(scores, places, size, wanted, bound);
-        if (size > wanted) {
+        kernel.keep(rows, wanted);
+        if (rows.size() > wanted) {
             dropTied();
         }
     }
 
     /** Of the rows with the worst score drops those with the largest ids. */
     private void dropTied() {
-        long[] tied = IntStream.range(0, size)
-                .filter(i -> scores[i] == bound[0])
+        long[] tied = IntStream.range(0, rows.size())
+                .filter(i -> rows.score(i) == bound())
                 .mapToLong(this::id)
                 .sorted()
                 .toArray();
-        long mostId = tied[tied.length - (size - wanted) - 1];
-        int kept = 0;
-        for (int i = 0; i < size && kept < wanted; i++) {
-            if (scores[i] < bound[0] || id(i) <= mostId) {
-                scores[kept] = scores[i];
-                places[kept++] = places[i];
-            }
-        }
-        size = kept;
+        long mostId = tied[tied.length - (rows.size() - wanted) - 1];
+        rows.keepIf(0, i -> rows.score(i) < bound() || id(i) <= mostId);
+        rows.truncate(wanted);
     }
 }

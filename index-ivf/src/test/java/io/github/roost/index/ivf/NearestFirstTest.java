@@ -45,7 +45,9 @@ class NearestFirstTest {
                                 .thenComparingLong(i -> ids[i]))
                         .limit(limit)
                         .toList();
-                Neighbors found = NearestFirst.of(ids, distances, limit);
+                // Zeros follow that are not among the rows.
+                Neighbors found =
+                        NearestFirst.of(Arrays.copyOf(ids, rows + 3), Arrays.copyOf(distances, rows + 3), rows, limit);
                 assertThat(found.ids())
                         .as("kind %d: %s", kind, Arrays.toString(distances))
                         .isEqualTo(order.stream().mapToLong(i -> ids[i]).toArray());

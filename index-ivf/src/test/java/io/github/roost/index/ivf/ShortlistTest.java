@@ -1,7 +1,6 @@
 package io.github.roost.index.ivf;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Metric;
 import io.github.roost.index.ivf.kernel.CodeGroup;
@@ -102,47 +101,33 @@ class ShortlistTest {
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(ints = {1, 2, 15, 16, 17, 300, 2_048, 2_049})
-    void everyKernelKeepsTheBestInTheirOrder(int size) {
-        Random random = new Random(size);
-        for (int trial = 0; trial < 60; trial++) {
-            float[] scores = new float[size + random.nextInt(3)];
-            long[] places = random.longs(scores.length).toArray();
-            for (int i = 0; i < scores.length; i++) {
-                scores[i] = trial % 2 == 0 ? (float) random.nextGaussian() : random.nextInt(1 + size / 3) - 2;
-            }
-            int wanted = 1 + random.nextInt(size);
-            float[] sorted = Arrays.copyOf(scores, size);
-            Arrays.sort(sorted);
-            float last = sorted[wanted - 1];
-            int[] best = IntStream.range(0, size).filter(i -> scores[i] <= last).toArray();
-            for (ScanKernel kernel : ScanKernels.available()) {
-                float[] keptScores = scores.clone();
-                long[] keptPlaces = places.clone();
-                float[] bound = new float[1];
-                int kept = kernel.keep(keptScores, keptPlaces, size, wanted, bound);
-                assertThat(bound[0] == last).as(kernel.name()).isTrue();
-                assertThat(kept).isEqualTo(best.length);
-                for (int i = 0; i < kept; i++) {
-                    assertThat(keptScores[i]).isEqualTo(scores[best[i]]);
-                    assertThat(keptPlaces[i]).isEqualTo(places[best[i]]);
-                }
-                assertThat(Arrays.copyOfRange(keptPlaces, size, places.length))
-                        .isEqualTo(Arrays.copyOfRange(places, size, places.length));
-            }
-        }
-    }
-
     @Test
-    void whatDoesNotFitIsNotKept() {
-        for (ScanKernel kernel : ScanKernels.available()) {
-            assertThatThrownBy(() -> kernel.keep(new float[8], new long[7], 8, 2, new float[1]))
-                    .hasMessage("cannot keep 2 of 8 rows in 8 scores and 7 places, with a bound in 1");
-            assertThatThrownBy(() -> kernel.keep(new float[8], new long[8], 4, 5, new float[1]))
-                    .hasMessageContaining("cannot keep 5 of 4");
-            assertThatThrownBy(() -> kernel.keep(new float[8], new long[8], 4, 2, new float[0]))
-                    .hasMessageContaining("a bound in 0");
+    void whatIsFreedServesTheNext() {
+        ScanKernel kernel = ScanKernels.preferred();
+        Random random = new Random(7);
+        for (int trial = 0; trial < 50; trial++) {
+            List<Shortlist> shortlists = new ArrayList<>();
+            for (int i = 0; i < 1 + trial % 3; i++) {
+                Shortlist shortlist = new Shortlist(kernel, 1 + random.nextInt(20));
+                assertThat(shortlist.size()).isZero();
+                assertThat(shortlist.bound()).isEqualTo(Float.POSITIVE_INFINITY);
+                shortlists.add(shortlist);
+            }
+            long[][] ids = new long[shortlists.size()][];
+            for (int i = 0; i < ids.length; i++) {
+                ids[i] = random.longs(CodeGroup.MAX_ROWS).toArray();
+                offer(shortlists.get(i), ids[i], 0, ids[i].length, new int[ids[i].length]);
+            }
+            for (int i = 0; i < ids.length; i++) {
+                Shortlist shortlist = shortlists.get(i);
+                shortlist.shrink();
+                long[] smallest =
+                        Arrays.stream(ids[i]).sorted().limit(shortlist.size()).toArray();
+                assertThat(IntStream.range(0, shortlist.size()).mapToLong(shortlist::id))
+                        .containsExactlyInAnyOrder(
+                                Arrays.stream(smallest).boxed().toArray(Long[]::new));
+            }
+            shortlists.forEach(Shortlist::free);
         }
     }
 }

@@ -149,9 +149,9 @@ final class JavaScan implements ScanKernel {
     }
 
     @Override
-    public int keep(float[] scores, long[] places, int size, int wanted, float[] bound) {
-        Smallest.requireKeepable(scores, places, size, wanted, bound);
-        return Smallest.keep(scores, places, size, wanted, bound);
+    public void keep(ScoredRows rows, int wanted) {
+        Smallest.requireKeepable(rows, wanted);
+        Smallest.keep(rows, wanted);
     }
 
     @Override

@@ -8,7 +8,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
@@ -202,19 +201,15 @@ final class NativeScan implements ScanKernel {
     }
 
     @Override
-    public int keep(float[] scores, long[] places, int size, int wanted, float[] bound) {
-        Smallest.requireKeepable(scores, places, size, wanted, bound);
-        if (size > MOST_KEPT_FROM) {
-            return Smallest.keep(scores, places, size, wanted, bound);
+    public void keep(ScoredRows rows, int wanted) {
+        Smallest.requireKeepable(rows, wanted);
+        if (rows.size > MOST_KEPT_FROM) {
+            Smallest.keep(rows, wanted);
+            return;
         }
         try {
-            return (int) keep.invokeExact(
-                    isa.ordinal(),
-                    MemorySegment.ofArray(scores),
-                    MemorySegment.ofArray(places),
-                    size,
-                    wanted,
-                    MemorySegment.ofArray(bound));
+            rows.size = (int) keep.invokeExact(
+                    isa.ordinal(), rows.scoreSegment(), rows.placeSegment(), rows.size, wanted, rows.boundSegment());
         } catch (Throwable failure) {
             throw new IllegalStateException("native choice failed", failure);
         }

@@ -24,7 +24,7 @@ public final class Reservoir {
             throw new IllegalArgumentException("wanted must be at least 1, got " + wanted);
         }
         this.wanted = wanted;
-        this.distances = new float[Math.min(wanted, LEAST_ROOM)];
+        this.distances = new float[(int) Math.min(2L * wanted, LEAST_ROOM)];
         this.ids = new long[distances.length];
     }
 

@@ -31,15 +31,12 @@ public interface ScanKernel {
     void compare(RowPicks picks);
 
     /**
-     * Of the first {@code size} rows keeps in their order those with the best scores: {@code wanted}, and all that tie with the
-     * last of them.
+     * Keeps, in their order, the rows with the best scores: {@code wanted}, and all that tie with the last of them. The bound
+     * becomes the score of that one.
      *
-     * @param scores numbers
-     * @param places one a score
-     * @param wanted from 1 to {@code size}
-     * @param bound its first element becomes the score of the last
-     * @return how many are kept
-     * @throws IllegalArgumentException if size or wanted are out of range, or bound has no element
+     * @param rows whose scores are numbers
+     * @param wanted from 1 to as many as there are
+     * @throws IllegalArgumentException if wanted is out of range
      */
-    int keep(float[] scores, long[] places, int size, int wanted, float[] bound);
+    void keep(ScoredRows rows, int wanted);
 }

@@ -49,25 +49,26 @@ public final class Smallest {
     }
 
     /** What every kernel checks before it reads memory by these numbers. */
-    static void requireKeepable(float[] scores, long[] places, int size, int wanted, float[] bound) {
-        if (wanted < 1 || wanted > size || size > scores.length || size > places.length || bound.length < 1) {
-            throw new IllegalArgumentException("cannot keep " + wanted + " of " + size + " rows in " + scores.length
-                    + " scores and " + places.length + " places, with a bound in " + bound.length);
+    static void requireKeepable(ScoredRows rows, int wanted) {
+        if (wanted < 1 || wanted > rows.size) {
+            throw new IllegalArgumentException("cannot keep " + wanted + " of " + rows.size + " rows");
         }
     }
 
     /** {@link ScanKernel#keep}, of arguments that have been checked. */
-    static int keep(float[] scores, long[] places, int size, int wanted, float[] bound) {
-        float last = nth(scores, size, wanted - 1);
+    static void keep(ScoredRows rows, int wanted) {
+        float[] scores = rows.scores;
+        long[] places = rows.places;
+        float last = nth(scores, rows.size, wanted - 1);
         int kept = 0;
-        for (int i = 0; i < size; i++) {
+        for (int i = 0; i < rows.size; i++) {
             // Written in any case, to be written over if it is not kept: a branch would often be foretold wrongly.
             scores[kept] = scores[i];
             places[kept] = places[i];
             kept += scores[i] <= last ? 1 : 0;
         }
-        bound[0] = last;
-        return kept;
+        rows.bound[0] = last;
+        rows.size = kept;
     }
 
     /** Never falls as the value rises, however floats round. */

@@ -1,0 +1,134 @@
+package io.github.roost.index.ivf.kernel;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.function.IntPredicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Rows and their scores, side by side in arrays that kernels write, which grow as they are needed and can be used again.
+ * Belongs to one thread at a time.
+ */
+public final class ScoredRows {
+    float[] scores = {};
+    long[] places = {};
+    int size;
+    /** One element. */
+    final float[] bound = {Float.POSITIVE_INFINITY};
+
+    private @Nullable MemorySegment scoreSegment;
+    private @Nullable MemorySegment placeSegment;
+    private @Nullable MemorySegment boundSegment;
+
+    /** Forgets all rows. */
+    public void clear() {
+        size = 0;
+        bound[0] = Float.POSITIVE_INFINITY;
+    }
+
+    /** Number of rows held. */
+    public int size() {
+        return size;
+    }
+
+    /** How many rows there is memory for. */
+    public int room() {
+        return scores.length;
+    }
+
+    /** The score beyond which the last {@link ScanKernel#keep} left no row; infinite before. */
+    public float bound() {
+        return bound[0];
+    }
+
+    /** A row's score. */
+    public float score(int index) {
+        return scores[index];
+    }
+
+    /** What a row was taken with. */
+    public long place(int index) {
+        return places[index];
+    }
+
+    /** The score that would be at {@code n} if they were sorted. */
+    public float nthScore(int n) {
+        return Smallest.nth(scores, size, n);
+    }
+
+    /** Makes room for so many rows in all, keeping those that are held. */
+    public void makeRoom(int rows) {
+        if (rows > scores.length) {
+            scores = Arrays.copyOf(scores, rows);
+            places = Arrays.copyOf(places, rows);
+            scoreSegment = null;
+            placeSegment = null;
+        }
+    }
+
+    /** Takes what the last scan of a group found for a query, each row's number plus {@code first} for its place. */
+    public void add(CodeGroup group, int query, long first) {
+        int found = group.found(query);
+        makeRoom(size + found);
+        group.copyScores(query, scores, size);
+        group.copyPlaces(query, first, places, size);
+        size += found;
+    }
+
+    /** Takes all rows of another, {@code shift} added to their places. */
+    public void addAll(ScoredRows other, long shift) {
+        makeRoom(size + other.size);
+        System.arraycopy(other.scores, 0, scores, size, other.size);
+        for (int i = 0; i < other.size; i++) {
+            places[size + i] = other.places[i] + shift;
+        }
+        size += other.size;
+    }
+
+    /** Of the rows from {@code from} on keeps, in their order, those wanted; asked once of each index, in ascending order. */
+    public void keepIf(int from, IntPredicate wanted) {
+        int kept = from;
+        for (int i = from; i < size; i++) {
+            if (wanted.test(i)) {
+                scores[kept] = scores[i];
+                places[kept++] = places[i];
+            }
+        }
+        size = kept;
+    }
+
+    /** Drops all rows but the first {@code rows}. */
+    public void truncate(int rows) {
+        size = Math.min(size, rows);
+    }
+
+    /** The scores as kernels in C take them. Kept with the array: made for each call it is a good part of a search's garbage. */
+    MemorySegment scoreSegment() {
+        MemorySegment segment = scoreSegment;
+        if (segment == null) {
+            segment = MemorySegment.ofArray(scores);
+            scoreSegment = segment;
+        }
+        return segment;
+    }
+
+    /** The places as {@link #scoreSegment}. */
+    MemorySegment placeSegment() {
+        MemorySegment segment = placeSegment;
+        if (segment == null) {
+            segment = MemorySegment.ofArray(places);
+            placeSegment = segment;
+        }
+        return segment;
+    }
+
+    /** The bound as {@link #scoreSegment}. */
+    MemorySegment boundSegment() {
+        MemorySegment segment = boundSegment;
+        if (segment == null) {
+            segment = MemorySegment.ofArray(bound);
+            boundSegment = segment;
+        }
+        return segment;
+    }
+}

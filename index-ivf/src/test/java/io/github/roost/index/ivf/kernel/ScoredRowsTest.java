@@ -1,0 +1,89 @@
+package io.github.roost.index.ivf.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Arrays;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ScoredRowsTest {
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 15, 16, 17, 300, 2_048, 2_049})
+    void everyKernelKeepsTheBestInTheirOrder(int size) {
+        Random random = new Random(size);
+        for (int trial = 0; trial < 60; trial++) {
+            float[] scores = new float[size + random.nextInt(3)];
+            long[] places = random.longs(scores.length).toArray();
+            for (int i = 0; i < scores.length; i++) {
+                scores[i] = trial % 2 == 0 ? (float) random.nextGaussian() : random.nextInt(1 + size / 3) - 2;
+            }
+            int wanted = 1 + random.nextInt(size);
+            float[] sorted = Arrays.copyOf(scores, size);
+            Arrays.sort(sorted);
+            float last = sorted[wanted - 1];
+            int[] best = IntStream.range(0, size).filter(i -> scores[i] <= last).toArray();
+            for (ScanKernel kernel : ScanKernels.available()) {
+                ScoredRows kept = rows(scores, places, size);
+                kernel.keep(kept, wanted);
+                assertThat(kept.bound() == last).as(kernel.name()).isTrue();
+                assertThat(kept.size()).isEqualTo(best.length);
+                for (int i = 0; i < kept.size(); i++) {
+                    assertThat(kept.score(i)).isEqualTo(scores[best[i]]);
+                    assertThat(kept.place(i)).isEqualTo(places[best[i]]);
+                }
+                assertThat(Arrays.copyOfRange(kept.places, size, places.length))
+                        .isEqualTo(Arrays.copyOfRange(places, size, places.length));
+            }
+        }
+    }
+
+    @Test
+    void moreThanThereIsIsNotKept() {
+        for (ScanKernel kernel : ScanKernels.available()) {
+            ScoredRows rows = rows(new float[8], new long[8], 4);
+            assertThatThrownBy(() -> kernel.keep(rows, 5)).hasMessage("cannot keep 5 of 4 rows");
+            assertThatThrownBy(() -> kernel.keep(rows, 0)).hasMessage("cannot keep 0 of 4 rows");
+            assertThat(rows.size()).isEqualTo(4);
+            assertThat(rows.bound()).isEqualTo(Float.POSITIVE_INFINITY);
+        }
+    }
+
+    @Test
+    void memoryThatGrewIsWhatKernelsSee() {
+        for (ScanKernel kernel : ScanKernels.available()) {
+            ScoredRows all = rows(new float[] {3, 1, 2}, new long[] {30, 10, 20}, 3);
+            kernel.keep(all, 2);
+            all.addAll(rows(new float[] {0, 5}, new long[] {7, 8}, 2), 100);
+            kernel.keep(all, 2);
+            assertThat(Arrays.copyOf(all.places, all.size())).containsExactly(10, 107);
+            assertThat(all.bound()).isEqualTo(1);
+            all.clear();
+            assertThat(all.size()).isZero();
+            assertThat(all.bound()).isEqualTo(Float.POSITIVE_INFINITY);
+        }
+    }
+
+    @Test
+    void whatIsNotWantedIsDropped() {
+        ScoredRows rows = rows(new float[] {1, 2, 3, 4, 5}, new long[] {1, 2, 3, 4, 5}, 5);
+        rows.keepIf(1, i -> i % 2 == 0);
+        assertThat(Arrays.copyOf(rows.places, rows.size())).containsExactly(1, 3, 5);
+        rows.truncate(4);
+        assertThat(rows.size()).isEqualTo(3);
+        rows.truncate(1);
+        assertThat(rows.size()).isEqualTo(1);
+        assertThat(rows.score(0)).isEqualTo(1);
+    }
+
+    private static ScoredRows rows(float[] scores, long[] places, int size) {
+        ScoredRows rows = new ScoredRows();
+        rows.scores = scores.clone();
+        rows.places = places.clone();
+        rows.size = size;
+        return rows;
+    }
+}
