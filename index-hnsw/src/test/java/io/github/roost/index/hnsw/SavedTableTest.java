@@ -29,6 +29,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class SavedTableTest {
+    /** Where the head says where the vectors are. */
+    private static final int VECTORS_AT = 112;
+
     private static final Orchestrator ORCHESTRATOR =
             Orchestrator.builder().topology(Fixtures.twoDomains()).build();
 
@@ -197,6 +200,27 @@ class SavedTableTest {
         assertThatThrownBy(() -> HnswTable.open(ORCHESTRATOR, "forged", file))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining(message)
+                .hasMessageContaining("at byte " + at);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"FLOAT32, 0, NaN", "FLOAT32, 4, Infinity", "INT8, 0, -Infinity", "INT8, 3, NaN"})
+    void vectorsThatAreNoNumbersAreRefused(ElementType element, int component, float value) throws IOException {
+        try (HnswTable table = HnswTable.builder()
+                .elementType(element)
+                .m(6)
+                .efConstruction(30)
+                .build(ORCHESTRATOR, gaussian(200, 5, new Random(53)))) {
+            table.save(file);
+        }
+        ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
+        int at = (int) bytes.getLong(VECTORS_AT) + component * Float.BYTES;
+        bytes.putFloat(at, value);
+        sign(bytes);
+        Files.write(file, bytes.array());
+        assertThatThrownBy(() -> HnswTable.open(ORCHESTRATOR, "forged", file))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("value of a node of " + value)
                 .hasMessageContaining("at byte " + at);
     }
 

@@ -307,7 +307,8 @@ public final class GraphImage {
         return recordAt(node) + linksIn;
     }
 
-    private long vectorAt(int node) {
+    /** Where a node's vector lies. */
+    long vectorAt(int node) {
         return vectorsAt + node * vectorStride;
     }
 

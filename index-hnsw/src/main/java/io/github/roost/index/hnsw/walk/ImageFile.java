@@ -183,11 +183,23 @@ public final class ImageFile {
                 }
             }
         }
+        checkVectors(file, image);
         if (image.hasGroups()) {
             checkGroups(file, image);
         }
         if (shape.coded()) {
             checkCodes(file, image);
+        }
+    }
+
+    /** What is no number is as far from each query, so that walks would find anything. */
+    private static void checkVectors(Path file, GraphImage image) throws TableFileException {
+        float[] vector = new float[image.shape().dimension()];
+        for (int node = 0; node < image.shape().nodes(); node++) {
+            image.vector(node, vector);
+            for (int i = 0; i < vector.length; i++) {
+                requireNumber(file, image.vectorAt(node), i, "value of a node", vector[i], -Float.MAX_VALUE);
+            }
         }
     }
 
