@@ -331,6 +331,11 @@ public final class GraphImage {
         MemorySegment.copy(memory, FLOAT_ANYWHERE, vectorAt(node), into, 0, shape.dimension());
     }
 
+    /** Copies the bits of a node's vector into an array. */
+    void vectorBits(int node, int[] into) {
+        MemorySegment.copy(memory, INT_ANYWHERE, vectorAt(node), into, 0, shape.dimension());
+    }
+
     /** Writes the codes of a coded image, once all vectors are set; {@code betweenNodes} runs with each. Returns this. */
     public GraphImage encode(Runnable betweenNodes) {
         if (shape.coded()) {

@@ -27,6 +27,8 @@ public final class ImageFile {
     /** Where tables are scaled to. */
     private static final int MOST_LARGEST = 30;
 
+    private static final int LARGEST_FINITE = Float.floatToRawIntBits(Float.MAX_VALUE);
+
     private ImageFile() {}
 
     /** Writes a file, replacing one of that name, as {@link WholeFile} does. */
@@ -194,11 +196,19 @@ public final class ImageFile {
 
     /** What is no number is as far from each query, so that walks would find anything. */
     private static void checkVectors(Path file, GraphImage image) throws TableFileException {
-        float[] vector = new float[image.shape().dimension()];
+        int[] bits = new int[image.shape().dimension()];
         for (int node = 0; node < image.shape().nodes(); node++) {
-            image.vector(node, vector);
-            for (int i = 0; i < vector.length; i++) {
-                requireNumber(file, image.vectorAt(node), i, "value of a node", vector[i], -Float.MAX_VALUE);
+            image.vectorBits(node, bits);
+            // Many at a time, which comparing floats is not.
+            int largest = 0;
+            for (int value : bits) {
+                largest = Math.max(largest, value & Integer.MAX_VALUE);
+            }
+            if (largest > LARGEST_FINITE) {
+                for (int i = 0; i < bits.length; i++) {
+                    float value = Float.intBitsToFloat(bits[i]);
+                    requireNumber(file, image.vectorAt(node), i, "value of a node", value, -Float.MAX_VALUE);
+                }
             }
         }
     }
