@@ -192,15 +192,7 @@ class SavedTableTest {
                 .build(ORCHESTRATOR, gaussian(200, 5, new Random(51)))) {
             table.save(file);
         }
-        ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
-        int at = (int) bytes.getLong(placeAt) + ordinal * Float.BYTES;
-        bytes.putFloat(at, value);
-        sign(bytes);
-        Files.write(file, bytes.array());
-        assertThatThrownBy(() -> HnswTable.open(ORCHESTRATOR, "forged", file))
-                .isInstanceOf(IOException.class)
-                .hasMessageContaining(message)
-                .hasMessageContaining("at byte " + at);
+        requireRefused(placeAt, ordinal, value, message);
     }
 
     @ParameterizedTest
@@ -213,14 +205,19 @@ class SavedTableTest {
                 .build(ORCHESTRATOR, gaussian(200, 5, new Random(53)))) {
             table.save(file);
         }
+        requireRefused(VECTORS_AT, component, value, "value of a node of " + value);
+    }
+
+    /** @param placeAt where the head says where the floats are of which one is changed */
+    private void requireRefused(int placeAt, int ordinal, float value, String message) throws IOException {
         ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
-        int at = (int) bytes.getLong(VECTORS_AT) + component * Float.BYTES;
+        int at = (int) bytes.getLong(placeAt) + ordinal * Float.BYTES;
         bytes.putFloat(at, value);
         sign(bytes);
         Files.write(file, bytes.array());
         assertThatThrownBy(() -> HnswTable.open(ORCHESTRATOR, "forged", file))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("value of a node of " + value)
+                .hasMessageContaining(message)
                 .hasMessageContaining("at byte " + at);
     }
 

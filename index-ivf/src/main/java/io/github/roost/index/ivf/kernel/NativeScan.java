@@ -207,9 +207,10 @@ final class NativeScan implements ScanKernel {
             Smallest.keep(rows, wanted);
             return;
         }
+        ScoredRows.Segments arrays = rows.segments();
         try {
             rows.size = (int) keep.invokeExact(
-                    isa.ordinal(), rows.scoreSegment(), rows.placeSegment(), rows.size, wanted, rows.boundSegment());
+                    isa.ordinal(), arrays.scores(), arrays.places(), rows.size, wanted, arrays.bound());
         } catch (Throwable failure) {
             throw new IllegalStateException("native choice failed", failure);
         }

@@ -16,9 +16,7 @@ public final class ScoredRows {
     /** One element. */
     final float[] bound = {Float.POSITIVE_INFINITY};
 
-    private @Nullable MemorySegment scoreSegment;
-    private @Nullable MemorySegment placeSegment;
-    private @Nullable MemorySegment boundSegment;
+    private @Nullable Segments segments;
 
     /** Forgets all rows. */
     public void clear() {
@@ -61,8 +59,7 @@ public final class ScoredRows {
         if (rows > scores.length) {
             scores = Arrays.copyOf(scores, rows);
             places = Arrays.copyOf(places, rows);
-            scoreSegment = null;
-            placeSegment = null;
+            segments = null;
         }
     }
 
@@ -102,33 +99,17 @@ public final class ScoredRows {
         size = Math.min(size, rows);
     }
 
-    /** The scores as kernels in C take them. Kept with the array: made for each call it is a good part of a search's garbage. */
-    MemorySegment scoreSegment() {
-        MemorySegment segment = scoreSegment;
-        if (segment == null) {
-            segment = MemorySegment.ofArray(scores);
-            scoreSegment = segment;
-        }
-        return segment;
-    }
+    /** The arrays as kernels in C take them. */
+    record Segments(MemorySegment scores, MemorySegment places, MemorySegment bound) {}
 
-    /** The places as {@link #scoreSegment}. */
-    MemorySegment placeSegment() {
-        MemorySegment segment = placeSegment;
-        if (segment == null) {
-            segment = MemorySegment.ofArray(places);
-            placeSegment = segment;
+    /** Kept with the arrays: made for each call they are a good part of a search's garbage. */
+    Segments segments() {
+        Segments made = segments;
+        if (made == null) {
+            made = new Segments(
+                    MemorySegment.ofArray(scores), MemorySegment.ofArray(places), MemorySegment.ofArray(bound));
+            segments = made;
         }
-        return segment;
-    }
-
-    /** The bound as {@link #scoreSegment}. */
-    MemorySegment boundSegment() {
-        MemorySegment segment = boundSegment;
-        if (segment == null) {
-            segment = MemorySegment.ofArray(bound);
-            boundSegment = segment;
-        }
-        return segment;
+        return made;
     }
 }
