@@ -176,8 +176,8 @@ final class LiveRows {
                 float[] vector = new float[image.shape().dimension()];
                 image.vector(image.nodeOf(row), vector);
                 float[] original = rows.space().original(vector);
-                // Of a file that no table has written: one such row would scale all others that it is built with to
-                // nothing.
+                // In a file that no table has written a row may be zero under cosine, or infinite once scaled back:
+                // all others that it is built with would be scaled to nothing.
                 Vectors.require(
                         "the row of id " + image.id(row),
                         original,

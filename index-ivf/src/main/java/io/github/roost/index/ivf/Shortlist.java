@@ -27,7 +27,6 @@ final class Shortlist {
     private final int wanted;
     /** The blocks that rows lie in; a row keeps its block from being freed. */
     private final List<RowBlock> blocks = new ArrayList<>();
-
     /** Places are a block's index above, the row in the block below. */
     private final ScoredRows rows;
 
@@ -39,7 +38,10 @@ final class Shortlist {
         this.rows = spare == null ? new ScoredRows() : spare;
     }
 
-    /** Leaves its memory to shortlists that this thread makes later. It is not to be used any more. */
+    /**
+     * Leaves its memory to shortlists that this thread makes later. It is not to be used any more: called by the scan that
+     * ends its query, when no other is left that could hold it, and whose lock on the query shows it what others wrote.
+     */
     void free() {
         ArrayDeque<ScoredRows> spare = SPARE.get();
         if (rows.room() <= MOST_FIRST_ROOM && spare.size() < MOST_SPARE) {
