@@ -27,7 +27,7 @@ public final class Vectors {
         int dimension = vectors[0].length;
         requireRange("dimension", dimension, 1, MOST_DIMENSIONS);
         for (int row = 0; row < vectors.length; row++) {
-            require("vector " + row, vectors[row], dimension, metric);
+            requireRow(row, vectors[row], dimension, metric);
         }
         return dimension;
     }
@@ -43,28 +43,49 @@ public final class Vectors {
      *     is zero
      */
     public static void require(String what, float[] vector, int dimension, Metric metric) {
+        if (!isFit(vector, dimension, metric)) {
+            throw refusal(what, vector, dimension);
+        }
+    }
+
+    /**
+     * {@link #require} of one of several vectors, which is named only where it is refused: a name takes longer to make than a
+     * vector to check.
+     *
+     * @param row its number, from 0
+     * @param vector the vector
+     * @param dimension what its length must be
+     * @param metric how its table measures distances
+     * @throws IllegalArgumentException as {@link #require} does
+     */
+    public static void requireRow(int row, float[] vector, int dimension, Metric metric) {
+        if (!isFit(vector, dimension, metric)) {
+            throw refusal("vector " + row, vector, dimension);
+        }
+    }
+
+    private static boolean isFit(float[] vector, int dimension, Metric metric) {
         if (vector.length != dimension) {
-            throw new IllegalArgumentException(what + " must have " + dimension + " dimensions, got " + vector.length);
+            return false;
         }
         // One maximum, which is no number where a component is none, is made of many components at a time.
         float most = 0;
         for (float component : vector) {
             most = Math.max(most, Math.abs(component));
         }
-        if (!Float.isFinite(most)) {
-            refuseInfinite(what, vector);
-        }
-        if (most == 0 && metric == Metric.COSINE) {
-            throw new IllegalArgumentException(what + " must not be zero: it has no cosine");
-        }
+        return Float.isFinite(most) && (most > 0 || metric != Metric.COSINE);
     }
 
-    private static void refuseInfinite(String what, float[] vector) {
-        for (int i = 0; i < vector.length; i++) {
+    private static IllegalArgumentException refusal(String what, float[] vector, int dimension) {
+        if (vector.length != dimension) {
+            return new IllegalArgumentException(what + " must have " + dimension + " dimensions, got " + vector.length);
+        }
+        for (int i = 0; i < dimension; i++) {
             if (!Float.isFinite(vector[i])) {
-                throw new IllegalArgumentException(what + " must be finite, got " + vector[i] + " in dimension " + i);
+                return new IllegalArgumentException(what + " must be finite, got " + vector[i] + " in dimension " + i);
             }
         }
+        return new IllegalArgumentException(what + " must not be zero: it has no cosine");
     }
 
     /**

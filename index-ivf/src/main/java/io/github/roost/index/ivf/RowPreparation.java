@@ -15,19 +15,19 @@ record RowPreparation(Metric metric, int dimension, ElementType element) {
     static RowPreparation of(Metric metric, ElementType element, float[][] rows) {
         RowPreparation preparation = new RowPreparation(metric, Vectors.requireTable(rows, metric), element);
         for (int row = 0; row < rows.length; row++) {
-            preparation.requireHeld("vector " + row, rows[row]);
+            preparation.requireHeld(row, rows[row]);
         }
         return preparation;
     }
 
-    private void requireHeld(String what, float[] row) {
+    private void requireHeld(int number, float[] row) {
         if (element != ElementType.FLOAT16 || metric == Metric.COSINE) {
             return;
         }
         for (int d = 0; d < row.length; d++) {
             if (Math.abs(row[d]) > MOST_HALF) {
-                throw new IllegalArgumentException(
-                        what + " must be within 65,504 of 0 in FLOAT16 lists, got " + row[d] + " in dimension " + d);
+                throw new IllegalArgumentException("vector " + number
+                        + " must be within 65,504 of 0 in FLOAT16 lists, got " + row[d] + " in dimension " + d);
             }
         }
     }
@@ -41,8 +41,8 @@ record RowPreparation(Metric metric, int dimension, ElementType element) {
     float[][] prepareRows(float[][] rows) {
         float[][] stored = new float[rows.length][];
         for (int i = 0; i < rows.length; i++) {
-            Vectors.require("vector " + i, rows[i], dimension, metric);
-            requireHeld("vector " + i, rows[i]);
+            Vectors.requireRow(i, rows[i], dimension, metric);
+            requireHeld(i, rows[i]);
             stored[i] = stored(rows[i]);
         }
         return stored;
