@@ -3,7 +3,7 @@ package io.github.roost.index.ivf;
 import io.github.roost.core.Neighbors;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.LongSupplier;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** A query of lists of codes: its scores are in the order of distances to what the codes stand for, nearly. */
@@ -19,10 +19,10 @@ final class CodeQuery extends IvfQuery<Shortlist> {
             int candidates,
             Reranker reranker,
             int lists,
-            LongSupplier moves,
+            BooleanSupplier mayRepeat,
             @Nullable Again again,
             CompletableFuture<Neighbors> answer) {
-        super(request, Float.POSITIVE_INFINITY, lists, moves, again, answer);
+        super(request, Float.POSITIVE_INFINITY, lists, mayRepeat, again, answer);
         this.weights = weights;
         this.candidates = candidates;
         this.reranker = reranker;

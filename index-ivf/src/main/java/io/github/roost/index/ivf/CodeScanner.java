@@ -9,7 +9,6 @@ import io.github.roost.index.ivf.kernel.ScanKernel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,18 +39,17 @@ final class CodeScanner implements ListScanner {
     @Override
     public CodeQuery query(
             SearchRequest request,
-            Lists lists,
+            View view,
             int probed,
-            LongSupplier moves,
             IvfQuery.@Nullable Again again,
             CompletableFuture<Neighbors> answer) {
-        ScalarCodec codec = lists.layout().codec();
+        ScalarCodec codec = view.lists().layout().codec();
         if (codec == null) {
             throw new IllegalStateException("the lists keep no codes");
         }
         int candidates = request.k() + (int) Math.ceil(rerank * Math.sqrt(request.k()));
         return new CodeQuery(
-                request, codec.weights(request.vector()), candidates, reranker, probed, moves, again, answer);
+                request, codec.weights(request.vector()), candidates, reranker, probed, view::mayRepeat, again, answer);
     }
 
     @Override

@@ -4,7 +4,7 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.index.ivf.kernel.Reservoir;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.LongSupplier;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** A query of lists of floats: its scores are distances. */
@@ -12,10 +12,10 @@ final class FloatQuery extends IvfQuery<Reservoir> {
     FloatQuery(
             SearchRequest request,
             int lists,
-            LongSupplier moves,
+            BooleanSupplier mayRepeat,
             @Nullable Again again,
             CompletableFuture<Neighbors> answer) {
-        super(request, request.radius(), lists, moves, again, answer);
+        super(request, request.radius(), lists, mayRepeat, again, answer);
     }
 
     @Override

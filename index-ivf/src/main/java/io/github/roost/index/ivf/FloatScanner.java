@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongPredicate;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Scans floats or halves; distances to these are exact. */
@@ -40,12 +39,11 @@ final class FloatScanner implements ListScanner {
     @Override
     public FloatQuery query(
             SearchRequest request,
-            Lists lists,
+            View view,
             int probed,
-            LongSupplier moves,
             IvfQuery.@Nullable Again again,
             CompletableFuture<Neighbors> answer) {
-        return new FloatQuery(request, probed, moves, again, answer);
+        return new FloatQuery(request, probed, view::mayRepeat, again, answer);
     }
 
     /** Scans in groups as large as the kernel takes. */

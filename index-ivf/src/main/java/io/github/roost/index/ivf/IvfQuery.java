@@ -5,7 +5,7 @@ import io.github.roost.core.SearchContext;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.LongSupplier;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,8 +25,7 @@ abstract class IvfQuery<C> {
 
     private final SearchRequest request;
     private final CompletableFuture<Neighbors> answer;
-    private final LongSupplier moves;
-    private final long movesAtBegin;
+    private final BooleanSupplier mayRepeat;
     private final @Nullable Again again;
     /** The fields below are guarded by {@code collectors}. */
     private final List<C> collectors = new ArrayList<>(2);
@@ -38,7 +37,7 @@ abstract class IvfQuery<C> {
 
     /**
      * @param bound no score above it can be in the answer
-     * @param moves {@link IvfRows#moves}: whether a row may have been seen at two places
+     * @param mayRepeat {@link View#mayRepeat}
      * @param again asked for the answer where rows may be missing, for one that was seen twice or for want of room; null to
      *     go without them
      * @param answer completed by the scan that finishes last; a query whose answer is done already is not scanned for
@@ -47,13 +46,12 @@ abstract class IvfQuery<C> {
             SearchRequest request,
             float bound,
             int lists,
-            LongSupplier moves,
+            BooleanSupplier mayRepeat,
             @Nullable Again again,
             CompletableFuture<Neighbors> answer) {
         this.request = request;
         this.bound = bound;
-        this.moves = moves;
-        this.movesAtBegin = moves.getAsLong();
+        this.mayRepeat = mayRepeat;
         this.again = again;
         this.answer = answer;
         this.remaining = lists;
@@ -118,7 +116,7 @@ abstract class IvfQuery<C> {
     }
 
     private void finish(SearchContext context) {
-        boolean mayRepeat = (movesAtBegin & 1) != 0 || moves.getAsLong() != movesAtBegin;
+        boolean mayRepeat = this.mayRepeat.getAsBoolean();
         boolean mayLack = mayRepeat && mayLack(collectors);
         Neighbors found = merged(collectors, mayRepeat);
         boolean lacks = request.lacksRoom(found.size()) || (mayLack && isShort(found));

@@ -21,7 +21,11 @@ final class IvfRows {
     private Locations locations;
     /** Ids touched since the rebuild under way began, or null when there is none. Guarded by this. */
     private @Nullable LongHashSet touched;
-    /** Odd while a row is in two places, being moved from one to the other. Guarded by this for writing. */
+    /**
+     * Grows with every row that is moved, and is odd meanwhile, and with every row that is removed, which may come back
+     * elsewhere: a reader that finds it odd at its begin, or changed at its end, may have seen a row at two places. Guarded
+     * by this for writing.
+     */
     private volatile long moves;
 
     private volatile int size;
@@ -42,12 +46,11 @@ final class IvfRows {
         return size;
     }
 
-    /**
-     * Grows with every row that is moved, and is odd meanwhile, and with every row that is removed, which may come back
-     * elsewhere: a reader that finds it odd at its begin, or changed at its end, may have seen a row at two places.
-     */
-    long moves() {
-        return moves;
+    /** For a search that begins now. */
+    View view() {
+        // Before the lists are read: whatever is moved between the two reads counts as moved while the search ran.
+        long movesAtBegin = moves;
+        return new View(lists, movesAtBegin, () -> moves);
     }
 
     /** Adds rows that have been checked, all or none. */

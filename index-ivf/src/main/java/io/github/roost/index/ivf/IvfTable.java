@@ -150,27 +150,25 @@ public final class IvfTable implements AutoCloseable {
         return (query, context) -> {
             requireOpen();
             float[] prepared = preparation.prepareQuery("query", query);
-            Lists lists = rows.lists();
-            int[] probed = probes(lists, nprobe, prepared)[0];
-            if (probed.length == 0) {
-                return Neighbors.EMPTY;
-            }
             SearchRequest request = new SearchRequest(prepared, k, k, Float.POSITIVE_INFINITY, null);
-            return scanHere(request, lists, probed, TIMES_AGAIN, context);
+            return searchHere(request, nprobe, TIMES_AGAIN, context);
         };
     }
 
     /**
-     * Scans lists one after the other; where rows are missing, because one was met twice or more were added than there was
-     * room for, up to {@code timesAgain} times more.
+     * Scans a query's lists one after the other; where rows are missing, because one was met twice or more were added than
+     * there was room for, looks for them anew, up to {@code timesAgain} times.
      */
-    private Neighbors scanHere(
-            SearchRequest request, Lists lists, int[] probed, int timesAgain, SearchContext context) {
-        IvfQuery.Again again =
-                timesAgain == 0 ? null : where -> scanHere(request, lists, probed, timesAgain - 1, where);
-        IvfQuery<?> query = query(request, lists, probed, again, new CompletableFuture<>());
+    private Neighbors searchHere(SearchRequest request, int nprobe, int timesAgain, SearchContext context) {
+        View view = rows.view();
+        int[] probed = probes(view.lists(), nprobe, request.vector())[0];
+        if (probed.length == 0) {
+            return Neighbors.EMPTY;
+        }
+        IvfQuery.Again again = timesAgain == 0 ? null : where -> searchHere(request, nprobe, timesAgain - 1, where);
+        IvfQuery<?> query = query(request, view, probed, again, new CompletableFuture<>());
         for (int list : probed) {
-            scanner.scan(lists.rows()[list], List.of(query), context);
+            scanner.scan(view.lists().rows()[list], List.of(query), context);
         }
         try {
             return query.answer().join();
@@ -294,36 +292,33 @@ public final class IvfTable implements AutoCloseable {
      */
     private List<CompletableFuture<Neighbors>> submit(
             float[][] prepared, int limit, float radius, int nprobe, @Nullable LongPredicate filter) {
-        Lists lists = rows.lists();
-        int[][] probed = probes(lists, nprobe, prepared);
+        View view = rows.view();
+        int[][] probed = probes(view.lists(), nprobe, prepared);
         List<CompletableFuture<Neighbors>> answers = new ArrayList<>(prepared.length);
         IntArrayList toQueue = new IntArrayList();
         try {
             for (int i = 0; i < prepared.length; i++) {
                 SearchRequest request = new SearchRequest(prepared[i], limit, limit, radius, filter);
-                answers.add(post(request, lists, probed[i], toQueue));
+                answers.add(post(request, nprobe, view, probed[i], toQueue));
             }
         } finally {
             // Whatever happened: mail that nobody is to take would keep later mail from being taken.
-            toQueue.forEachInt(list -> queue(lists, list, answers));
+            toQueue.forEachInt(list -> queue(view.lists(), list, answers));
         }
         return answers;
     }
 
     /** Posts one query, and adds the lists that are to be queued. */
-    private CompletableFuture<Neighbors> post(SearchRequest request, Lists lists, int[] probed, IntArrayList toQueue) {
-        IvfQuery<?> query = query(
-                request,
-                lists,
-                probed,
-                context -> scanHere(request, lists, probed, TIMES_AGAIN - 1, context),
-                orchestrator.newFuture());
+    private CompletableFuture<Neighbors> post(
+            SearchRequest request, int nprobe, View view, int[] probed, IntArrayList toQueue) {
+        IvfQuery.Again again = context -> searchHere(request, nprobe, TIMES_AGAIN - 1, context);
+        IvfQuery<?> query = query(request, view, probed, again, orchestrator.newFuture());
         if (probed.length == 0) {
             // Only where every distance to a centroid overflows to no number.
             query.answer().complete(Neighbors.EMPTY);
         }
         for (int list : probed) {
-            if (lists.mailboxes()[list].post(query)) {
+            if (view.lists().mailboxes()[list].post(query)) {
                 toQueue.addInt(list);
             }
         }
@@ -332,11 +327,11 @@ public final class IvfTable implements AutoCloseable {
 
     private IvfQuery<?> query(
             SearchRequest request,
-            Lists lists,
+            View view,
             int[] probed,
             IvfQuery.@Nullable Again again,
             CompletableFuture<Neighbors> answer) {
-        return scanner.query(request.forTableOf(rows.size()), lists, probed.length, rows::moves, again, answer);
+        return scanner.query(request.forTableOf(rows.size()), view, probed.length, again, answer);
     }
 
     /** @param own answers of the queries that the list is queued for; others may have posted to it as well */

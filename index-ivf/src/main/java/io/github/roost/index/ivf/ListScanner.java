@@ -4,7 +4,6 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.SearchContext;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Reads one list for the queries that wait for it; one for each kind of element. Thread-safe. */
@@ -15,17 +14,15 @@ interface ListScanner {
     /**
      * A query of lists of this kind.
      *
-     * @param lists whose rows it is compared with
+     * @param view the lists that it looks at
      * @param probed how many of them
-     * @param moves {@link IvfRows#moves}
      * @param again asked for the answer where rows may be missing; null to go without them
      * @param answer completed with what it finds
      */
     IvfQuery<?> query(
             SearchRequest request,
-            Lists lists,
+            View view,
             int probed,
-            LongSupplier moves,
             IvfQuery.@Nullable Again again,
             CompletableFuture<Neighbors> answer);
 
