@@ -56,20 +56,20 @@ final class IvfRows {
     /** Adds rows that have been checked, all or none. */
     void add(long[] ids, float[][] rows) {
         Lists assignedTo = lists;
-        int[] assigned = assign(assignedTo, rows);
+        int[] assigned = destinations(assignedTo, rows);
         synchronized (this) {
             for (long id : ids) {
                 if (locations.of(id) != Locations.NOWHERE) {
                     throw new IllegalArgumentException("id " + id + " is in the table already: update it instead");
                 }
             }
-            if (lists != assignedTo) {
-                assigned = assign(lists, rows);
+            if (lists.quantizer() != assignedTo.quantizer()) {
+                assigned = destinations(lists, rows);
             }
             int added = 0;
             try {
                 while (added < ids.length) {
-                    addTo(assigned[added], ids[added], rows[added]);
+                    addTo(lists, assigned[added], ids[added], rows[added]);
                     added++;
                 }
             } finally {
@@ -82,6 +82,16 @@ final class IvfRows {
         }
     }
 
+    /** For each row the buffer, as long as it takes so many, or else a list. */
+    private static int[] destinations(Lists to, float[][] rows) {
+        if (!to.buffer().takes(rows.length)) {
+            return assign(to, rows);
+        }
+        int[] buffer = new int[rows.length];
+        Arrays.fill(buffer, to.bufferNumber());
+        return buffer;
+    }
+
     /** Removes a row; the list it was in, or -1 when there was none. */
     synchronized int remove(long id) {
         long location = locations.of(id);
@@ -90,7 +100,7 @@ final class IvfRows {
         }
         note(id);
         // Before the rest, for it fails where the list of a file is damaged.
-        lists.rows()[Locations.list(location)].kill(Locations.place(location));
+        lists.rows(Locations.list(location)).kill(Locations.place(location));
         locations.remove(id);
         // After the kill: a reader that begins with the new number cannot meet the row here any more.
         moves += 2;
@@ -107,14 +117,14 @@ final class IvfRows {
             if (location == Locations.NOWHERE) {
                 throw new IllegalArgumentException("id " + id + " is not in the table: add it instead");
             }
-            if (lists != assignedTo) {
+            if (lists.quantizer() != assignedTo.quantizer()) {
                 assigned = assign(lists, row)[0];
             }
-            RowList old = lists.rows()[Locations.list(location)];
+            RowList old = lists.rows(Locations.list(location));
             old.makeWritable(Locations.place(location));
             moves++;
             try {
-                addTo(assigned, id, row);
+                addTo(lists, assigned, id, row);
                 old.kill(Locations.place(location));
             } finally {
                 moves++;
@@ -129,15 +139,66 @@ final class IvfRows {
         return assigned;
     }
 
-    private void addTo(int list, long id, float[] row) {
+    private void addTo(Lists to, int list, long id, float[] row) {
         note(id);
-        locations.put(id, list, lists.rows()[list].add(id, row));
+        locations.put(id, list, to.rows(list).add(id, row));
     }
 
     /** Before the change: a change that fails after it is noted for nothing, which does no harm. */
     private void note(long id) {
         if (touched != null) {
             touched.add(id);
+        }
+    }
+
+    /** Hands the rows of a buffer over to lists, unless that has been done. */
+    void flush(InsertBuffer buffer) {
+        Lists assignedTo = lists;
+        if (assignedTo.buffer() != buffer || buffer.isEmpty()) {
+            return;
+        }
+        // Without the lock, for it takes long where there are many lists.
+        float[][] rows = buffer.copyOfRows();
+        int[] assigned = assign(assignedTo, rows);
+        InsertBuffer next = InsertBuffer.withRoom(assignedTo.layout());
+        synchronized (this) {
+            if (lists.buffer() == buffer) {
+                handOver(rows, assigned, next);
+            }
+        }
+    }
+
+    /**
+     * All rows or, where there is no memory for them, none.
+     *
+     * @param copies of the first rows of the buffer, those of dead ones of no meaning; what came later goes to the next buffer
+     * @param assigned a list for each copy
+     */
+    private void handOver(float[][] copies, int[] assigned, InsertBuffer next) {
+        RowList from = lists.buffer().rows();
+        Lists after = lists.with(next);
+        Locations before = new Locations();
+        moves++;
+        try {
+            from.forEachLive((id, place) -> {
+                boolean isCopied = place < copies.length;
+                addTo(
+                        after,
+                        isCopied ? assigned[place] : after.bufferNumber(),
+                        id,
+                        isCopied ? copies[place] : from.row(place));
+                before.put(id, after.bufferNumber(), place);
+            });
+            lists = after;
+        } catch (RuntimeException | Error failure) {
+            before.forEach((id, list, place) -> {
+                long copy = locations.of(id);
+                after.rows(Locations.list(copy)).kill(Locations.place(copy));
+                locations.put(id, list, place);
+            });
+            throw failure;
+        } finally {
+            moves++;
         }
     }
 
@@ -172,7 +233,10 @@ final class IvfRows {
         }
     }
 
-    /** The imbalance factor of FAISS: 1 where all lists are equally long, {@code nlist} where one has all rows. */
+    /**
+     * The imbalance factor of FAISS, of the lists without the buffer: 1 where all are equally long, {@code nlist} where one
+     * has all rows.
+     */
     synchronized double imbalance() {
         double sum = 0;
         double squares = 0;
@@ -192,6 +256,7 @@ final class IvfRows {
             if (touched != null) {
                 throw new IllegalStateException("a rebuild is under way already");
             }
+            flush(lists.buffer());
             touched = new LongHashSet();
         }
         try {
@@ -261,7 +326,7 @@ final class IvfRows {
             }
             long now = locations.of(id);
             if (now != Locations.NOWHERE) {
-                float[] row = lists.rows()[Locations.list(now)].row(Locations.place(now));
+                float[] row = lists.rows(Locations.list(now)).row(Locations.place(now));
                 int list = assign(fresh, row)[0];
                 freshLocations.put(id, list, fresh.rows()[list].add(id, row));
             }
@@ -272,6 +337,7 @@ final class IvfRows {
 
     /** Writes what is there to a file; writers wait meanwhile. */
     synchronized void save(Path file, Metric metric, int nprobe, long seed, double rerank) throws IOException {
+        flush(lists.buffer());
         int count = lists.count();
         long[][] ids = new long[count][];
         int[][] places = new int[count][];

@@ -1,5 +1,6 @@
 package io.github.roost.index.ivf;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
@@ -33,8 +34,9 @@ import org.jspecify.annotations.Nullable;
  * home domain, and scanned once for all queries that wait for it. Whoever finishes a query's last list merges its answer.
  *
  * <p>Rows may be added, removed and changed while the table is searched; a search that starts after such a call has
- * returned sees what it did. A list with many removed rows is compacted as batch work; {@link #rebuild} trains anew when
- * {@link #imbalance} has grown.
+ * returned sees what it did. Rows that are added a few at a time wait, in a buffer that every search scans beside its
+ * lists, for batch work to find out their list. A list with many removed rows is compacted as batch work; {@link
+ * #rebuild} trains anew when {@link #imbalance} has grown.
  *
  * <p>Thread-safe. Searches return at once, and may be waited for also inside another search.
  */
@@ -161,14 +163,14 @@ public final class IvfTable implements AutoCloseable {
      */
     private Neighbors searchHere(SearchRequest request, int nprobe, int timesAgain, SearchContext context) {
         View view = rows.view();
-        int[] probed = probes(view.lists(), nprobe, request.vector())[0];
+        int[] probed = scanned(view.lists(), nprobe, request.vector())[0];
         if (probed.length == 0) {
             return Neighbors.EMPTY;
         }
         IvfQuery.Again again = timesAgain == 0 ? null : where -> searchHere(request, nprobe, timesAgain - 1, where);
         IvfQuery<?> query = query(request, view, probed, again, new CompletableFuture<>());
         for (int list : probed) {
-            scanner.scan(view.lists().rows()[list], List.of(query), context);
+            scanner.scan(view.lists().rows(list), List.of(query), context);
         }
         try {
             return query.answer().join();
@@ -275,6 +277,18 @@ public final class IvfTable implements AutoCloseable {
         return lists.quantizer().nearest(prepared, nprobe, metric());
     }
 
+    /** For each query the lists it probes, and the buffer where rows are in it. */
+    private int[][] scanned(Lists lists, int nprobe, float[]... prepared) {
+        int[][] scanned = probes(lists, nprobe, prepared);
+        if (!lists.buffer().isEmpty()) {
+            for (int i = 0; i < scanned.length; i++) {
+                scanned[i] = Arrays.copyOf(scanned[i], scanned[i].length + 1);
+                scanned[i][scanned[i].length - 1] = lists.bufferNumber();
+            }
+        }
+        return scanned;
+    }
+
     /** @param limitName what the caller calls the number of rows */
     private CompletableFuture<Neighbors> submit(
             float[] query, String limitName, int limit, float radius, int nprobe, @Nullable LongPredicate filter) {
@@ -293,7 +307,7 @@ public final class IvfTable implements AutoCloseable {
     private List<CompletableFuture<Neighbors>> submit(
             float[][] prepared, int limit, float radius, int nprobe, @Nullable LongPredicate filter) {
         View view = rows.view();
-        int[][] probed = probes(view.lists(), nprobe, prepared);
+        int[][] probed = scanned(view.lists(), nprobe, prepared);
         List<CompletableFuture<Neighbors>> answers = new ArrayList<>(prepared.length);
         IntArrayList toQueue = new IntArrayList();
         try {
@@ -305,6 +319,7 @@ public final class IvfTable implements AutoCloseable {
             // Whatever happened: mail that nobody is to take would keep later mail from being taken.
             toQueue.forEachInt(list -> queue(view.lists(), list, answers));
         }
+        flushIfDue();
         return answers;
     }
 
@@ -318,7 +333,7 @@ public final class IvfTable implements AutoCloseable {
             query.answer().complete(Neighbors.EMPTY);
         }
         for (int list : probed) {
-            if (view.lists().mailboxes()[list].post(query)) {
+            if (view.lists().mailbox(list).post(query)) {
                 toQueue.addInt(list);
             }
         }
@@ -336,19 +351,27 @@ public final class IvfTable implements AutoCloseable {
 
     /** @param own answers of the queries that the list is queued for; others may have posted to it as well */
     private void queue(Lists lists, int list, List<CompletableFuture<Neighbors>> own) {
-        ListMailbox mailbox = lists.mailboxes()[list];
+        if (list == lists.bufferNumber()) {
+            lists.buffer().countScan();
+        }
+        ListMailbox mailbox = lists.mailbox(list);
         try {
             MailboxScan scan = new MailboxScan(scanner, mailbox);
-            orchestrator.submit(scan, lists.rows()[list], registration.id(list)).whenComplete(scan);
+            orchestrator.submit(scan, lists.rows(list), home(lists, list)).whenComplete(scan);
         } catch (RuntimeException | Error refused) {
             if (isBecauseClosed(refused)) {
                 // The others counted on this task, and their searches may have been accepted before.
                 own.forEach(answer -> answer.completeExceptionally(refused));
-                scanForAll(mailbox, lists.rows()[list]);
+                scanForAll(mailbox, lists.rows(list));
             } else {
                 mailbox.failAll(refused);
             }
         }
+    }
+
+    /** The buffer is at home where the first list is. */
+    private MappingId home(Lists lists, int list) {
+        return registration.id(list == lists.bufferNumber() ? 0 : list);
     }
 
     private boolean isBecauseClosed(Throwable refused) {
@@ -387,6 +410,7 @@ public final class IvfTable implements AutoCloseable {
         float[][] stored = preparation.prepareRows(vectors);
         Vectors.requireIds(ids, vectors.length);
         rows.add(ids, stored);
+        flushIfDue();
     }
 
     /**
@@ -416,26 +440,45 @@ public final class IvfTable implements AutoCloseable {
         compactIfSparse(rows.update(id, preparation.prepareRows(new float[][] {vector})[0]));
     }
 
-    /**
-     * Compacting is put off where the rings are full: the next removal from the list tries again. Where the table has been
-     * closed meanwhile it is not needed.
-     */
+    /** The next removal from the list tries again where this is put off. */
     private void compactIfSparse(int list) {
         if (list >= 0 && rows.claimCompaction(list)) {
-            boolean queued = false;
-            try {
-                SearchFunction<Integer, Boolean> compaction = (sparse, context) -> {
-                    rows.compact(sparse);
-                    return true;
-                };
-                orchestrator.submit(compaction, list, registration.id(list), SubmitOptions.BATCH);
-                queued = true;
-            } catch (RejectedSearchException | IllegalArgumentException fullOrClosed) {
-                return;
-            } finally {
-                if (!queued) {
-                    rows.putOffCompaction(list);
-                }
+            tidy(list, () -> rows.compact(list), () -> rows.putOffCompaction(list));
+        }
+    }
+
+    /** The next addition or search tries again where this is put off. */
+    private void flushIfDue() {
+        InsertBuffer buffer = rows.lists().buffer();
+        if (buffer.claimFlush()) {
+            tidy(0, () -> rows.flush(buffer), buffer::putOffFlush);
+        }
+    }
+
+    /**
+     * Queues batch work at a list's home. It is put off where the rings are full, or it fails; where the table has been closed
+     * meanwhile it is not needed.
+     */
+    private void tidy(int list, Runnable work, Runnable putOff) {
+        boolean queued = false;
+        try {
+            SearchFunction<Runnable, Boolean> task = (toDo, context) -> {
+                toDo.run();
+                return true;
+            };
+            orchestrator
+                    .submit(task, work, registration.id(list), SubmitOptions.BATCH)
+                    .whenComplete((done, failure) -> {
+                        if (failure != null) {
+                            putOff.run();
+                        }
+                    });
+            queued = true;
+        } catch (RejectedSearchException | IllegalArgumentException fullOrClosed) {
+            return;
+        } finally {
+            if (!queued) {
+                putOff.run();
             }
         }
     }
@@ -564,8 +607,8 @@ public final class IvfTable implements AutoCloseable {
     }
 
     /**
-     * Number of rows in a list, those removed and not yet compacted included; none in lists that a rebuild of fewer rows than
-     * lists has left out.
+     * Number of rows in a list, those removed and not yet compacted included; rows that were added a moment ago may be in none
+     * yet. None in lists that a rebuild of fewer rows than lists has left out.
      *
      * @param list from 0 to {@link #nlist()} exclusive
      * @return at least 0

@@ -3,14 +3,16 @@ package io.github.roost.index.ivf;
 import java.util.Arrays;
 
 /**
- * One training's worth of a table: centroids, what lists keep of rows, and for each centroid a list and the mailbox of those who wait for it. A rebuild
+ * One training's worth of a table: centroids, what lists keep of rows, for each centroid a list and the mailbox of those who
+ * wait for it, and the buffer of rows that are in no list yet, whose number follows the last list's. A rebuild
  * makes another; queries finish on the one that they began with.
  */
-record Lists(CoarseQuantizer quantizer, RowLayout layout, RowList[] rows, ListMailbox[] mailboxes) {
+record Lists(
+        CoarseQuantizer quantizer, RowLayout layout, RowList[] rows, ListMailbox[] mailboxes, InsertBuffer buffer) {
     private static final int ROWS_PER_STEP = 256;
 
     Lists(CoarseQuantizer quantizer, RowLayout layout, RowList[] rows) {
-        this(quantizer, layout, rows, new ListMailbox[rows.length]);
+        this(quantizer, layout, rows, new ListMailbox[rows.length], InsertBuffer.empty(layout));
         Arrays.setAll(mailboxes, list -> new ListMailbox());
     }
 
@@ -51,7 +53,27 @@ record Lists(CoarseQuantizer quantizer, RowLayout layout, RowList[] rows, ListMa
         return new Lists(quantizer, layout, empty);
     }
 
-    /** Number of lists. */
+    /** The same lists with another buffer. */
+    Lists with(InsertBuffer next) {
+        return new Lists(quantizer, layout, rows, mailboxes, next);
+    }
+
+    /** What the buffer is called where a list's number is asked for. */
+    int bufferNumber() {
+        return rows.length;
+    }
+
+    /** The rows of a list, or of the buffer. */
+    RowList rows(int list) {
+        return list == bufferNumber() ? buffer.rows() : rows[list];
+    }
+
+    /** The mailbox of a list, or of the buffer. */
+    ListMailbox mailbox(int list) {
+        return list == bufferNumber() ? buffer.mailbox() : mailboxes[list];
+    }
+
+    /** Number of lists, without the buffer. */
     int count() {
         return rows.length;
     }

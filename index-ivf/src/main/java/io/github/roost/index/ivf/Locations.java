@@ -12,6 +12,16 @@ final class Locations {
         places.put(id, (long) list << 32 | place);
     }
 
+    /** Told of rows. */
+    @FunctionalInterface
+    interface Visitor {
+        void row(long id, int list, int place);
+    }
+
+    void forEach(Visitor visitor) {
+        places.forEachLong((id, location) -> visitor.row(id, list(location), place(location)));
+    }
+
     /** For {@link #list} and {@link #place}; {@link #NOWHERE} where there is no such row. */
     long of(long id) {
         return places.get(id);

@@ -59,6 +59,13 @@ final class RowList {
         return list;
     }
 
+    /** A list without rows, and with the memory for some. */
+    static RowList empty(RowLayout layout, int capacity) {
+        RowList list = new RowList(layout);
+        list.blocks = new RowBlock[] {new RowBlock(0, capacity, layout)};
+        return list;
+    }
+
     /** Finds out whether vectors are what they were when they were saved. */
     @FunctionalInterface
     interface Check {

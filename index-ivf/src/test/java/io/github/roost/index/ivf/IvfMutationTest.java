@@ -150,9 +150,12 @@ class IvfMutationTest {
             CompletableFuture<Neighbors> some = table.search(new float[DIMENSION], 100, 1);
             CompletableFuture<Neighbors> within =
                     table.rangeSearch(new float[DIMENSION], Float.POSITIVE_INFINITY, 1_000, 1);
-            for (int i = 0; i < added; i++) {
-                table.add(1_000 + i, constant(1 + i % 30));
-            }
+            // So many at once go to their list; others would wait in a buffer that the searches did not see.
+            table.add(
+                    LongStream.range(1_000, 1_000 + added).toArray(),
+                    IntStream.range(0, added)
+                            .mapToObj(i -> constant(1 + i % 30))
+                            .toArray(float[][]::new));
             release.countDown();
             assertThat(all.join().ids()).hasSize(added + 3).contains(0, 1, 2);
             assertThat(some.join().ids()).hasSize(100);

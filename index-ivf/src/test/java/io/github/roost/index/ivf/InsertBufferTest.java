@@ -1,0 +1,228 @@
+package io.github.roost.index.ivf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.OverloadPolicy;
+import io.github.roost.index.ivf.kernel.ScanKernels;
+import io.github.roost.topology.TopologyReader;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Rows between their addition and their list. */
+@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class InsertBufferTest {
+    private static final int DIMENSION = 20;
+    private static final int ROWS = 1_000;
+    private static final int NLIST = 50;
+
+    private final Orchestrator orchestrator = Orchestrator.builder()
+            .topology(TopologyReader.synthetic("pack:1 l3:2 core:1 pu:1").read())
+            .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(30)))
+            .build();
+
+    @AfterEach
+    void close() {
+        orchestrator.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kept.class)
+    void addedRowsAreFoundWhateverIsProbedUntilSearchesHaveHadThemHandedOver(Kept kept) {
+        Random random = new Random(1);
+        IvfTable table = table(kept, random);
+        for (long id = ROWS; id < ROWS + 5; id++) {
+            table.add(id, vector(random));
+        }
+        table.update(ROWS, vector(random));
+        table.remove(ROWS + 1);
+        Neighbors added = table.search(vector(random), 10, 1, id -> id >= ROWS).join();
+        assertThat(added.ids()).contains(ROWS + 2, ROWS + 3, ROWS + 4).doesNotContain(ROWS + 1);
+        assertThat(table.size()).isEqualTo(ROWS + 4);
+        int searches = 0;
+        while (rowsInLists(table) < ROWS + 4) {
+            table.search(vector(random), 10).join();
+            assertThat(++searches).isLessThan(100_000);
+        }
+        assertThat(searches).isGreaterThan(10);
+        Neighbors all =
+                table.search(vector(random), 10, NLIST, id -> id >= ROWS).join();
+        assertThat(all.ids()).containsExactlyInAnyOrder(ROWS, ROWS + 2, ROWS + 3, ROWS + 4);
+    }
+
+    @Test
+    void manyAreHandedOverWithoutSearches() throws InterruptedException {
+        Random random = new Random(2);
+        IvfTable table = table(Kept.FLOATS, random);
+        for (long id = ROWS; id < ROWS + 100; id++) {
+            table.add(id, vector(random));
+        }
+        while (rowsInLists(table) < ROWS + 64) {
+            Thread.sleep(1);
+        }
+        assertThat(table.size()).isEqualTo(ROWS + 100);
+    }
+
+    /** While the only worker is busy nothing is handed over. */
+    @Test
+    void aFullBufferLeavesRowsToTheirLists() throws InterruptedException {
+        try (Orchestrator one = Orchestrator.builder()
+                .topology(TopologyReader.synthetic("pack:1 l3:1 core:1 pu:1").read())
+                .build()) {
+            Random random = new Random(3);
+            IvfTable table = IvfTable.builder().nlist(NLIST).nprobe(1).build(one, vectors(ROWS, random));
+            CountDownLatch started = new CountDownLatch(1);
+            CountDownLatch release = new CountDownLatch(1);
+            one.submit(
+                    (none, context) -> {
+                        started.countDown();
+                        return release.await(60, TimeUnit.SECONDS);
+                    },
+                    0,
+                    table.registration().id(0));
+            started.await();
+            for (long id = ROWS; id < ROWS + 1_000; id++) {
+                table.add(id, vector(random));
+            }
+            int toLists = rowsInLists(table) - ROWS;
+            assertThat(one.stats().workers().getFirst().waiting()).isEqualTo(1);
+            release.countDown();
+            assertThat(toLists).isBetween(500, 999);
+            one.runBatch("after the handing over", 1, piece -> {});
+            assertThat(rowsInLists(table)).isEqualTo(ROWS + 1_000);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kept.class)
+    void aFileHasAllRows(Kept kept, @TempDir Path folder) throws Exception {
+        Random random = new Random(4);
+        IvfTable table = table(kept, random);
+        float[][] added = vectors(20, random);
+        for (int i = 0; i < added.length; i++) {
+            table.add(ROWS + i, added[i]);
+        }
+        table.save(folder.resolve("table"));
+        try (IvfTable opened = IvfTable.open(orchestrator, "opened", folder.resolve("table"))) {
+            assertThat(opened.size()).isEqualTo(ROWS + added.length);
+            assertThat(rowsInLists(opened)).isEqualTo(ROWS + added.length);
+            for (int i = 0; i < added.length; i++) {
+                assertThat(opened.search(added[i], 1, 1).join()).isEqualTo(one(ROWS + i));
+            }
+        }
+    }
+
+    /** A list that is not there stands for one that finds no memory. */
+    @Test
+    void handingOverThatFailsLeavesAllRowsInTheBuffer() {
+        RowLayout layout = RowLayout.ofFloats(2);
+        RowList[] lists = {new RowList(layout), null};
+        CoarseQuantizer quantizer = new CoarseQuantizer(ScanKernels.preferred(), new float[][] {{0, 0}, {9, 9}});
+        IvfRows rows = new IvfRows(new Lists(quantizer, layout, lists), new Locations());
+        InsertBuffer buffer = rows.lists().buffer();
+        rows.add(new long[] {1, 2}, new float[][] {{1, 0}, {9, 8}});
+        assertThatThrownBy(() -> rows.flush(buffer)).isInstanceOf(NullPointerException.class);
+        assertThat(rows.lists().buffer()).isSameAs(buffer);
+        assertThat(lists[0].live()).isZero();
+        assertThat(rows.remove(1)).isEqualTo(rows.lists().bufferNumber());
+        lists[1] = new RowList(layout);
+        rows.flush(buffer);
+        assertThat(lists[0].live()).isZero();
+        assertThat(lists[1].live()).isEqualTo(1);
+        assertThat(rows.lists().buffer().isEmpty()).isTrue();
+        assertThat(rows.remove(2)).isEqualTo(1);
+    }
+
+    /**
+     * One thread adds, two look for what was added last, from the buffer through its handing over: each row must be the
+     * nearest to itself, and in an answer once.
+     */
+    @ParameterizedTest
+    @EnumSource(Kept.class)
+    void aRowIsSeenByAllSearchesFromItsAdditionOn(Kept kept) throws Exception {
+        int adds = 30_000;
+        float[][] rows = vectors(adds, new Random(5));
+        IvfTable table = table(kept, new Random(6));
+        AtomicInteger added = new AtomicInteger();
+        try (ExecutorService threads =
+                Executors.newThreadPerTaskExecutor(Thread.ofPlatform().factory())) {
+            List<Future<?>> searchers = new ArrayList<>();
+            for (int thread = 0; thread < 2; thread++) {
+                Random random = new Random(7 + thread);
+                searchers.add(threads.submit(() -> {
+                    for (int last = 0; last < adds; last = added.get()) {
+                        int row = Math.max(0, last - 1 - random.nextInt(300));
+                        if (last > 0) {
+                            Neighbors found = table.search(rows[row], 20, 1).join();
+                            assertThat(found.ids()).as("%d of %d", row, last).startsWith(ROWS + row);
+                            assertThat(found.ids()).doesNotHaveDuplicates();
+                        }
+                    }
+                }));
+            }
+            for (int row = 0; row < adds; row++) {
+                table.add(ROWS + row, rows[row]);
+                added.set(row + 1);
+            }
+            for (Future<?> searcher : searchers) {
+                searcher.get();
+            }
+        }
+        assertThat(table.size()).isEqualTo(ROWS + adds);
+    }
+
+    private IvfTable table(Kept kept, Random random) {
+        float[][] vectors = vectors(ROWS, random);
+        // What codes are learnt of.
+        vectors[0] = constant(0);
+        vectors[1] = constant(255);
+        return kept.builder().nlist(NLIST).nprobe(1).rerank(100).build(orchestrator, vectors);
+    }
+
+    private static int rowsInLists(IvfTable table) {
+        return IntStream.range(0, table.nlist()).map(table::listSize).sum();
+    }
+
+    private static Neighbors one(long id) {
+        return new Neighbors(new long[] {id}, new float[1]);
+    }
+
+    private static float[][] vectors(int count, Random random) {
+        return LongStream.range(0, count).mapToObj(i -> vector(random)).toArray(float[][]::new);
+    }
+
+    /** Of whole numbers, which codes keep as they are. */
+    private static float[] vector(Random random) {
+        float[] vector = new float[DIMENSION];
+        for (int d = 0; d < DIMENSION; d++) {
+            vector[d] = random.nextInt(256);
+        }
+        return vector;
+    }
+
+    private static float[] constant(int value) {
+        float[] vector = new float[DIMENSION];
+        Arrays.fill(vector, value);
+        return vector;
+    }
+}
