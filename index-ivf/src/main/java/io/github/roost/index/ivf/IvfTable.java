@@ -277,14 +277,20 @@ public final class IvfTable implements AutoCloseable {
         return lists.quantizer().nearest(prepared, nprobe, metric());
     }
 
-    /** For each query the lists it probes, and the buffer where rows are in it. */
+    /**
+     * For each query the buffer, where rows are in it, and the lists it probes. The buffer first: were it the last, all
+     * queries that share it would be answered at once, and then their callers' next ones all be there at once.
+     */
     private int[][] scanned(Lists lists, int nprobe, float[]... prepared) {
-        int[][] scanned = probes(lists, nprobe, prepared);
-        if (!lists.buffer().isEmpty()) {
-            for (int i = 0; i < scanned.length; i++) {
-                scanned[i] = Arrays.copyOf(scanned[i], scanned[i].length + 1);
-                scanned[i][scanned[i].length - 1] = lists.bufferNumber();
-            }
+        int[][] probed = probes(lists, nprobe, prepared);
+        if (lists.buffer().isEmpty()) {
+            return probed;
+        }
+        int[][] scanned = new int[probed.length][];
+        for (int i = 0; i < scanned.length; i++) {
+            scanned[i] = new int[probed[i].length + 1];
+            scanned[i][0] = lists.bufferNumber();
+            System.arraycopy(probed[i], 0, scanned[i], 1, probed[i].length);
         }
         return scanned;
     }

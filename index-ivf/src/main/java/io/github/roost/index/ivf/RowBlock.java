@@ -89,6 +89,11 @@ final class RowBlock {
         return place >= first && place < first + capacity;
     }
 
+    /** How many places there are. */
+    int capacity() {
+        return capacity;
+    }
+
     boolean isFull() {
         return published == capacity;
     }

@@ -22,13 +22,17 @@ import org.jspecify.annotations.Nullable;
  * on with the chain it has, whose memory is freed once nobody refers to it.
  */
 final class RowList {
-    private static final int LEAST_BLOCK_ROWS = 64;
+    /** A tile of codes. Lists of a table that has just been built all begin a block with their first row. */
+    private static final int LEAST_BLOCK_ROWS = 16;
+
     private static final int MOST_BLOCK_ROWS = 1_024;
     /**
      * A list grows by this part of it. More would leave more memory empty, and whoever adds the row that begins a block waits
      * for the block; less would make scans turn to another block more often.
      */
     private static final double GROWTH = .125;
+    /** Of which no block need be smaller however short the list is. */
+    private static final int FEW_ROWS = 64;
     /** Dead rows are scanned too, so a list is compacted when they are this part of it, and more than a handful. */
     private static final double MOST_DEAD = .25;
 
@@ -140,7 +144,7 @@ final class RowList {
     int add(long id, float[] row) {
         RowBlock last = blocks.length == 0 ? null : blocks[blocks.length - 1];
         if (last == null || last.isFull()) {
-            last = new RowBlock(places, Math.clamp((int) (GROWTH * places), LEAST_BLOCK_ROWS, MOST_BLOCK_ROWS), layout);
+            last = new RowBlock(places, nextCapacity(), layout);
             RowBlock[] grown = Arrays.copyOf(blocks, blocks.length + 1);
             grown[blocks.length] = last;
             blocks = grown;
@@ -149,6 +153,15 @@ final class RowList {
         last.write(place, id, row);
         last.publishTo(place + 1);
         return place;
+    }
+
+    /** Each block is twice the one before it, until it is large enough for the list. */
+    private int nextCapacity() {
+        if (blocks.length < 2) {
+            return LEAST_BLOCK_ROWS;
+        }
+        int enough = Math.clamp((int) (GROWTH * places), FEW_ROWS, MOST_BLOCK_ROWS);
+        return Math.min(enough, 2 * blocks[blocks.length - 1].capacity());
     }
 
     /** Removes the row at a place. The writer's. */
