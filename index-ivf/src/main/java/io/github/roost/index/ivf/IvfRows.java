@@ -5,11 +5,15 @@ import io.github.roost.core.TableFileException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.agrona.collections.LongHashSet;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What a table holds, and who may change it: writers take turns under the lock of this object, readers take no lock.
+ * Workers tidy up, under that lock as well, but do not wait while a file is written or a rebuild ends: searches would wait
+ * behind them.
  *
  * <p>While a rebuild is under way, writers note the ids that they touch. The rebuild works from a copy of the rows; when
  * it is done it brings the noted ids up to date under the lock and then puts its lists in force with one volatile store,
@@ -29,6 +33,8 @@ final class IvfRows {
     private volatile long moves;
 
     private volatile int size;
+    /** Whoever has the lock of this for long has this to itself, before; workers that tidy up share it, before. */
+    private final ReadWriteLock tidying = new ReentrantReadWriteLock();
 
     IvfRows(Lists lists, Locations locations) {
         this.lists = lists;
@@ -151,8 +157,24 @@ final class IvfRows {
         }
     }
 
-    /** Hands the rows of a buffer over to lists, unless that has been done. */
-    void flush(InsertBuffer buffer) {
+    /** Hands the rows of a buffer over to lists, unless that has been done; returns false where it would have to wait. */
+    boolean tryFlush(InsertBuffer buffer) {
+        return tidy(() -> flush(buffer));
+    }
+
+    private boolean tidy(Runnable work) {
+        if (!tidying.readLock().tryLock()) {
+            return false;
+        }
+        try {
+            work.run();
+            return true;
+        } finally {
+            tidying.readLock().unlock();
+        }
+    }
+
+    private void flush(InsertBuffer buffer) {
         Lists assignedTo = lists;
         if (assignedTo.buffer() != buffer || buffer.isEmpty()) {
             return;
@@ -203,8 +225,8 @@ final class IvfRows {
     }
 
     /**
-     * Whether {@link #compact} pays for a list and is not queued already: then the caller must queue it, or say with {@link
-     * #putOffCompaction} that it has not.
+     * Whether {@link #tryCompact} pays for a list and is not queued already: then the caller must queue it, or say with
+     * {@link #putOffCompaction} that it has not.
      */
     synchronized boolean claimCompaction(int list) {
         if (list >= lists.count()) {
@@ -219,14 +241,19 @@ final class IvfRows {
     }
 
     /** The next who finds the list sparse is to queue its compaction. */
-    synchronized void putOffCompaction(int list) {
-        if (list < lists.count()) {
-            lists.rows()[list].setCompactionQueued(false);
+    void putOffCompaction(int list) {
+        Lists now = lists;
+        if (list < now.count()) {
+            now.rows()[list].setCompactionQueued(false);
         }
     }
 
-    /** Compacts a list if that pays. */
-    synchronized void compact(int list) {
+    /** Compacts a list if that pays; returns false where it would have to wait. */
+    boolean tryCompact(int list) {
+        return tidy(() -> compact(list));
+    }
+
+    private synchronized void compact(int list) {
         putOffCompaction(list);
         if (list < lists.count() && lists.rows()[list].isSparse()) {
             lists.rows()[list].compact((id, place) -> locations.put(id, list, place));
@@ -316,7 +343,16 @@ final class IvfRows {
     }
 
     /** Brings fresh lists up to date and puts them in force. */
-    synchronized void exchange(Lists fresh, Locations freshLocations) {
+    void exchange(Lists fresh, Locations freshLocations) {
+        tidying.writeLock().lock();
+        try {
+            exchangeAlone(fresh, freshLocations);
+        } finally {
+            tidying.writeLock().unlock();
+        }
+    }
+
+    private synchronized void exchangeAlone(Lists fresh, Locations freshLocations) {
         LongHashSet noted = touched == null ? new LongHashSet() : touched;
         touched = null;
         for (long id : noted) {
@@ -336,7 +372,17 @@ final class IvfRows {
     }
 
     /** Writes what is there to a file; writers wait meanwhile. */
-    synchronized void save(Path file, Metric metric, int nprobe, long seed, double rerank) throws IOException {
+    void save(Path file, Metric metric, int nprobe, long seed, double rerank) throws IOException {
+        tidying.writeLock().lock();
+        try {
+            saveAlone(file, metric, nprobe, seed, rerank);
+        } finally {
+            tidying.writeLock().unlock();
+        }
+    }
+
+    private synchronized void saveAlone(Path file, Metric metric, int nprobe, long seed, double rerank)
+            throws IOException {
         flush(lists.buffer());
         int count = lists.count();
         long[][] ids = new long[count][];

@@ -21,6 +21,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongPredicate;
 import org.agrona.collections.IntArrayList;
 import org.jspecify.annotations.Nullable;
@@ -449,7 +450,7 @@ public final class IvfTable implements AutoCloseable {
     /** The next removal from the list tries again where this is put off. */
     private void compactIfSparse(int list) {
         if (list >= 0 && rows.claimCompaction(list)) {
-            tidy(list, () -> rows.compact(list), () -> rows.putOffCompaction(list));
+            tidy(list, () -> rows.tryCompact(list), () -> rows.putOffCompaction(list));
         }
     }
 
@@ -457,25 +458,22 @@ public final class IvfTable implements AutoCloseable {
     private void flushIfDue() {
         InsertBuffer buffer = rows.lists().buffer();
         if (buffer.claimFlush()) {
-            tidy(0, () -> rows.flush(buffer), buffer::putOffFlush);
+            tidy(0, () -> rows.tryFlush(buffer), buffer::putOffFlush);
         }
     }
 
     /**
-     * Queues batch work at a list's home. It is put off where the rings are full, or it fails; where the table has been closed
-     * meanwhile it is not needed.
+     * Queues batch work at a list's home. It is put off where the rings are full, it says that it would have to wait, or it
+     * fails; where the table has been closed meanwhile it is not needed.
      */
-    private void tidy(int list, Runnable work, Runnable putOff) {
+    private void tidy(int list, BooleanSupplier work, Runnable putOff) {
         boolean queued = false;
         try {
-            SearchFunction<Runnable, Boolean> task = (toDo, context) -> {
-                toDo.run();
-                return true;
-            };
+            SearchFunction<BooleanSupplier, Boolean> task = (toDo, context) -> toDo.getAsBoolean();
             orchestrator
                     .submit(task, work, registration.id(list), SubmitOptions.BATCH)
                     .whenComplete((done, failure) -> {
-                        if (failure != null) {
+                        if (failure != null || !done) {
                             putOff.run();
                         }
                     });

@@ -46,8 +46,8 @@ final class RowList {
     private int places;
     /** The writer's. */
     private int dead;
-    /** The writer's. */
-    private boolean compactionQueued;
+
+    private volatile boolean compactionQueued;
 
     RowList(RowLayout layout) {
         this.layout = layout;
@@ -193,12 +193,12 @@ final class RowList {
         return dead > FEW_DEAD && dead > MOST_DEAD * places;
     }
 
-    /** Whether {@link #compact} is yet to come. The writer's. */
+    /** Whether {@link #compact} is yet to come. */
     boolean isCompactionQueued() {
         return compactionQueued;
     }
 
-    /** Notes whether {@link #compact} is yet to come. The writer's. */
+    /** Notes whether {@link #compact} is yet to come. Anybody may. */
     void setCompactionQueued(boolean queued) {
         compactionQueued = queued;
     }

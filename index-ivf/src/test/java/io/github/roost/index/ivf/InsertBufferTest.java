@@ -3,11 +3,14 @@ package io.github.roost.index.ivf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import io.github.roost.topology.TopologyReader;
+import java.io.InterruptedIOException;
+import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -141,16 +144,60 @@ class InsertBufferTest {
         IvfRows rows = new IvfRows(new Lists(quantizer, layout, lists), new Locations());
         InsertBuffer buffer = rows.lists().buffer();
         rows.add(new long[] {1, 2}, new float[][] {{1, 0}, {9, 8}});
-        assertThatThrownBy(() -> rows.flush(buffer)).isInstanceOf(NullPointerException.class);
+        assertThatThrownBy(() -> rows.tryFlush(buffer)).isInstanceOf(NullPointerException.class);
         assertThat(rows.lists().buffer()).isSameAs(buffer);
         assertThat(lists[0].live()).isZero();
         assertThat(rows.remove(1)).isEqualTo(rows.lists().bufferNumber());
         lists[1] = new RowList(layout);
-        rows.flush(buffer);
+        rows.tryFlush(buffer);
         assertThat(lists[0].live()).isZero();
         assertThat(lists[1].live()).isEqualTo(1);
         assertThat(rows.lists().buffer().isEmpty()).isTrue();
         assertThat(rows.remove(2)).isEqualTo(1);
+    }
+
+    /** A list of a file that takes its time to be checked holds up a save, as a slow disk would. */
+    @Test
+    void workersDoNotWaitForASave(@TempDir Path folder) throws Exception {
+        RowLayout layout = RowLayout.ofFloats(2);
+        CountDownLatch saving = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        RowList ofFile = RowList.mapped(layout, new long[] {1}, Arena.ofAuto().allocate(64, 64), () -> {
+            saving.countDown();
+            try {
+                release.await();
+            } catch (InterruptedException e) {
+                throw new InterruptedIOException();
+            }
+        });
+        RowList sparse = new RowList(layout);
+        CoarseQuantizer quantizer = new CoarseQuantizer(ScanKernels.preferred(), new float[][] {{0, 0}, {9, 9}});
+        IvfRows rows = new IvfRows(new Lists(quantizer, layout, new RowList[] {ofFile, sparse}), new Locations());
+        long[] ids = LongStream.range(100, 200).toArray();
+        rows.add(ids, IntStream.range(0, 100).mapToObj(i -> new float[] {9, 9}).toArray(float[][]::new));
+        for (int id = 100; id < 150; id++) {
+            rows.remove(id);
+        }
+        try (ExecutorService thread =
+                Executors.newThreadPerTaskExecutor(Thread.ofPlatform().factory())) {
+            Future<?> save = thread.submit(() -> {
+                rows.save(folder.resolve("table"), Metric.SQUARED_L2, 1, 0, 0);
+                return true;
+            });
+            try {
+                saving.await();
+                assertThat(rows.tryCompact(1)).isFalse();
+                assertThat(rows.tryFlush(rows.lists().buffer())).isFalse();
+                rows.putOffCompaction(1);
+                assertThat(sparse.rows()).isEqualTo(100);
+            } finally {
+                release.countDown();
+            }
+            save.get();
+            assertThat(rows.claimCompaction(1)).isTrue();
+            assertThat(rows.tryCompact(1)).isTrue();
+            assertThat(sparse.rows()).isEqualTo(50);
+        }
     }
 
     /**
