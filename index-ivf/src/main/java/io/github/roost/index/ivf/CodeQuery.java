@@ -4,6 +4,7 @@ import io.github.roost.core.Neighbors;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
+import org.agrona.collections.LongHashSet;
 import org.jspecify.annotations.Nullable;
 
 /** A query of lists of codes: its scores are in the order of distances to what the codes stand for, nearly. */
@@ -42,11 +43,23 @@ final class CodeQuery extends IvfQuery<Shortlist> {
         return shortlist.bound();
     }
 
-    /** Within a radius there are often fewer rows than candidates. */
+    /** Within a radius there are often fewer rows than candidates: there only a row that is met twice tells that others lack. */
     @Override
     boolean mayLack(List<Shortlist> shortlists) {
-        return request().radius() == Float.POSITIVE_INFINITY
-                && shortlists.stream().mapToInt(Shortlist::size).sum() >= candidates;
+        return shortlists.stream().mapToInt(Shortlist::size).sum() >= candidates
+                && (request().radius() == Float.POSITIVE_INFINITY || isAnyTwice(shortlists));
+    }
+
+    private static boolean isAnyTwice(List<Shortlist> shortlists) {
+        LongHashSet ids = new LongHashSet();
+        for (Shortlist shortlist : shortlists) {
+            for (int i = 0; i < shortlist.size(); i++) {
+                if (!ids.add(shortlist.id(i))) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     @Override

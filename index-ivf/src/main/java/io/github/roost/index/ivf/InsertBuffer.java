@@ -16,7 +16,7 @@ final class InsertBuffer {
     /** More would cost searches more than whoever adds them is spared. */
     private static final int MOST_ROWS = 256;
     /** Rows of one addition; for more it takes less than this time each to find their lists together. */
-    private static final int MOST_TOGETHER = 16;
+    static final int MOST_TOGETHER = 16;
     /** As many as are handed over together at little more than the cost of one. */
     private static final int DUE_ROWS = 64;
     /** Until then handing over few rows costs more than to scan them. */

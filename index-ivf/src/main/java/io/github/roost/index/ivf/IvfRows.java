@@ -61,6 +61,19 @@ final class IvfRows {
 
     /** Adds rows that have been checked, all or none. */
     void add(long[] ids, float[][] rows) {
+        if (rows.length <= InsertBuffer.MOST_TOGETHER) {
+            addAlone(ids, rows);
+            return;
+        }
+        tidying.writeLock().lock();
+        try {
+            addAlone(ids, rows);
+        } finally {
+            tidying.writeLock().unlock();
+        }
+    }
+
+    private void addAlone(long[] ids, float[][] rows) {
         Lists assignedTo = lists;
         int[] assigned = destinations(assignedTo, rows);
         synchronized (this) {
@@ -215,7 +228,7 @@ final class IvfRows {
         } catch (RuntimeException | Error failure) {
             before.forEach((id, list, place) -> {
                 long copy = locations.of(id);
-                after.rows(Locations.list(copy)).kill(Locations.place(copy));
+                after.rows(Locations.list(copy)).killAdded(Locations.place(copy));
                 locations.put(id, list, place);
             });
             throw failure;
@@ -299,7 +312,17 @@ final class IvfRows {
     }
 
     /** Rows touched since the begin are left to {@link #exchange}: one that moved could be met in two lists. */
-    private synchronized void copyList(int list, Copy copy) {
+    private void copyList(int list, Copy copy) {
+        // For long where a file's list is read for the first time.
+        tidying.writeLock().lock();
+        try {
+            copyListAlone(list, copy);
+        } finally {
+            tidying.writeLock().unlock();
+        }
+    }
+
+    private synchronized void copyListAlone(int list, Copy copy) {
         LongHashSet noted = touched == null ? new LongHashSet() : touched;
         RowList rows = lists.rows()[list];
         rows.forEachLive((id, place) -> {

@@ -126,8 +126,8 @@ public final class IvfTable implements AutoCloseable {
      * @param query finite, of the table's dimension
      * @param k neighbours wanted, from 1 to 10,000
      * @param nprobe how many lists, from 1 to {@link #nlist()}
-     * @param filter asked for external ids in the probed lists, on the workers, several at once; must be thread-safe and
-     *     always answer the same. What it throws fails the search
+     * @param filter asked for external ids in the probed lists, and of rows that were added a moment ago, on the workers,
+     *     several at once; must be thread-safe and always answer the same. What it throws fails the search
      * @return completes with at most k neighbours, nearest first
      */
     public CompletableFuture<Neighbors> search(float[] query, int k, int nprobe, LongPredicate filter) {
@@ -478,7 +478,8 @@ public final class IvfTable implements AutoCloseable {
                         }
                     });
             queued = true;
-        } catch (RejectedSearchException | IllegalArgumentException fullOrClosed) {
+        } catch (RejectedSearchException | IllegalArgumentException | OutOfMemoryError notNow) {
+            // What called for it, an addition, a search, has been done.
             return;
         } finally {
             if (!queued) {

@@ -149,10 +149,10 @@ final class RowList {
             grown[blocks.length] = last;
             blocks = grown;
         }
-        int place = places++;
-        last.write(place, id, row);
-        last.publishTo(place + 1);
-        return place;
+        last.write(places, id, row);
+        last.publishTo(places + 1);
+        // Not before: where there is no memory to write a row, there is none.
+        return places++;
     }
 
     /** Each block is twice the one before it, until it is large enough for the list. */
@@ -169,6 +169,16 @@ final class RowList {
         makeWritable(place);
         block(place).kill(place);
         dead++;
+    }
+
+    /** Takes back a row that was added, which cannot fail: {@link #kill} may have to read what was there before. The writer's. */
+    void killAdded(int place) {
+        for (RowBlock block : blocks) {
+            if (block.holds(place)) {
+                block.kill(place);
+                dead++;
+            }
+        }
     }
 
     /** Has the row at a place where {@link #kill} cannot fail. The writer's. */

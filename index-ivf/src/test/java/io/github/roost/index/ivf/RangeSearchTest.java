@@ -6,11 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.SearchContext;
 import io.github.roost.index.ivf.kernel.PlainScan;
+import io.github.roost.index.ivf.kernel.ScanKernels;
 import io.github.roost.topology.TopologyReader;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -80,6 +83,24 @@ class RangeSearchTest {
             assertThat(table.rangeSearch(new float[1], 100 * 100, 300, 9).join().size())
                     .isEqualTo(202);
         }
+    }
+
+    /** Rows that are met twice take the room of others. */
+    @Test
+    void whatCandidatesMetTwiceHaveLeftOutIsLookedForAgain() {
+        RowLayout layout = new RowLayout(1, ScalarCodec.of(Metric.SQUARED_L2, new float[][] {{0}, {255}}), Float.BYTES);
+        RowList list = new RowList(layout);
+        for (int id = 0; id < 150; id++) {
+            list.add(id % 100, new float[] {id % 100});
+        }
+        CoarseQuantizer quantizer = new CoarseQuantizer(ScanKernels.preferred(), new float[][] {{0}});
+        View whileARowMoves = new View(new Lists(quantizer, layout, new RowList[] {list}), 1, () -> 1);
+        Neighbors again = new Neighbors(new long[] {1}, new float[1]);
+        CodeScanner scanner = new CodeScanner(ScanKernels.preferred(), Metric.SQUARED_L2, 1, 0);
+        SearchRequest request = new SearchRequest(new float[1], 100, 100, 1e6f, null);
+        CodeQuery query = scanner.query(request, whileARowMoves, 1, where -> again, new CompletableFuture<>());
+        scanner.scan(list, List.of(query), SearchContext.outside((nodes, bytes) -> {}));
+        assertThat(query.answer().join()).isSameAs(again);
     }
 
     @Test
