@@ -62,18 +62,13 @@ final class IvfRows {
     /** Adds rows that have been checked, all or none. */
     void add(long[] ids, float[][] rows) {
         if (rows.length <= InsertBuffer.MOST_TOGETHER) {
-            addAlone(ids, rows);
-            return;
-        }
-        tidying.writeLock().lock();
-        try {
-            addAlone(ids, rows);
-        } finally {
-            tidying.writeLock().unlock();
+            addInTurn(ids, rows);
+        } else {
+            alone(() -> addInTurn(ids, rows));
         }
     }
 
-    private void addAlone(long[] ids, float[][] rows) {
+    private void addInTurn(long[] ids, float[][] rows) {
         Lists assignedTo = lists;
         int[] assigned = destinations(assignedTo, rows);
         synchronized (this) {
@@ -173,6 +168,21 @@ final class IvfRows {
     /** Hands the rows of a buffer over to lists, unless that has been done; returns false where it would have to wait. */
     boolean tryFlush(InsertBuffer buffer) {
         return tidy(() -> flush(buffer));
+    }
+
+    @FunctionalInterface
+    private interface LongWork<E extends Exception> {
+        void run() throws E;
+    }
+
+    /** Runs what takes the lock of this for long: workers leave their tidying for later meanwhile. */
+    private <E extends Exception> void alone(LongWork<E> work) throws E {
+        tidying.writeLock().lock();
+        try {
+            work.run();
+        } finally {
+            tidying.writeLock().unlock();
+        }
     }
 
     private boolean tidy(Runnable work) {
@@ -314,12 +324,7 @@ final class IvfRows {
     /** Rows touched since the begin are left to {@link #exchange}: one that moved could be met in two lists. */
     private void copyList(int list, Copy copy) {
         // For long where a file's list is read for the first time.
-        tidying.writeLock().lock();
-        try {
-            copyListAlone(list, copy);
-        } finally {
-            tidying.writeLock().unlock();
-        }
+        alone(() -> copyListAlone(list, copy));
     }
 
     private synchronized void copyListAlone(int list, Copy copy) {
@@ -367,12 +372,7 @@ final class IvfRows {
 
     /** Brings fresh lists up to date and puts them in force. */
     void exchange(Lists fresh, Locations freshLocations) {
-        tidying.writeLock().lock();
-        try {
-            exchangeAlone(fresh, freshLocations);
-        } finally {
-            tidying.writeLock().unlock();
-        }
+        alone(() -> exchangeAlone(fresh, freshLocations));
     }
 
     private synchronized void exchangeAlone(Lists fresh, Locations freshLocations) {
@@ -396,12 +396,7 @@ final class IvfRows {
 
     /** Writes what is there to a file; writers wait meanwhile. */
     void save(Path file, Metric metric, int nprobe, long seed, double rerank) throws IOException {
-        tidying.writeLock().lock();
-        try {
-            saveAlone(file, metric, nprobe, seed, rerank);
-        } finally {
-            tidying.writeLock().unlock();
-        }
+        alone(() -> saveAlone(file, metric, nprobe, seed, rerank));
     }
 
     private synchronized void saveAlone(Path file, Metric metric, int nprobe, long seed, double rerank)

@@ -15,7 +15,6 @@ import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
@@ -262,18 +261,11 @@ class InsertBufferTest {
         return LongStream.range(0, count).mapToObj(i -> vector(random)).toArray(float[][]::new);
     }
 
-    /** Of whole numbers, which codes keep as they are. */
     private static float[] vector(Random random) {
-        float[] vector = new float[DIMENSION];
-        for (int d = 0; d < DIMENSION; d++) {
-            vector[d] = random.nextInt(256);
-        }
-        return vector;
+        return WholeNumbers.vector(DIMENSION, random);
     }
 
     private static float[] constant(int value) {
-        float[] vector = new float[DIMENSION];
-        Arrays.fill(vector, value);
-        return vector;
+        return WholeNumbers.constant(DIMENSION, value);
     }
 }

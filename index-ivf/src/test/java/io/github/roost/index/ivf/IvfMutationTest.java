@@ -547,18 +547,11 @@ class IvfMutationTest {
         };
     }
 
-    /** Of whole numbers, which codes keep as they are. */
     private static float[] vector(Random random) {
-        float[] vector = new float[DIMENSION];
-        for (int d = 0; d < DIMENSION; d++) {
-            vector[d] = random.nextInt(256);
-        }
-        return vector;
+        return WholeNumbers.vector(DIMENSION, random);
     }
 
     private static float[] constant(int value) {
-        float[] vector = new float[DIMENSION];
-        Arrays.fill(vector, value);
-        return vector;
+        return WholeNumbers.constant(DIMENSION, value);
     }
 }
