@@ -94,22 +94,13 @@ class InsertBufferTest {
                 .build()) {
             Random random = new Random(3);
             IvfTable table = IvfTable.builder().nlist(NLIST).nprobe(1).build(one, vectors(ROWS, random));
-            CountDownLatch started = new CountDownLatch(1);
-            CountDownLatch release = new CountDownLatch(1);
-            one.submit(
-                    (none, context) -> {
-                        started.countDown();
-                        return release.await(60, TimeUnit.SECONDS);
-                    },
-                    0,
-                    table.registration().id(0));
-            started.await();
+            BusyWorker busy = new BusyWorker(one, table);
             for (long id = ROWS; id < ROWS + 1_000; id++) {
                 table.add(id, vector(random));
             }
             int toLists = rowsInLists(table) - ROWS;
             assertThat(one.stats().workers().getFirst().waiting()).isEqualTo(1);
-            release.countDown();
+            busy.close();
             assertThat(toLists).isBetween(500, 999);
             one.runBatch("after the handing over", 1, piece -> {});
             assertThat(rowsInLists(table)).isEqualTo(ROWS + 1_000);

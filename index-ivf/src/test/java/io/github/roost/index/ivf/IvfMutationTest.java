@@ -17,7 +17,6 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -136,16 +135,7 @@ class IvfMutationTest {
                 .build()) {
             IvfTable table =
                     kept.builder().nlist(1).build(one, new float[][] {constant(40), constant(41), constant(42)});
-            CountDownLatch started = new CountDownLatch(1);
-            CountDownLatch release = new CountDownLatch(1);
-            one.submit(
-                    (none, context) -> {
-                        started.countDown();
-                        return release.await(60, TimeUnit.SECONDS);
-                    },
-                    0,
-                    table.registration().id(0));
-            started.await();
+            BusyWorker busy = new BusyWorker(one, table);
             CompletableFuture<Neighbors> all = table.search(new float[DIMENSION], 1_000, 1);
             CompletableFuture<Neighbors> some = table.search(new float[DIMENSION], 100, 1);
             CompletableFuture<Neighbors> within =
@@ -156,7 +146,7 @@ class IvfMutationTest {
                     IntStream.range(0, added)
                             .mapToObj(i -> constant(1 + i % 30))
                             .toArray(float[][]::new));
-            release.countDown();
+            busy.close();
             assertThat(all.join().ids()).hasSize(added + 3).contains(0, 1, 2);
             assertThat(some.join().ids()).hasSize(100);
             assertThat(within.join().ids()).hasSize(added + 3).contains(0, 1, 2);
@@ -235,23 +225,14 @@ class IvfMutationTest {
             Arrays.setAll(rows, i -> constant(i % 200));
             IvfTable table = IvfTable.builder().nlist(1).build(one, rows);
             for (int round = 0; round < 2; round++) {
-                CountDownLatch started = new CountDownLatch(1);
-                CountDownLatch release = new CountDownLatch(1);
-                one.submit(
-                        (none, context) -> {
-                            started.countDown();
-                            return release.await(60, TimeUnit.SECONDS);
-                        },
-                        0,
-                        table.registration().id(0));
-                started.await();
+                BusyWorker busy = new BusyWorker(one, table);
                 try {
                     for (int i = 0; i < 200; i++) {
                         assertThat(table.remove(200L * round + i)).isTrue();
                     }
                     assertThat(one.stats().workers().getFirst().waiting()).isEqualTo(1);
                 } finally {
-                    release.countDown();
+                    busy.close();
                 }
                 one.runBatch("after the compaction", 1, piece -> {});
                 assertThat(table.listSize(0)).isEqualTo(300 - 200 * round);
