@@ -125,3 +125,20 @@ int32_t roost_ivf_keep(int32_t isa, float *scores, int64_t *places, int32_t size
             return keep_portable(scores, places, size, wanted, bound);
     }
 }
+
+/* As order_avx512 and the others; `isa` must be supported. */
+int32_t roost_ivf_order(int32_t isa, const float *distances, int32_t count, int32_t wanted, int32_t *order) {
+    switch (isa) {
+#if defined(__x86_64__)
+        case AVX2:
+            return order_avx2(distances, count, wanted, order);
+        case AVX512:
+            return order_avx512(distances, count, wanted, order);
+#elif defined(__aarch64__)
+        case NEON:
+            return order_neon(distances, count, wanted, order);
+#endif
+        default:
+            return order_portable(distances, count, wanted, order);
+    }
+}

@@ -66,4 +66,16 @@ int32_t keep_avx2(float *scores, int64_t *places, int32_t size, int32_t wanted, 
 int32_t keep_neon(float *scores, int64_t *places, int32_t size, int32_t wanted, float *bound);
 int32_t keep_portable(float *scores, int64_t *places, int32_t size, int32_t wanted, float *bound);
 
+/* Most rows whose order is wanted at once. */
+#define MOST_ORDERED 256
+
+/*
+ * Of `count` distances, all of them numbers, writes the numbers of the `wanted` least to `order`, by distance, and of all that
+ * tie with the last of these; ties by number. Returns how many, or -1 if there are more than MOST_ORDERED.
+ */
+int32_t order_avx512(const float *distances, int32_t count, int32_t wanted, int32_t *order);
+int32_t order_avx2(const float *distances, int32_t count, int32_t wanted, int32_t *order);
+int32_t order_neon(const float *distances, int32_t count, int32_t wanted, int32_t *order);
+int32_t order_portable(const float *distances, int32_t count, int32_t wanted, int32_t *order);
+
 #endif

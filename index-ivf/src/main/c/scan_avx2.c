@@ -42,4 +42,5 @@ static inline __attribute__((always_inline)) void fold(const vec *sums, const in
 #define SCAN scan_avx2
 #define PICKS picks_avx2
 #define KEEP keep_avx2
+#define ORDER order_avx2
 #include "scan_body.h"

@@ -7,12 +7,13 @@
  *                            none for NaN
  *   TILE_QUERIES             4 or 2 or 1: how many queries times 4 rows its registers hold
  *   keep_up_to               what reservoirs ask for
- *   SCAN, PICKS, KEEP        the names of the functions to define
+ *   SCAN, PICKS, KEEP, ORDER   the names of the functions to define
  *
  * Rows are the outer loop, so that each is read from memory once for all queries; a tile of queries times rows keeps
  * its sums in registers, so that each load serves several pairs.
  */
 #include "ahead.h"
+#include "order.h"
 #include "reservoir.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -146,4 +147,8 @@ int32_t KEEP(float *scores, int64_t *places, int32_t size, int32_t wanted, float
     const int32_t kept = keep_up_to(scores, places, size, most, INT64_MAX);
     *bound = greatest(scores, kept);
     return kept;
+}
+
+int32_t ORDER(const float *distances, int32_t count, int32_t wanted, int32_t *order) {
+    return order_rows(distances, count, wanted, order);
 }

@@ -48,4 +48,5 @@ static inline __attribute__((always_inline)) void fold(const vec *sums, const in
 #define SCAN scan_neon
 #define PICKS picks_neon
 #define KEEP keep_neon
+#define ORDER order_neon
 #include "scan_body.h"

@@ -62,4 +62,5 @@ static inline void fold(const vec *sums, const int count, float *out) {
 #define SCAN scan_portable
 #define PICKS picks_portable
 #define KEEP keep_portable
+#define ORDER order_portable
 #include "scan_body.h"

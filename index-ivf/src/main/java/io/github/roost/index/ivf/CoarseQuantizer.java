@@ -131,7 +131,7 @@ final class CoarseQuantizer {
         float[] distances = picks.copyOfDistances();
         picks.clear();
         int numbers = NearestFirst.keepWithin(Float.POSITIVE_INFINITY, ids, distances);
-        return NearestFirst.of(ids, distances, numbers, count);
+        return NearestFirst.of(kernel, ids, distances, numbers, count);
     }
 
     private Neighbors[] nearestOf(int[][] candidates, float[][] queries, int count, Metric measure) {
@@ -147,7 +147,7 @@ final class CoarseQuantizer {
         Neighbors[] nearest = new Neighbors[queries.length];
         for (int i = 0; i < nearest.length; i++) {
             nearest[i] = NearestFirst.of(
-                    reservoirs[i].copyOfIds(), reservoirs[i].copyOfDistances(), reservoirs[i].size(), count);
+                    kernel, reservoirs[i].copyOfIds(), reservoirs[i].copyOfDistances(), reservoirs[i].size(), count);
         }
         return nearest;
     }

@@ -2,6 +2,7 @@ package io.github.roost.index.ivf;
 
 import io.github.roost.core.Neighbors;
 import io.github.roost.index.ivf.kernel.Reservoir;
+import io.github.roost.index.ivf.kernel.ScanKernel;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
@@ -9,13 +10,17 @@ import org.jspecify.annotations.Nullable;
 
 /** A query of lists of floats: its scores are distances. */
 final class FloatQuery extends IvfQuery<Reservoir> {
+    private final ScanKernel kernel;
+
     FloatQuery(
+            ScanKernel kernel,
             SearchRequest request,
             int lists,
             BooleanSupplier mayRepeat,
             @Nullable Again again,
             CompletableFuture<Neighbors> answer) {
         super(request, request.radius(), lists, mayRepeat, again, answer);
+        this.kernel = kernel;
     }
 
     @Override
@@ -53,6 +58,8 @@ final class FloatQuery extends IvfQuery<Reservoir> {
             at += reservoir.size();
         }
         int k = request().k();
-        return mayRepeat ? NearestFirst.distinct(ids, distances, rows, k) : NearestFirst.of(ids, distances, rows, k);
+        return mayRepeat
+                ? NearestFirst.distinct(kernel, ids, distances, rows, k)
+                : NearestFirst.of(kernel, ids, distances, rows, k);
     }
 }

@@ -43,7 +43,7 @@ final class FloatScanner implements ListScanner {
             int probed,
             IvfQuery.@Nullable Again again,
             CompletableFuture<Neighbors> answer) {
-        return new FloatQuery(request, probed, view::mayRepeat, again, answer);
+        return new FloatQuery(kernel, request, probed, view::mayRepeat, again, answer);
     }
 
     /** Scans in groups as large as the kernel takes. */

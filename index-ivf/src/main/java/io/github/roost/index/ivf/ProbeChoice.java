@@ -93,8 +93,8 @@ final class ProbeChoice {
         synchronized (nearest) {
             for (int query = firstQuery; query < endQuery; query++) {
                 Reservoir reservoir = reservoirs.get(query - firstQuery);
-                Neighbors found =
-                        NearestFirst.of(reservoir.copyOfIds(), reservoir.copyOfDistances(), reservoir.size(), K + 1);
+                Neighbors found = NearestFirst.of(
+                        training.kernel(), reservoir.copyOfIds(), reservoir.copyOfDistances(), reservoir.size(), K + 1);
                 nearest[query] = Neighbors.merge(List.of(nearest[query], found), K + 1);
             }
         }

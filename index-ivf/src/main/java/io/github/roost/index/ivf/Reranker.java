@@ -54,8 +54,8 @@ final class Reranker {
         // Without rows that have been removed, whose distance is no number.
         int found = NearestFirst.keepWithin(request.radius(), ids, distances);
         return mayRepeat
-                ? NearestFirst.distinct(ids, distances, found, request.k())
-                : NearestFirst.of(ids, distances, found, request.k());
+                ? NearestFirst.distinct(kernel, ids, distances, found, request.k())
+                : NearestFirst.of(kernel, ids, distances, found, request.k());
     }
 
     /** Rows that codes stand for, side by side, in memory that is kept from query to query. Belongs to one thread. */

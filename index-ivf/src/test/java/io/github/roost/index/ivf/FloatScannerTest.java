@@ -101,7 +101,8 @@ class FloatScannerTest {
     void aRowThatWasMetTwiceInPlaceOfANearerOneThanAnotherScanHasFoundHasTheSearchDoneAgain() {
         Neighbors both = new Neighbors(new long[] {0, 1}, new float[] {0, 4});
         SearchRequest request = new SearchRequest(new float[8], 2, 2, Float.POSITIVE_INFINITY, null);
-        FloatQuery query = new FloatQuery(request, 2, () -> true, where -> both, new CompletableFuture<>());
+        FloatQuery query = new FloatQuery(
+                ScanKernels.preferred(), request, 2, () -> true, where -> both, new CompletableFuture<>());
         QueryGroup other = new QueryGroup();
         other.begin(Metric.SQUARED_L2, 8, 2);
         Reservoir far = query.borrow();
@@ -134,7 +135,8 @@ class FloatScannerTest {
     void aSearchWithoutRoomForAllThatWereAskedForIsDoneAgain() {
         Neighbors more = new Neighbors(new long[] {0, 1, 2}, new float[] {0, 1, 2});
         SearchRequest roomForTwo = new SearchRequest(new float[8], 3, 2, Float.POSITIVE_INFINITY, null);
-        FloatQuery query = new FloatQuery(roomForTwo, 1, () -> false, where -> more, new CompletableFuture<>());
+        FloatQuery query = new FloatQuery(
+                ScanKernels.preferred(), roomForTwo, 1, () -> false, where -> more, new CompletableFuture<>());
         scanner.scan(list, List.of(query), context);
         assertThat(query.answer().join()).isSameAs(more);
     }
@@ -165,7 +167,7 @@ class FloatScannerTest {
 
     private static FloatQuery queryWhileRowsMove(int k, IvfQuery.Again again) {
         SearchRequest request = new SearchRequest(new float[8], k, k, Float.POSITIVE_INFINITY, null);
-        return new FloatQuery(request, 1, () -> true, again, new CompletableFuture<>());
+        return new FloatQuery(ScanKernels.preferred(), request, 1, () -> true, again, new CompletableFuture<>());
     }
 
     private static RowList threeRows() {
@@ -182,6 +184,6 @@ class FloatScannerTest {
 
     private static FloatQuery query(int k, @Nullable LongPredicate filter) {
         SearchRequest request = new SearchRequest(new float[8], k, k, Float.POSITIVE_INFINITY, filter);
-        return new FloatQuery(request, 1, () -> false, null, new CompletableFuture<>());
+        return new FloatQuery(ScanKernels.preferred(), request, 1, () -> false, null, new CompletableFuture<>());
     }
 }

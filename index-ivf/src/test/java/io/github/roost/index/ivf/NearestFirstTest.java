@@ -3,6 +3,8 @@ package io.github.roost.index.ivf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Neighbors;
+import io.github.roost.index.ivf.kernel.ScanKernel;
+import io.github.roost.index.ivf.kernel.ScanKernels;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
@@ -45,14 +47,17 @@ class NearestFirstTest {
                                 .thenComparingLong(i -> ids[i]))
                         .limit(limit)
                         .toList();
-                // Zeros follow that are not among the rows.
-                Neighbors found =
-                        NearestFirst.of(Arrays.copyOf(ids, rows + 3), Arrays.copyOf(distances, rows + 3), rows, limit);
-                assertThat(found.ids())
-                        .as("kind %d: %s", kind, Arrays.toString(distances))
-                        .isEqualTo(order.stream().mapToLong(i -> ids[i]).toArray());
-                for (int i = 0; i < found.size(); i++) {
-                    assertThat(found.distances()[i] == distances[order.get(i)]).isTrue();
+                for (ScanKernel kernel : ScanKernels.available()) {
+                    // Zeros follow that are not among the rows.
+                    Neighbors found = NearestFirst.of(
+                            kernel, Arrays.copyOf(ids, rows + 3), Arrays.copyOf(distances, rows + 3), rows, limit);
+                    assertThat(found.ids())
+                            .as("%s, kind %d: %s", kernel.name(), kind, Arrays.toString(distances))
+                            .isEqualTo(order.stream().mapToLong(i -> ids[i]).toArray());
+                    for (int i = 0; i < found.size(); i++) {
+                        assertThat(found.distances()[i] == distances[order.get(i)])
+                                .isTrue();
+                    }
                 }
             }
         }

@@ -149,6 +149,12 @@ final class JavaScan implements ScanKernel {
     }
 
     @Override
+    public int order(float[] distances, int count, int wanted, int[] order) {
+        DistanceOrder.requireFits(distances, count, wanted, order);
+        return DistanceOrder.order(distances, count, order);
+    }
+
+    @Override
     public void keep(ScoredRows rows, int wanted) {
         Smallest.requireKeepable(rows, wanted);
         Smallest.keep(rows, wanted);

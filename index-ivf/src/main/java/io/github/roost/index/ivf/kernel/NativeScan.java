@@ -5,21 +5,24 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.github.roost.core.NativeResource;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
 /**
  * The scan in C, for one instruction set. Its calls are plain, not critical: they take microseconds, against which the
- * 4 ns that a critical call would save are nothing, and a plain call holds up no safepoint. The one exception reads and writes
- * arrays, which only a critical call can.
+ * 4 ns that a critical call would save are nothing, and a plain call holds up no safepoint. Those that read and
+ * write arrays are critical, as nothing else can.
  */
 final class NativeScan implements ScanKernel {
     /** The instruction sets, in the order of the C enumeration. */
@@ -32,37 +35,42 @@ final class NativeScan implements ScanKernel {
 
     private static final List<Isa> BEST_FIRST = List.of(Isa.AVX512, Isa.AVX2, Isa.NEON, Isa.PORTABLE);
 
-    /** So few rows that to choose from them takes a microsecond or two, for which a safepoint can wait. */
-    private static final int MOST_KEPT_FROM = 2_048;
+    /** So few rows that to choose from them takes a few microseconds at most, for which a safepoint can wait. */
+    private static final int MOST_CRITICAL = 2_048;
 
-    private final MethodHandle scan;
-    private final MethodHandle scanCodes;
-    private final MethodHandle compare;
-    private final MethodHandle keep;
+    /** MOST_ORDERED of the C scan, which takes the square of it in time. */
+    private static final int MOST_ORDERED = 256;
+
     private final Isa isa;
 
-    private NativeScan(MethodHandle scan, MethodHandle scanCodes, MethodHandle compare, MethodHandle keep, Isa isa) {
-        this.scan = scan;
-        this.scanCodes = scanCodes;
-        this.compare = compare;
-        this.keep = keep;
+    private NativeScan(Isa isa) {
         this.isa = isa;
     }
 
-    /** The symbols of a library, which stays loaded for the life of the JVM. */
-    @SuppressWarnings("restricted")
-    static SymbolLookup library(Path file) {
-        return SymbolLookup.libraryLookup(file, Arena.global());
+    /**
+     * One kernel for each instruction set that this CPU has, the fastest first.
+     *
+     * @throws ExceptionInInitializerError if the library cannot be loaded
+     * @throws NoClassDefFoundError if it could not be loaded before
+     */
+    static List<ScanKernel> all() throws Throwable {
+        List<ScanKernel> kernels = new ArrayList<>();
+        for (Isa isa : BEST_FIRST) {
+            if ((int) Library.SUPPORTS.invokeExact(isa.ordinal()) != 0) {
+                kernels.add(new NativeScan(isa));
+            }
+        }
+        return kernels;
     }
 
-    /** One kernel for each instruction set that this CPU has, the fastest first. */
+    /** The functions of the library: constants, so that a call is compiled to a call. It stays loaded for the life of the JVM. */
     @SuppressWarnings("restricted")
-    static List<ScanKernel> of(SymbolLookup library) throws Throwable {
-        Linker linker = Linker.nativeLinker();
-        MethodHandle supports = linker.downcallHandle(
-                library.findOrThrow("roost_ivf_supports"), FunctionDescriptor.of(JAVA_INT, JAVA_INT));
-        MethodHandle scan = linker.downcallHandle(
-                library.findOrThrow("roost_ivf_scan"),
+    private static final class Library {
+        private static final SymbolLookup SYMBOLS = load();
+
+        static final MethodHandle SUPPORTS = function("roost_ivf_supports", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+        static final MethodHandle SCAN = function(
+                "roost_ivf_scan",
                 FunctionDescriptor.ofVoid(
                         JAVA_INT,
                         ADDRESS,
@@ -80,13 +88,13 @@ final class NativeScan implements ScanKernel {
                         ADDRESS,
                         ADDRESS,
                         JAVA_LONG));
-        MethodHandle scanCodes = linker.downcallHandle(
-                library.findOrThrow("roost_ivf_scan_codes"),
+        static final MethodHandle SCAN_CODES = function(
+                "roost_ivf_scan_codes",
                 FunctionDescriptor.ofVoid(
                         JAVA_INT, ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS,
                         ADDRESS, ADDRESS, JAVA_INT, ADDRESS, ADDRESS, ADDRESS));
-        MethodHandle compare = linker.downcallHandle(
-                library.findOrThrow("roost_ivf_compare"),
+        static final MethodHandle COMPARE = function(
+                "roost_ivf_compare",
                 FunctionDescriptor.ofVoid(
                         JAVA_INT,
                         ADDRESS,
@@ -98,17 +106,29 @@ final class NativeScan implements ScanKernel {
                         ADDRESS,
                         ADDRESS,
                         ADDRESS));
-        MethodHandle keep = linker.downcallHandle(
-                library.findOrThrow("roost_ivf_keep"),
+        static final MethodHandle KEEP = function(
+                "roost_ivf_keep",
                 FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS),
                 Linker.Option.critical(true));
-        List<ScanKernel> kernels = new ArrayList<>();
-        for (Isa isa : BEST_FIRST) {
-            if ((int) supports.invokeExact(isa.ordinal()) != 0) {
-                kernels.add(new NativeScan(scan, scanCodes, compare, keep, isa));
+        static final MethodHandle ORDER = function(
+                "roost_ivf_order",
+                FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS),
+                Linker.Option.critical(true));
+
+        private Library() {}
+
+        private static SymbolLookup load() {
+            try {
+                return NativeResource.load(
+                        NativeScan.class, "roost_ivf", file -> SymbolLookup.libraryLookup(file, Arena.global()));
+            } catch (IOException failure) {
+                throw new UncheckedIOException(failure);
             }
         }
-        return kernels;
+
+        private static MethodHandle function(String name, FunctionDescriptor descriptor, Linker.Option... options) {
+            return Linker.nativeLinker().downcallHandle(SYMBOLS.findOrThrow(name), descriptor, options);
+        }
     }
 
     @Override
@@ -124,7 +144,7 @@ final class NativeScan implements ScanKernel {
                     "the queries' stride must be the rows' " + run.stride() + ", got " + group.stride);
         }
         try {
-            scan.invokeExact(
+            Library.SCAN.invokeExact(
                     isa.ordinal(),
                     run.vectors(),
                     run.componentBytes() == Short.BYTES ? 1 : 0,
@@ -151,7 +171,7 @@ final class NativeScan implements ScanKernel {
     public void scan(CodeRun run, int from, int to, CodeGroup group) {
         group.requireFits(run, from, to);
         try {
-            scanCodes.invokeExact(
+            Library.SCAN_CODES.invokeExact(
                     isa.ordinal(),
                     run.codes(),
                     run.terms(),
@@ -182,7 +202,7 @@ final class NativeScan implements ScanKernel {
     @Override
     public void compare(RowPicks picks) {
         try {
-            compare.invokeExact(
+            Library.COMPARE.invokeExact(
                     isa.ordinal(),
                     picks.addresses,
                     picks.idAddresses,
@@ -203,16 +223,31 @@ final class NativeScan implements ScanKernel {
     @Override
     public void keep(ScoredRows rows, int wanted) {
         Smallest.requireKeepable(rows, wanted);
-        if (rows.size > MOST_KEPT_FROM) {
+        if (rows.size > MOST_CRITICAL) {
             Smallest.keep(rows, wanted);
             return;
         }
         ScoredRows.Segments arrays = rows.segments();
         try {
-            rows.size = (int) keep.invokeExact(
+            rows.size = (int) Library.KEEP.invokeExact(
                     isa.ordinal(), arrays.scores(), arrays.places(), rows.size, wanted, arrays.bound());
         } catch (Throwable failure) {
             throw new IllegalStateException("native choice failed", failure);
+        }
+    }
+
+    @Override
+    public int order(float[] distances, int count, int wanted, int[] order) {
+        DistanceOrder.requireFits(distances, count, wanted, order);
+        if (count > MOST_CRITICAL || Math.min(wanted, count) > MOST_ORDERED) {
+            return DistanceOrder.order(distances, count, order);
+        }
+        try {
+            int ordered = (int) Library.ORDER.invokeExact(
+                    isa.ordinal(), MemorySegment.ofArray(distances), count, wanted, MemorySegment.ofArray(order));
+            return ordered < 0 ? DistanceOrder.order(distances, count, order) : ordered;
+        } catch (Throwable failure) {
+            throw new IllegalStateException("native order failed", failure);
         }
     }
 }

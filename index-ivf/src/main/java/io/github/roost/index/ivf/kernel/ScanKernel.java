@@ -39,4 +39,17 @@ public interface ScanKernel {
      * @throws IllegalArgumentException if wanted is out of range
      */
     void keep(ScoredRows rows, int wanted);
+
+    /**
+     * Finds which rows are nearest: {@code order} becomes the numbers of those with the least distances, by distance, ties in
+     * the order of their numbers. These are the {@code wanted} nearest and all that tie with the last of them, and more where a
+     * kernel has no way to leave out what is not wanted.
+     *
+     * @param distances of which the first {@code count} are numbers
+     * @param wanted at least 1; as many as there are where it is more
+     * @param order room for {@code count} numbers
+     * @return how many numbers there are in {@code order}
+     * @throws IllegalArgumentException if the arrays are smaller than {@code count} or nothing is wanted
+     */
+    int order(float[] distances, int count, int wanted, int[] order);
 }

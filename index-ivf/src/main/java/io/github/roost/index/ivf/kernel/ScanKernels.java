@@ -1,6 +1,5 @@
 package io.github.roost.index.ivf.kernel;
 
-import io.github.roost.core.NativeResource;
 import java.util.ArrayList;
 import java.util.List;
 import org.slf4j.Logger;
@@ -57,9 +56,13 @@ public final class ScanKernels {
     @SuppressWarnings("IllegalCatch") // whatever keeps a library from loading, the scan in Java serves
     private static List<ScanKernel> natively() {
         try {
-            return NativeScan.of(NativeResource.load(ScanKernels.class, "roost_ivf", NativeScan::library));
+            return NativeScan.all();
         } catch (Throwable failure) {
-            LOG.warn("The native IVF kernel cannot be loaded, lists are scanned in Java: {}", failure.toString());
+            // What went wrong in a static initialiser is the cause of the error that says so.
+            Throwable cause = failure.getCause();
+            LOG.warn(
+                    "The native IVF kernel cannot be loaded, lists are scanned in Java: {}",
+                    String.valueOf(cause == null ? failure : cause));
             return List.of();
         }
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -64,6 +65,53 @@ class ScoredRowsTest {
             all.clear();
             assertThat(all.size()).isZero();
             assertThat(all.bound()).isEqualTo(Float.POSITIVE_INFINITY);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 15, 16, 17, 100, 255, 256, 257, 2_048, 2_049})
+    void everyKernelOrdersTheNearest(int count) {
+        Random random = new Random(count);
+        for (int trial = 0; trial < 40; trial++) {
+            float[] distances = new float[count + random.nextInt(3)];
+            for (int i = 0; i < distances.length; i++) {
+                distances[i] = switch (trial % 4) {
+                    case 0 -> (float) random.nextGaussian();
+                    case 1 -> random.nextInt(1 + count / 3) - 2;
+                    case 2 -> random.nextInt(3) == 0 ? Float.POSITIVE_INFINITY : random.nextFloat();
+                    default -> 7;
+                };
+            }
+            int wanted = 1 + random.nextInt(count + 2);
+            int[] sorted = IntStream.range(0, count)
+                    .boxed()
+                    // As numbers: the two zeros are one. Ties stay in the order of their numbers.
+                    .sorted(Comparator.comparingDouble(i -> distances[i] + 0f))
+                    .mapToInt(i -> i)
+                    .toArray();
+            for (ScanKernel kernel : ScanKernels.available()) {
+                int[] order = new int[count];
+                int ordered = kernel.order(distances, count, wanted, order);
+                assertThat(ordered).as(kernel.name()).isGreaterThanOrEqualTo(Math.min(wanted, count));
+                assertThat(Arrays.copyOf(order, ordered))
+                        .as("%s: %d of %s", kernel.name(), wanted, Arrays.toString(distances))
+                        .isEqualTo(Arrays.copyOf(sorted, ordered));
+                if (ordered < count) {
+                    assertThat(distances[sorted[ordered]]).isGreaterThan(distances[sorted[ordered - 1]]);
+                }
+            }
+        }
+    }
+
+    @Test
+    void arraysWithoutRoomAreRefused() {
+        for (ScanKernel kernel : ScanKernels.available()) {
+            assertThatThrownBy(() -> kernel.order(new float[3], 4, 1, new int[4]))
+                    .hasMessage("cannot order the 1 nearest of 4 rows of 3 distances in room for 4");
+            assertThatThrownBy(() -> kernel.order(new float[4], 4, 1, new int[3]))
+                    .hasMessage("cannot order the 1 nearest of 4 rows of 4 distances in room for 3");
+            assertThatThrownBy(() -> kernel.order(new float[4], 4, 0, new int[4]))
+                    .hasMessage("cannot order the 0 nearest of 4 rows of 4 distances in room for 4");
         }
     }
 

@@ -1,0 +1,94 @@
+package io.github.roost.index.ivf.kernel;
+
+import java.util.Arrays;
+
+/** Puts distances in order: by keys of which no two are the same, so that ties stay in the order of their rows. */
+final class DistanceOrder {
+    private static final int FEW = 24;
+
+    private DistanceOrder() {}
+
+    /** {@link ScanKernel#order} of all rows. */
+    static int order(float[] distances, int count, int[] order) {
+        long[] keys = sortedKeys(distances, count);
+        for (int i = 0; i < count; i++) {
+            order[i] = (int) keys[i];
+        }
+        return count;
+    }
+
+    /** What every kernel checks before it reads and writes arrays by these numbers. */
+    static void requireFits(float[] distances, int count, int wanted, int[] order) {
+        if (count < 0 || count > distances.length || count > order.length || wanted < 1) {
+            throw new IllegalArgumentException("cannot order the " + wanted + " nearest of " + count + " rows of "
+                    + distances.length + " distances in room for " + order.length);
+        }
+    }
+
+    /**
+     * Distances, as {@link #sortable}, each above the number of its row, in order. Distances are dealt to as many even buckets
+     * as there are of them, in which little is left to sort; unless they are few, or crowd in some bucket.
+     */
+    private static long[] sortedKeys(float[] distances, int count) {
+        float least = Float.POSITIVE_INFINITY;
+        float greatest = Float.NEGATIVE_INFINITY;
+        for (int i = 0; i < count; i++) {
+            least = Math.min(least, distances[i]);
+            greatest = Math.max(greatest, distances[i]);
+        }
+        float scale = (count - 1) / (greatest - least);
+        int[] ends = new int[count + 1];
+        boolean dealt = count > FEW
+                && scale > 0
+                && scale < Float.POSITIVE_INFINITY
+                && deal(distances, count, least, scale, ends);
+        long[] keys = new long[count];
+        for (int i = 0; i < count; i++) {
+            int at = dealt ? ends[bucket(distances[i], least, scale, count)]++ : i;
+            keys[at] = ((long) sortable(distances[i]) << 32) | i;
+        }
+        if (dealt) {
+            insertionSort(keys);
+        } else {
+            Arrays.sort(keys);
+        }
+        return keys;
+    }
+
+    /** Finds where each bucket's rows begin; false if one has so many that they are better sorted otherwise. */
+    private static boolean deal(float[] distances, int count, float least, float scale, int[] begins) {
+        for (int i = 0; i < count; i++) {
+            begins[bucket(distances[i], least, scale, count) + 1]++;
+        }
+        int most = 0;
+        for (int i = 1; i <= count; i++) {
+            most = Math.max(most, begins[i]);
+            begins[i] += begins[i - 1];
+        }
+        return most <= FEW;
+    }
+
+    /** Never falls as the distance rises, however floats round. */
+    private static int bucket(float distance, float least, float scale, int count) {
+        return Math.min(count - 1, (int) ((distance - least) * scale));
+    }
+
+    /** Fast where nothing is far from its place. */
+    private static void insertionSort(long[] keys) {
+        for (int i = 1; i < keys.length; i++) {
+            long key = keys[i];
+            int at = i;
+            while (at > 0 && keys[at - 1] > key) {
+                keys[at] = keys[at - 1];
+                at--;
+            }
+            keys[at] = key;
+        }
+    }
+
+    /** Bits whose signed order is the floats' order; both zeros become one, as they are equal distances. */
+    private static int sortable(float distance) {
+        int bits = Float.floatToIntBits(distance + 0f);
+        return bits < 0 ? bits ^ Integer.MAX_VALUE : bits;
+    }
+}
