@@ -109,20 +109,37 @@ void roost_ivf_compare(int32_t isa, const float *const *rows, const int64_t *con
     }
 }
 
-/* As keep_avx512 and the others; `isa` must be supported. */
-int32_t roost_ivf_keep(int32_t isa, float *scores, int64_t *places, int32_t size, int32_t wanted, float *bound) {
+/* As bound_avx512 and the others; `isa` must be supported. */
+float roost_ivf_bound(int32_t isa, const float *scores, int32_t size, float certain, int32_t wanted) {
     switch (isa) {
 #if defined(__x86_64__)
         case AVX2:
-            return keep_avx2(scores, places, size, wanted, bound);
+            return bound_avx2(scores, size, certain, wanted);
         case AVX512:
-            return keep_avx512(scores, places, size, wanted, bound);
+            return bound_avx512(scores, size, certain, wanted);
 #elif defined(__aarch64__)
         case NEON:
-            return keep_neon(scores, places, size, wanted, bound);
+            return bound_neon(scores, size, certain, wanted);
 #endif
         default:
-            return keep_portable(scores, places, size, wanted, bound);
+            return bound_portable(scores, size, certain, wanted);
+    }
+}
+
+/* As keep_avx512 and the others; `isa` must be supported. */
+int32_t roost_ivf_keep(int32_t isa, float *scores, int64_t *places, int32_t size, float bound) {
+    switch (isa) {
+#if defined(__x86_64__)
+        case AVX2:
+            return keep_avx2(scores, places, size, bound);
+        case AVX512:
+            return keep_avx512(scores, places, size, bound);
+#elif defined(__aarch64__)
+        case NEON:
+            return keep_neon(scores, places, size, bound);
+#endif
+        default:
+            return keep_portable(scores, places, size, bound);
     }
 }
 

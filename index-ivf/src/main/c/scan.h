@@ -56,15 +56,20 @@ void picks_avx2(const struct picks *picks);
 void picks_neon(const struct picks *picks);
 void picks_portable(const struct picks *picks);
 
-
 /*
- * Of `size` rows, at least `wanted`, keeps in their order those with the best scores: `wanted`, and all that tie with the last
- * of them, whose score becomes `bound`. Returns how many.
+ * A score that `wanted` of the rows with scores above `certain` are within, and of the others of these only those that tie with
+ * the last of them; infinite if there are not so many. None is up to a `certain` that is no number.
  */
-int32_t keep_avx512(float *scores, int64_t *places, int32_t size, int32_t wanted, float *bound);
-int32_t keep_avx2(float *scores, int64_t *places, int32_t size, int32_t wanted, float *bound);
-int32_t keep_neon(float *scores, int64_t *places, int32_t size, int32_t wanted, float *bound);
-int32_t keep_portable(float *scores, int64_t *places, int32_t size, int32_t wanted, float *bound);
+float bound_avx512(const float *scores, int32_t size, float certain, int32_t wanted);
+float bound_avx2(const float *scores, int32_t size, float certain, int32_t wanted);
+float bound_neon(const float *scores, int32_t size, float certain, int32_t wanted);
+float bound_portable(const float *scores, int32_t size, float certain, int32_t wanted);
+
+/* Keeps, in their order, the rows with scores up to `bound`. Returns how many. */
+int32_t keep_avx512(float *scores, int64_t *places, int32_t size, float bound);
+int32_t keep_avx2(float *scores, int64_t *places, int32_t size, float bound);
+int32_t keep_neon(float *scores, int64_t *places, int32_t size, float bound);
+int32_t keep_portable(float *scores, int64_t *places, int32_t size, float bound);
 
 /* Most rows whose order is wanted at once. */
 #define MOST_ORDERED 256

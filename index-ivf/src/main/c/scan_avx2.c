@@ -41,6 +41,7 @@ static inline __attribute__((always_inline)) void fold(const vec *sums, const in
 #define TILE_QUERIES 1
 #define SCAN scan_avx2
 #define PICKS picks_avx2
+#define BOUND bound_avx2
 #define KEEP keep_avx2
 #define ORDER order_avx2
 #include "scan_body.h"

@@ -80,6 +80,7 @@ static inline int32_t keep_up_to(float *distances, int64_t *ids, int32_t size, f
 #define TILE_QUERIES 4
 #define SCAN scan_avx512
 #define PICKS picks_avx512
+#define BOUND bound_avx512
 #define KEEP keep_avx512
 #define ORDER order_avx512
 #include "scan_body.h"

@@ -7,7 +7,7 @@
  *                            none for NaN
  *   TILE_QUERIES             4 or 2 or 1: how many queries times 4 rows its registers hold
  *   keep_up_to               what reservoirs ask for
- *   SCAN, PICKS, KEEP, ORDER   the names of the functions to define
+ *   SCAN, PICKS, BOUND, KEEP, ORDER   the names of the functions to define
  *
  * Rows are the outer loop, so that each is read from memory once for all queries; a tile of queries times rows keeps
  * its sums in registers, so that each load serves several pairs.
@@ -141,12 +141,14 @@ void PICKS(const struct picks *picks) {
     }
 }
 
-int32_t KEEP(float *scores, int64_t *places, int32_t size, int32_t wanted, float *bound) {
+float BOUND(const float *scores, int32_t size, float certain, int32_t wanted) {
+    const int32_t counted = count_within(scores, size, certain) + wanted;
     int32_t within;
-    const float most = bound_within(scores, size, wanted, wanted, &within);
-    const int32_t kept = keep_up_to(scores, places, size, most, INT64_MAX);
-    *bound = greatest(scores, kept);
-    return kept;
+    return counted <= size ? bound_within(scores, size, counted, counted, &within) : INFINITY;
+}
+
+int32_t KEEP(float *scores, int64_t *places, int32_t size, float bound) {
+    return keep_up_to(scores, places, size, bound, INT64_MAX);
 }
 
 int32_t ORDER(const float *distances, int32_t count, int32_t wanted, int32_t *order) {

@@ -47,6 +47,7 @@ static inline __attribute__((always_inline)) void fold(const vec *sums, const in
 #define TILE_QUERIES 1
 #define SCAN scan_neon
 #define PICKS picks_neon
+#define BOUND bound_neon
 #define KEEP keep_neon
 #define ORDER order_neon
 #include "scan_body.h"

@@ -61,6 +61,7 @@ static inline void fold(const vec *sums, const int count, float *out) {
 #define TILE_QUERIES 1
 #define SCAN scan_portable
 #define PICKS picks_portable
+#define BOUND bound_portable
 #define KEEP keep_portable
 #define ORDER order_portable
 #include "scan_body.h"

@@ -11,22 +11,36 @@ import org.jspecify.annotations.Nullable;
 final class CodeQuery extends IvfQuery<Shortlist> {
     private final ScalarCodec.Weights weights;
     private final int candidates;
+    private final @Nullable ScoreMargin margin;
     private final Reranker reranker;
+    /** The score up to which no row was left out. Written and read by the scan that ends the query. */
+    private float complete;
 
-    /** @param candidates how many rows with the best scores are compared again */
+    /**
+     * @param candidates how many rows with the best scores are compared again
+     * @param margin has those compared, too, that may be as near as these: the answer is exact; null to go by scores alone
+     */
     CodeQuery(
             SearchRequest request,
             ScalarCodec.Weights weights,
             int candidates,
+            @Nullable ScoreMargin margin,
             Reranker reranker,
             int lists,
             BooleanSupplier mayRepeat,
             @Nullable Again again,
             CompletableFuture<Neighbors> answer) {
-        super(request, Float.POSITIVE_INFINITY, lists, mayRepeat, again, answer);
+        super(request, bound(request, margin), lists, mayRepeat, again, answer);
         this.weights = weights;
         this.candidates = candidates;
+        this.margin = margin;
         this.reranker = reranker;
+    }
+
+    private static float bound(SearchRequest request, @Nullable ScoreMargin margin) {
+        return margin == null || request.radius() == Float.POSITIVE_INFINITY
+                ? Float.POSITIVE_INFINITY
+                : margin.within(request.radius());
     }
 
     ScalarCodec.Weights weights() {
@@ -35,7 +49,7 @@ final class CodeQuery extends IvfQuery<Shortlist> {
 
     @Override
     Shortlist collector() {
-        return new Shortlist(reranker.kernel(), candidates);
+        return new Shortlist(reranker.kernel(), candidates, margin);
     }
 
     @Override
@@ -43,11 +57,32 @@ final class CodeQuery extends IvfQuery<Shortlist> {
         return shortlist.bound();
     }
 
-    /** Within a radius there are often fewer rows than candidates: there only a row that is met twice tells that others lack. */
+    /**
+     * Within a radius there are often fewer rows than candidates: there only a row that is met twice tells that others lack.
+     * Whether an exact answer is one is asked in any case, for a row may have been removed since it was found.
+     */
     @Override
-    boolean mayLack(List<Shortlist> shortlists) {
-        return shortlists.stream().mapToInt(Shortlist::size).sum() >= candidates
+    boolean mayLack(List<Shortlist> shortlists, boolean mayRepeat) {
+        if (margin != null) {
+            return true;
+        }
+        return mayRepeat
+                && shortlists.stream().mapToInt(Shortlist::size).sum() >= candidates
                 && (request().radius() == Float.POSITIVE_INFINITY || isAnyTwice(shortlists));
+    }
+
+    /**
+     * Rows that were met twice, or are none any more, have made bounds too low. What is as near as the last of an exact answer
+     * is in it all the same if that was kept; if there is none so near, if all was kept that is within the radius.
+     */
+    @Override
+    boolean isShort(Neighbors found) {
+        if (margin == null) {
+            return super.isShort(found);
+        }
+        float needed =
+                super.isShort(found) ? bound(request(), margin) : margin.within(found.distances()[found.size() - 1]);
+        return complete < needed;
     }
 
     private static boolean isAnyTwice(List<Shortlist> shortlists) {
@@ -69,6 +104,7 @@ final class CodeQuery extends IvfQuery<Shortlist> {
             all.takeAll(other);
         }
         all.shrink();
+        complete = Math.min(bound(), all.bound());
         Neighbors nearest = reranker.nearest(all, request(), mayRepeat);
         shortlists.forEach(Shortlist::free);
         return nearest;

@@ -12,7 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Scans codes for candidates, of which the best are compared again. A filter is asked for the candidates alone: a score
+ * Scans codes for candidates, of which the best are compared again: so many that the answer is exact, or a number of them. A filter is asked for the candidates alone: a score
  * costs less than an answer of the filter.
  */
 final class CodeScanner implements ListScanner {
@@ -20,11 +20,22 @@ final class CodeScanner implements ListScanner {
 
     private final ScanKernel kernel;
     private final int stride;
+    /** Not a number where answers are exact. */
     private final double rerank;
+
     private final Reranker reranker;
 
+    /** Compares all rows that may be among the nearest by what their codes say. */
+    static CodeScanner exact(ScanKernel kernel, Metric metric, int dimension) {
+        return new CodeScanner(kernel, metric, dimension, Double.NaN);
+    }
+
     /** @param rerank how many candidates beyond k are compared again, as a multiple of the root of k */
-    CodeScanner(ScanKernel kernel, Metric metric, int dimension, double rerank) {
+    static CodeScanner approximate(ScanKernel kernel, Metric metric, int dimension, double rerank) {
+        return new CodeScanner(kernel, metric, dimension, rerank);
+    }
+
+    private CodeScanner(ScanKernel kernel, Metric metric, int dimension, double rerank) {
         this.kernel = kernel;
         this.stride = CodeRun.strideOf(dimension);
         this.rerank = rerank;
@@ -47,9 +58,12 @@ final class CodeScanner implements ListScanner {
         if (codec == null) {
             throw new IllegalStateException("the lists keep no codes");
         }
-        int candidates = request.k() + (int) Math.ceil(rerank * Math.sqrt(request.k()));
-        return new CodeQuery(
-                request, codec.weights(request.vector()), candidates, reranker, probed, view::mayRepeat, again, answer);
+        ScalarCodec.Weights weights = codec.weights(request.vector());
+        boolean exact = Double.isNaN(rerank);
+        int candidates =
+                exact ? request.k() + request.spare() : request.k() + (int) Math.ceil(rerank * Math.sqrt(request.k()));
+        ScoreMargin margin = exact ? codec.margin(request.vector(), weights) : null;
+        return new CodeQuery(request, weights, candidates, margin, reranker, probed, view::mayRepeat, again, answer);
     }
 
     @Override

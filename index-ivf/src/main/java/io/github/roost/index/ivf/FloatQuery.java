@@ -34,8 +34,10 @@ final class FloatQuery extends IvfQuery<Reservoir> {
     }
 
     @Override
-    boolean mayLack(List<Reservoir> reservoirs) {
-        return reservoirs.stream().mapToInt(Reservoir::size).sum() >= request().k();
+    boolean mayLack(List<Reservoir> reservoirs, boolean mayRepeat) {
+        return mayRepeat
+                && reservoirs.stream().mapToInt(Reservoir::size).sum()
+                        >= request().k();
     }
 
     /**

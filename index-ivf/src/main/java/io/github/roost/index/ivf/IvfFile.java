@@ -20,10 +20,11 @@ import java.util.zip.CRC32C;
  * A table as a file, all numbers little-endian:
  *
  * <pre>
- * head        magic, version, metric, dimension, lists, nprobe, element, seed, rows, floats, rerank    64 bytes
+ * head        magic, version, metric, dimension, lists, nprobe, element, seed, rows, floats, codes, rerank   64 bytes
  * directory   rows of each list, checksum of its block                                                 8 bytes a list
  * centroids   floats
- * codec       where there are codes: middles and steps of the dimensions, floats
+ * codec       where there are codes: middles and steps of the dimensions, floats; beside floats that answers are exact
+ *             to what rows lose at most: length, error and length of codes, doubles
  * ids         of all rows, list by list
  * checksum    of all above
  * blocks      list by list, rows as the kernel reads them, aligned                                     checked list by list
@@ -36,8 +37,9 @@ import java.util.zip.CRC32C;
 record IvfFile(
         Metric metric, RowLayout layout, int nprobe, long seed, double rerank, float[][] centroids, long[][] ids) {
     private static final long MAGIC = 0x31465649_54534f52L;
-    private static final int VERSION = 2;
+    private static final int VERSION = 3;
     private static final int HEAD_BYTES = 64;
+    private static final int LOSS_BYTES = 3 * Double.BYTES;
     private static final int MOST_LISTS = 131_072;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -90,17 +92,18 @@ record IvfFile(
 
     /** Where the parts of a file begin. */
     private record Places(long centroids, long codec, long ids, long checksum, long blocks) {
-        static Places of(long lists, long dimension, boolean codes, long rows) {
+        static Places of(long lists, long dimension, ElementType element, boolean codes, long rows) {
             long centroids = HEAD_BYTES + lists * 2 * Integer.BYTES;
             long codec = centroids + lists * dimension * Float.BYTES;
-            long ids = codec + (codes ? 2 * dimension * Float.BYTES : 0);
+            long loss = element == ElementType.FLOAT32 ? LOSS_BYTES : 0;
+            long ids = codec + (codes ? 2 * dimension * Float.BYTES + loss : 0);
             long checksum = ids + rows * Long.BYTES;
             return new Places(centroids, codec, ids, checksum, (checksum + Long.BYTES + 63) / 64 * 64);
         }
     }
 
     private Places places() {
-        return Places.of(centroids.length, layout.dimension(), layout.codec() != null, rows());
+        return Places.of(centroids.length, layout.dimension(), layout.element(), layout.codes(), rows());
     }
 
     /**
@@ -118,7 +121,7 @@ record IvfFile(
                 .putInt(layout.element().ordinal())
                 .putLong(seed)
                 .putLong(rows());
-        head.putInt(layout.floats() ? 1 : 0).putInt(0).putDouble(rerank);
+        head.putInt(layout.floats() ? 1 : 0).putInt(layout.codes() ? 1 : 0).putDouble(rerank);
         for (int list = 0; list < ids.length; list++) {
             front.take(2 * Integer.BYTES).putInt(ids[list].length).putInt(checksums[list]);
         }
@@ -129,6 +132,13 @@ record IvfFile(
         if (codec != null) {
             front.put(codec.middles());
             front.put(codec.steps());
+            ScalarCodec.Loss most = codec.most();
+            if (most != null) {
+                front.take(LOSS_BYTES)
+                        .putDouble(most.length())
+                        .putDouble(most.error())
+                        .putDouble(most.codeLength());
+            }
         }
         for (long[] ofList : ids) {
             for (long id : ofList) {
@@ -222,13 +232,15 @@ record IvfFile(
         int nprobe = (int) require(file, 24, "nprobe", mapped.get(INT, 24), 1, MOST_LISTS);
         ElementType element = ElementType.values()[
                 (int) require(file, 28, "element type", mapped.get(INT, 28), 0, ElementType.values().length - 1)];
-        boolean codes = element == ElementType.INT8;
         long seed = mapped.get(LONG, 32);
         long most = mapped.byteSize() / Long.BYTES;
         long rows = require(file, 40, "number of rows", mapped.get(LONG, 40), 0, most);
-        boolean floats = require(file, 48, "mark of floats", mapped.get(INT, 48), codes ? 0 : 1, 1) == 1;
+        boolean bytes = element == ElementType.INT8;
+        boolean floats = require(file, 48, "mark of floats", mapped.get(INT, 48), bytes ? 0 : 1, 1) == 1;
+        int mostCodes = element == ElementType.FLOAT16 ? 0 : 1;
+        boolean codes = require(file, 52, "mark of codes", mapped.get(INT, 52), bytes ? 1 : 0, mostCodes) == 1;
         double rerank = mapped.get(DOUBLE, 56);
-        Places places = Places.of(count, dimension, codes, rows);
+        Places places = Places.of(count, dimension, element, codes, rows);
         if (places.blocks() > mapped.byteSize()) {
             throw new TableFileException(
                     file, 40, "is " + mapped.byteSize() + " bytes long, too short for " + rows + " rows");
@@ -258,7 +270,8 @@ record IvfFile(
             codec = new ScalarCodec(
                     measure,
                     numbers(file, mapped, places.codec(), dimension, "middle of bytes", -Float.MAX_VALUE),
-                    numbers(file, mapped, steps, dimension, "step of bytes", 0));
+                    numbers(file, mapped, steps, dimension, "step of bytes", 0),
+                    element == ElementType.FLOAT32 ? loss(file, mapped, steps + (long) dimension * Float.BYTES) : null);
         }
         RowLayout layout = RowLayout.of(element, floats, dimension, codec);
         return new IvfFile(measure, layout, nprobe, seed, rerank, centroids, ids);
@@ -278,6 +291,20 @@ record IvfFile(
             }
         }
         return floats;
+    }
+
+    private static ScalarCodec.Loss loss(Path file, MemorySegment mapped, long at) throws TableFileException {
+        double[] most = new double[LOSS_BYTES / Double.BYTES];
+        MemorySegment.copy(mapped, DOUBLE, at, most, 0, most.length);
+        for (int i = 0; i < most.length; i++) {
+            if (!(most[i] >= 0 && most[i] < Double.POSITIVE_INFINITY)) {
+                throw new TableFileException(
+                        file,
+                        at + (long) i * Double.BYTES,
+                        "has a loss of " + most[i] + ", it must be a number of at least 0");
+            }
+        }
+        return new ScalarCodec.Loss(most[0], most[1], most[2]);
     }
 
     private static long[][] ids(Path file, MemorySegment mapped, Places places, int count, long rows)

@@ -63,13 +63,13 @@ abstract class IvfQuery<C> {
     /** No row with a higher score than this can get into what has been collected. */
     abstract float boundOf(C collected);
 
-    /** Whether so many rows have been collected that others may have been left out. */
-    abstract boolean mayLack(List<C> collected);
+    /** Whether others may have been left out for rows that have been collected; {@code mayRepeat} as in {@link #merged}. */
+    abstract boolean mayLack(List<C> collected, boolean mayRepeat);
 
     /** The answer, of all that has been collected; {@code mayRepeat} says that a row may be there twice. */
     abstract Neighbors merged(List<C> collected, boolean mayRepeat);
 
-    /** Whether an answer of which rows were met twice has less than was found, so that what may have been left out belongs there. */
+    /** Whether an answer has less than was found, so that what may have been left out belongs there. */
     boolean isShort(Neighbors found) {
         return found.size() < request.k();
     }
@@ -117,7 +117,7 @@ abstract class IvfQuery<C> {
 
     private void finish(SearchContext context) {
         boolean mayRepeat = this.mayRepeat.getAsBoolean();
-        boolean mayLack = mayRepeat && mayLack(collectors);
+        boolean mayLack = mayLack(collectors, mayRepeat);
         Neighbors found = merged(collectors, mayRepeat);
         boolean lacks = request.lacksRoom(found.size()) || (mayLack && isShort(found));
         if (again == null || !lacks) {

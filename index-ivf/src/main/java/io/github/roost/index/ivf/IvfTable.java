@@ -62,6 +62,7 @@ public final class IvfTable implements AutoCloseable {
     private final IvfRows rows;
     private final Training training;
     private final ListScanner scanner;
+    private final ListScanner scannerOfCodedFloats;
     private final int nprobe;
     private final double rerank;
     /** The rebuild under way, or the last one; guarded by {@link #training}. */
@@ -82,11 +83,20 @@ public final class IvfTable implements AutoCloseable {
         this.rows = rows;
         this.nprobe = nprobe;
         this.rerank = rerank;
+        ScanKernel kernel = training.kernel();
         this.scanner = switch (training.element()) {
-            case FLOAT32 -> new FloatScanner(training.kernel(), metric(), dimension(), Float.BYTES);
-            case FLOAT16 -> new FloatScanner(training.kernel(), metric(), dimension(), Short.BYTES);
-            case INT8 -> new CodeScanner(training.kernel(), metric(), dimension(), rerank);
+            case FLOAT32 -> new FloatScanner(kernel, metric(), dimension(), Float.BYTES);
+            case FLOAT16 -> new FloatScanner(kernel, metric(), dimension(), Short.BYTES);
+            case INT8 -> CodeScanner.approximate(kernel, metric(), dimension(), rerank);
         };
+        this.scannerOfCodedFloats = training.element() == ElementType.FLOAT32 && kernel.scansCodesFaster()
+                ? CodeScanner.exact(kernel, metric(), dimension())
+                : scanner;
+    }
+
+    /** A rebuild may make codes of lists that had none. */
+    private ListScanner scanner(Lists lists) {
+        return lists.layout().codes() ? scannerOfCodedFloats : scanner;
     }
 
     /** {@return a builder with every option at its default} */
@@ -120,8 +130,8 @@ public final class IvfTable implements AutoCloseable {
     }
 
     /**
-     * {@link #search(float[], int, int)} among the rows that a filter accepts. No distance is computed to any other row. In lists
-     * of {@link ElementType#INT8} all rows are scanned, and the filter is asked for those that are near enough.
+     * {@link #search(float[], int, int)} among the rows that a filter accepts. No distance is computed to any other row. Where
+     * lists keep bytes, all rows are scanned as such, and the filter is asked for those that are near enough.
      *
      * @param query finite, of the table's dimension
      * @param k neighbours wanted, from 1 to 10,000
@@ -168,10 +178,11 @@ public final class IvfTable implements AutoCloseable {
         if (probed.length == 0) {
             return Neighbors.EMPTY;
         }
-        IvfQuery.Again again = timesAgain == 0 ? null : where -> searchHere(request, nprobe, timesAgain - 1, where);
+        IvfQuery.Again again =
+                timesAgain == 0 ? null : where -> searchHere(request.again(), nprobe, timesAgain - 1, where);
         IvfQuery<?> query = query(request, view, probed, again, new CompletableFuture<>());
         for (int list : probed) {
-            scanner.scan(view.lists().rows(list), List.of(query), context);
+            scanner(view.lists()).scan(view.lists().rows(list), List.of(query), context);
         }
         try {
             return query.answer().join();
@@ -333,7 +344,7 @@ public final class IvfTable implements AutoCloseable {
     /** Posts one query, and adds the lists that are to be queued. */
     private CompletableFuture<Neighbors> post(
             SearchRequest request, int nprobe, View view, int[] probed, IntArrayList toQueue) {
-        IvfQuery.Again again = context -> searchHere(request, nprobe, TIMES_AGAIN - 1, context);
+        IvfQuery.Again again = context -> searchHere(request.again(), nprobe, TIMES_AGAIN - 1, context);
         IvfQuery<?> query = query(request, view, probed, again, orchestrator.newFuture());
         if (probed.length == 0) {
             // Only where every distance to a centroid overflows to no number.
@@ -353,7 +364,7 @@ public final class IvfTable implements AutoCloseable {
             int[] probed,
             IvfQuery.@Nullable Again again,
             CompletableFuture<Neighbors> answer) {
-        return scanner.query(request.forTableOf(rows.size()), view, probed.length, again, answer);
+        return scanner(view.lists()).query(request.forTableOf(rows.size()), view, probed.length, again, answer);
     }
 
     /** @param own answers of the queries that the list is queued for; others may have posted to it as well */
@@ -363,13 +374,13 @@ public final class IvfTable implements AutoCloseable {
         }
         ListMailbox mailbox = lists.mailbox(list);
         try {
-            MailboxScan scan = new MailboxScan(scanner, mailbox);
+            MailboxScan scan = new MailboxScan(scanner(lists), mailbox);
             orchestrator.submit(scan, lists.rows(list), home(lists, list)).whenComplete(scan);
         } catch (RuntimeException | Error refused) {
             if (isBecauseClosed(refused)) {
                 // The others counted on this task, and their searches may have been accepted before.
                 own.forEach(answer -> answer.completeExceptionally(refused));
-                scanForAll(mailbox, lists.rows(list));
+                scanForAll(lists, list);
             } else {
                 mailbox.failAll(refused);
             }
@@ -386,10 +397,10 @@ public final class IvfTable implements AutoCloseable {
     }
 
     /** Scans a list for all who wait for it, in this thread, and tells them where that fails. */
-    private void scanForAll(ListMailbox mailbox, RowList list) {
-        List<IvfQuery<?>> waiting = mailbox.takeAll();
+    private void scanForAll(Lists lists, int list) {
+        List<IvfQuery<?>> waiting = lists.mailbox(list).takeAll();
         try {
-            scanner.scan(list, waiting, SearchContext.outside((nodes, bytes) -> {}));
+            scanner(lists).scan(lists.rows(list), waiting, SearchContext.outside((nodes, bytes) -> {}));
         } catch (RuntimeException | Error failure) {
             waiting.forEach(query -> query.answer().completeExceptionally(failure));
         }
@@ -577,6 +588,8 @@ public final class IvfTable implements AutoCloseable {
                 saved.seed(),
                 saved.metric(),
                 saved.layout().element(),
+                saved.layout().codes(),
+                Training.LEAST_CODED,
                 saved.layout().floats());
         return new IvfTable(
                 orchestrator,
@@ -685,6 +698,8 @@ public final class IvfTable implements AutoCloseable {
         private double targetRecall = .95;
         private long seed = 42;
         private ElementType elementType = ElementType.FLOAT32;
+        private boolean codes = true;
+        private int leastCoded = Training.LEAST_CODED;
         private boolean keepFloats = true;
         private double rerank = 1.5;
 
@@ -760,13 +775,38 @@ public final class IvfTable implements AutoCloseable {
         /**
          * Sets what lists keep of each component for scans.
          *
-         * @param value default {@link ElementType#FLOAT32}, which takes 4 bytes. {@link ElementType#FLOAT16} takes 2.
+         * @param value default {@link ElementType#FLOAT32}, which takes 4 bytes, and one more for {@link #codes}.
+         *     {@link ElementType#FLOAT16} takes 2.
          *     {@link ElementType#INT8} takes 1 byte, and 4 a row, and scans several times as many rows a second; see
          *     {@link #keepFloats} for what it takes in all
          * @return this builder
          */
         public Builder elementType(ElementType value) {
             this.elementType = value;
+            return this;
+        }
+
+        /**
+         * Sets whether {@link ElementType#FLOAT32} lists keep a byte a component too, for scans to read first: 5 bytes a
+         * component instead of 4, and 4 a row. The floats are read of rows only that may be among the nearest by what
+         * their bytes say, so answers are the same to the bit; a scan reads a quarter as much. What bytes can say is
+         * learnt from the rows of the build; of rows that come later and are unlike them the floats are read in any case,
+         * until {@link IvfTable#rebuild} learns anew.
+         *
+         * <p>Tables of fewer than 1,024 rows keep none until a rebuild of more, and those that the kernels {@code vector},
+         * {@code portable} or {@code java} build or rebuild, which are no faster with bytes. Of no meaning to other types.
+         *
+         * @param value default true
+         * @return this builder
+         */
+        public Builder codes(boolean value) {
+            this.codes = value;
+            return this;
+        }
+
+        /** So few rows as tests have. */
+        Builder leastCoded(int rows) {
+            this.leastCoded = rows;
             return this;
         }
 
@@ -837,6 +877,8 @@ public final class IvfTable implements AutoCloseable {
                     seed,
                     metric,
                     elementType,
+                    codes,
+                    leastCoded,
                     keepFloats);
             Locations locations = new Locations();
             RowSource stored = row -> preparation.stored(vectors[row]);

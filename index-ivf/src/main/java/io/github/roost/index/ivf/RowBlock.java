@@ -125,7 +125,7 @@ final class RowBlock {
         }
         if (codes != null) {
             byte[] components = codec().encode(row);
-            codes.write(at, components, codec().term(components));
+            codes.write(at, components, codec().term(row, components));
         }
         ids.setAtIndex(LONG, at, id);
     }

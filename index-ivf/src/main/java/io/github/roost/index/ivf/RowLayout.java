@@ -7,11 +7,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the lists of a table keep of each row.
  *
+ * @param element what distances are to: that of rows, or what is left of it
  * @param dimension components of a row
  * @param codec makes the bytes that are scanned, or null where floats or halves are
  * @param floatBytes bytes of a component that is kept as it is: 4 for a float, 2 for a half, 0 where only codes are kept
  */
-record RowLayout(int dimension, @Nullable ScalarCodec codec, int floatBytes) {
+record RowLayout(
+        ElementType element, int dimension, @Nullable ScalarCodec codec, int floatBytes) {
     RowLayout {
         if (codec == null && floatBytes == 0) {
             throw new IllegalArgumentException("a row must be kept as floats, bytes or both, got neither");
@@ -20,6 +22,7 @@ record RowLayout(int dimension, @Nullable ScalarCodec codec, int floatBytes) {
 
     static RowLayout of(ElementType element, boolean keepFloats, int dimension, @Nullable ScalarCodec codec) {
         return new RowLayout(
+                element,
                 dimension,
                 codec,
                 switch (element) {
@@ -30,15 +33,12 @@ record RowLayout(int dimension, @Nullable ScalarCodec codec, int floatBytes) {
     }
 
     static RowLayout ofFloats(int dimension) {
-        return new RowLayout(dimension, null, Float.BYTES);
+        return new RowLayout(ElementType.FLOAT32, dimension, null, Float.BYTES);
     }
 
-    /** What is scanned. */
-    ElementType element() {
-        if (codec != null) {
-            return ElementType.INT8;
-        }
-        return floatBytes == Short.BYTES ? ElementType.FLOAT16 : ElementType.FLOAT32;
+    /** Whether rows are scanned as codes. */
+    boolean codes() {
+        return codec != null;
     }
 
     /** Whether rows are kept as floats or halves. */

@@ -11,8 +11,9 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows with the best scores that one query has met so far, ties by the smaller id, and where they lie. Up to twice as
- * many as are wanted are gathered, then the worse half is dropped (FAISS's reservoir): that takes constant time a row,
+ * The rows with the best scores that one query has met so far, ties by the smaller id, and where they lie; or those that may be
+ * the nearest by their scores. Up to twice as
+ * many as are to be kept are gathered, then the worse half is dropped (FAISS's reservoir): that takes constant time a row,
  * where a heap takes a logarithm. Belongs to one thread at a time.
  */
 final class Shortlist {
@@ -25,15 +26,25 @@ final class Shortlist {
 
     private final ScanKernel kernel;
     private final int wanted;
+    private final @Nullable ScoreMargin margin;
     /** The blocks that rows lie in; a row keeps its block from being freed. */
     private final List<RowBlock> blocks = new ArrayList<>();
     /** Places are a block's index above, the row in the block below. */
     private final ScoredRows rows;
 
-    /** @param wanted how many rows to keep, at least 1 */
-    Shortlist(ScanKernel kernel, int wanted) {
+    private float bound = Float.POSITIVE_INFINITY;
+    /** With so many rows those are dropped that are of no more interest. */
+    private long most;
+
+    /**
+     * @param wanted how many rows to keep, at least 1
+     * @param margin keeps the rows, too, that may be as near as these; null to go by scores alone
+     */
+    Shortlist(ScanKernel kernel, int wanted, @Nullable ScoreMargin margin) {
         this.kernel = kernel;
         this.wanted = wanted;
+        this.margin = margin;
+        this.most = wanted;
         ScoredRows spare = SPARE.get().pollLast();
         this.rows = spare == null ? new ScoredRows() : spare;
     }
@@ -50,7 +61,7 @@ final class Shortlist {
         }
     }
 
-    /** Number of rows held; at most what is wanted, after {@link #shrink}. */
+    /** Number of rows held. */
     int size() {
         return rows.size();
     }
@@ -70,9 +81,9 @@ final class Shortlist {
         return (int) rows.place(index);
     }
 
-    /** The score beyond which no row gets in; infinite until as many have been met as are wanted. */
+    /** The score beyond which no row gets in; infinite until enough have been met. */
     float bound() {
-        return rows.bound();
+        return bound;
     }
 
     /** Takes what a scan of rows of a block has found for a query. */
@@ -90,7 +101,7 @@ final class Shortlist {
         if (filter != null) {
             rows.keepIf(before, i -> filter.test(id(i)));
         }
-        if (rows.size() >= 2L * wanted || (bound() == Float.POSITIVE_INFINITY && rows.size() >= wanted)) {
+        if (rows.size() >= most) {
             shrink();
         }
     }
@@ -112,15 +123,21 @@ final class Shortlist {
         }
     }
 
-    /** Drops all but the wanted best, and lowers the bound to the worst of these. */
+    /** Drops all but the wanted best, and what may be as near as these; lowers the bound to what of the others could get in. */
     void shrink() {
         if (rows.size() < wanted) {
             return;
         }
-        kernel.keep(rows, wanted);
-        if (rows.size() > wanted) {
+        bound = Math.min(
+                bound,
+                margin == null
+                        ? kernel.bound(rows, Float.NaN, wanted)
+                        : margin.beyond(kernel.bound(rows, ScoreMargin.CERTAIN, wanted)));
+        kernel.keepUpTo(rows, bound);
+        if (margin == null && rows.size() > wanted) {
             dropTied();
         }
+        most = 2L * Math.max(wanted, rows.size());
     }
 
     /** Of the rows with the worst score drops those with the largest ids. */

@@ -2,6 +2,7 @@ package io.github.roost.index.ivf;
 
 import io.github.roost.core.Metric;
 import io.github.roost.index.ivf.kernel.ScanKernel;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a table's lists are made of its rows.
@@ -10,15 +11,37 @@ import io.github.roost.index.ivf.kernel.ScanKernel;
  * @param work the workers that do it
  * @param seed of the training: the same rows and seed give the same lists
  * @param metric how distances are measured
- * @param element what is scanned
+ * @param element what distances are to
+ * @param codes whether bytes are kept beside floats, and scanned; where the kernel is faster with these
+ * @param leastCoded of fewer rows none are, for these say little of those that come later
  * @param keepFloats whether floats are kept beside bytes
  */
-record Training(ScanKernel kernel, BatchWork work, long seed, Metric metric, ElementType element, boolean keepFloats) {
+record Training(
+        ScanKernel kernel,
+        BatchWork work,
+        long seed,
+        Metric metric,
+        ElementType element,
+        boolean codes,
+        int leastCoded,
+        boolean keepFloats) {
+    static final int LEAST_CODED = 1_024;
+
     /** Trains {@code nlist} centroids, fewer where there are fewer rows, fills their lists, notes where each row lives. */
     Lists lists(RowSource rows, long[] ids, int nlist, int dimension, Locations locations) {
-        ScalarCodec codec =
-                element == ElementType.INT8 ? ScalarCodec.learn(metric, work, rows, ids.length, dimension) : null;
-        return lists(rows, ids, nlist, RowLayout.of(element, keepFloats, dimension, codec), locations);
+        RowLayout layout = RowLayout.of(element, keepFloats, dimension, codec(rows, ids.length, dimension));
+        return lists(rows, ids, nlist, layout, locations);
+    }
+
+    private @Nullable ScalarCodec codec(RowSource rows, int count, int dimension) {
+        return switch (element) {
+            case FLOAT32 ->
+                codes && kernel.scansCodesFaster() && count >= leastCoded
+                        ? ScalarCodec.exact(metric, rows, count)
+                        : null;
+            case FLOAT16 -> null;
+            case INT8 -> ScalarCodec.learn(metric, work, rows, count, dimension);
+        };
     }
 
     /** {@link #lists} of rows from other lists, anew. */

@@ -17,6 +17,7 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -54,18 +55,91 @@ class ExactnessTest {
                 long[] ids = idsOf(rows, random);
                 RowPreparation preparation = new RowPreparation(metric, dimension, ElementType.FLOAT32);
                 float[][] stored = preparation.prepareRows(rows);
+                Kept kept = random.nextBoolean() ? Kept.FLOATS : Kept.CODED_FLOATS;
                 try (IvfTable table =
-                        IvfTable.builder().metric(metric).nlist(7).nprobe(7).build(ORCHESTRATOR, ids, rows)) {
+                        kept.builder().metric(metric).nlist(7).nprobe(7).build(ORCHESTRATOR, ids, rows)) {
                     for (float[] query : queries) {
                         int k = 1 + random.nextInt(40);
                         float[] prepared = preparation.prepareQuery("query", query);
                         assertThat(table.search(query, k, 7).join())
-                                .as("%s, %s, dimension %d, k %d", kernel, metric, dimension, k)
+                                .as("%s, %s, %s, dimension %d, k %d", kernel, kept, metric, dimension, k)
                                 .isEqualTo(PlainScan.nearest(metric, stored, ids, prepared, k));
                     }
                 }
             }
         }
+    }
+
+    /** Rows of which bytes tell little: crowded within a step, far beyond what was learnt, all alike, of few values. */
+    @ParameterizedTest
+    @EnumSource(Metric.class)
+    void whatBytesTellLittleOfIsFoundToo(Metric metric) {
+        Random random = new Random(29);
+        for (int trial = 0; trial < 90; trial++) {
+            int dimension = 1 + random.nextInt(40);
+            int kind = trial % 9;
+            float[][] rows = vectors(900, dimension, () -> component(kind, random));
+            long[] ids = idsOf(rows, random);
+            RowPreparation preparation = new RowPreparation(metric, dimension, ElementType.FLOAT32);
+            float[][] stored = preparation.prepareRows(rows);
+            int built = 600;
+            try (IvfTable table = Kept.CODED_FLOATS
+                    .builder()
+                    .metric(metric)
+                    .nlist(6)
+                    .nprobe(6)
+                    .build(ORCHESTRATOR, Arrays.copyOf(ids, built), Arrays.copyOf(rows, built))) {
+                for (int added = built; added < rows.length; added++) {
+                    for (int d = 0; d < dimension; d++) {
+                        rows[added][d] *= added % 3 == 0 ? 30 : 1;
+                    }
+                    stored[added] = preparation.prepareRows(new float[][] {rows[added]})[0];
+                    table.add(ids[added], rows[added]);
+                }
+                for (int i = 0; i < 6; i++) {
+                    float[] query = i % 2 == 0
+                            ? rows[random.nextInt(rows.length)]
+                            : vectors(1, dimension, () -> component(kind, random))[0];
+                    int k = 1 + random.nextInt(i < 3 ? 10 : 300);
+                    float[] prepared = preparation.prepareQuery("query", query);
+                    assertThat(table.search(query, k, 6).join())
+                            .as("%s, kind %d, dimension %d, k %d", metric, kind, dimension, k)
+                            .isEqualTo(PlainScan.nearest(metric, stored, ids, prepared, k));
+                }
+            }
+        }
+    }
+
+    /** Scores of bytes that are as low as those which stand for rows that bytes cannot tell of. */
+    @Test
+    void largeNumbersOfBytesAreFound() {
+        float[][] rows = new float[60][];
+        Arrays.setAll(rows, i -> new float[] {i % 2 == 0 ? 8e18f : -8e18f, i * 1e17f, 0, 0});
+        try (IvfTable table = Kept.BOTH
+                .builder()
+                .metric(Metric.INNER_PRODUCT)
+                .nlist(2)
+                .nprobe(2)
+                .build(ORCHESTRATOR, rows)) {
+            Neighbors found =
+                    table.search(new float[] {8e18f, 1e18f, 0, 0}, 3, 2).join();
+            assertThat(found.ids()).containsExactly(58, 56, 54);
+        }
+    }
+
+    private static float component(int kind, Random random) {
+        float gaussian = (float) random.nextGaussian();
+        return switch (kind) {
+            case 0 -> random.nextInt(100) == 0 ? 1_000 * gaussian : gaussian;
+            case 1 -> 5 + 1e-4f * gaussian;
+            case 2 -> 1 + random.nextInt(3);
+            case 3 -> (float) Math.exp(3 * gaussian);
+            case 4 -> 1;
+            case 5 -> 1e17f * gaussian;
+            case 6 -> 2e18f * gaussian;
+            case 7 -> 0x1p-80f * random.nextInt(60);
+            default -> random.nextInt(20_000) == 0 ? 1e9f : gaussian;
+        };
     }
 
     @ParameterizedTest
@@ -157,7 +231,7 @@ class ExactnessTest {
                     for (int d = 0; d < dimension; d++) {
                         sum += (Byte.toUnsignedInt(codes[d]) - 128) * weights.weights()[d];
                     }
-                    return new Candidate(row, ids[row], codec.term(codes) + weights.slope() * (float) sum);
+                    return new Candidate(row, ids[row], codec.term(stored[row], codes) + weights.slope() * (float) sum);
                 })
                 .sorted(Comparator.comparing(Candidate::score).thenComparing(Candidate::id))
                 .limit(k + (long) Math.ceil(rerank * Math.sqrt(k)))

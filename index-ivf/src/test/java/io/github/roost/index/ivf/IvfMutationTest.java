@@ -55,7 +55,7 @@ class IvfMutationTest {
     static Stream<Arguments> metricsAndKept() {
         return Arrays.stream(Metric.values())
                 .flatMap(metric -> Arrays.stream(Kept.values())
-                        .filter(kept -> metric != Metric.COSINE || kept == Kept.FLOATS || kept == Kept.BOTH)
+                        .filter(kept -> metric != Metric.COSINE || kept != Kept.HALVES && kept != Kept.CODES)
                         .map(kept -> Arguments.of(metric, kept)));
     }
 
@@ -478,7 +478,7 @@ class IvfMutationTest {
     }
 
     private IvfTable table(Metric metric, int rows, Random random, Map<Long, float[]> expected) {
-        return table(Kept.FLOATS, metric, rows, random, expected);
+        return table(Kept.CODED_FLOATS, metric, rows, random, expected);
     }
 
     /** With so many candidates that all near rows are compared exactly. */

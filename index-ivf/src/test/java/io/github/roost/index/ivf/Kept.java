@@ -3,7 +3,10 @@ package io.github.roost.index.ivf;
 /** What lists may keep of their rows. */
 enum Kept {
     FLOATS,
+    /** Floats, and codes that tell which of them to read. */
+    CODED_FLOATS,
     HALVES,
+    /** Codes, and floats that their best rows are compared with. */
     BOTH,
     CODES;
 
@@ -12,10 +15,21 @@ enum Kept {
         return IvfTable.builder()
                 .elementType(
                         switch (this) {
-                            case FLOATS -> ElementType.FLOAT32;
+                            case FLOATS, CODED_FLOATS -> ElementType.FLOAT32;
                             case HALVES -> ElementType.FLOAT16;
                             case BOTH, CODES -> ElementType.INT8;
                         })
+                .codes(this == CODED_FLOATS)
+                .leastCoded(1)
                 .keepFloats(this == BOTH);
+    }
+
+    /** Bytes of what a file says of the codes of so many dimensions. */
+    int codecBytes(int dimension) {
+        return switch (this) {
+            case FLOATS, HALVES -> 0;
+            case CODED_FLOATS -> 2 * dimension * Float.BYTES + 3 * Double.BYTES;
+            case BOTH, CODES -> 2 * dimension * Float.BYTES;
+        };
     }
 }

@@ -37,7 +37,8 @@ class RangeSearchTest {
 
     static Stream<Arguments> metricsAndKept() {
         return Arrays.stream(Metric.values())
-                .flatMap(metric -> Stream.of(Kept.FLOATS, Kept.BOTH).map(kept -> Arguments.of(metric, kept)));
+                .flatMap(metric ->
+                        Stream.of(Kept.FLOATS, Kept.CODED_FLOATS, Kept.BOTH).map(kept -> Arguments.of(metric, kept)));
     }
 
     /** A radius is where a row lies, so that rows on it are within it. */
@@ -88,7 +89,8 @@ class RangeSearchTest {
     /** Rows that are met twice take the room of others. */
     @Test
     void whatCandidatesMetTwiceHaveLeftOutIsLookedForAgain() {
-        RowLayout layout = new RowLayout(1, ScalarCodec.of(Metric.SQUARED_L2, new float[][] {{0}, {255}}), Float.BYTES);
+        RowLayout layout = new RowLayout(
+                ElementType.INT8, 1, ScalarCodec.of(Metric.SQUARED_L2, new float[][] {{0}, {255}}), Float.BYTES);
         RowList list = new RowList(layout);
         for (int id = 0; id < 150; id++) {
             list.add(id % 100, new float[] {id % 100});
@@ -96,7 +98,7 @@ class RangeSearchTest {
         CoarseQuantizer quantizer = new CoarseQuantizer(ScanKernels.preferred(), new float[][] {{0}});
         View whileARowMoves = new View(new Lists(quantizer, layout, new RowList[] {list}), 1, () -> 1);
         Neighbors again = new Neighbors(new long[] {1}, new float[1]);
-        CodeScanner scanner = new CodeScanner(ScanKernels.preferred(), Metric.SQUARED_L2, 1, 0);
+        CodeScanner scanner = CodeScanner.approximate(ScanKernels.preferred(), Metric.SQUARED_L2, 1, 0);
         SearchRequest request = new SearchRequest(new float[1], 100, 100, 1e6f, null);
         CodeQuery query = scanner.query(request, whileARowMoves, 1, where -> again, new CompletableFuture<>());
         scanner.scan(list, List.of(query), SearchContext.outside((nodes, bytes) -> {}));

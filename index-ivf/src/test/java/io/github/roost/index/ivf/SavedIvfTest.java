@@ -63,7 +63,7 @@ class SavedIvfTest {
     }
 
     private void saveSmall() throws IOException {
-        try (IvfTable table = IvfTable.builder().nlist(LISTS).build(ORCHESTRATOR, gaussian(ROWS, new Random(1)))) {
+        try (IvfTable table = Kept.FLOATS.builder().nlist(LISTS).build(ORCHESTRATOR, gaussian(ROWS, new Random(1)))) {
             table.save(file);
         }
     }
@@ -186,8 +186,7 @@ class SavedIvfTest {
             table.save(file);
         }
         byte[] good = Files.readAllBytes(file);
-        int checksumEnd =
-                CHECKSUM_AT + 8 + (kept == Kept.FLOATS || kept == Kept.HALVES ? 0 : 2 * DIMENSION * Float.BYTES);
+        int checksumEnd = CHECKSUM_AT + 8 + kept.codecBytes(DIMENSION);
         int padded = (checksumEnd + 63) / 64 * 64;
         Random random = new Random(4);
         for (int trial = 0; trial < 250; trial++) {
@@ -240,8 +239,10 @@ class SavedIvfTest {
         "40, -1, number of rows of",
         "28, 9, element type of 9",
         "28, 1, its 300 rows end at",
-        "28, 2, is damaged",
+        "28, 2, mark of codes of 0",
         "40, 301, is damaged",
+        "52, 1, is damaged",
+        "52, 2, mark of codes of 2",
         "48, 0, mark of floats of 0",
         "60, -1, rerank of NaN",
         "64, -1, list of rows of -1",
@@ -291,6 +292,22 @@ class SavedIvfTest {
                 .hasMessageContaining(message);
     }
 
+    @ParameterizedTest
+    @CsvSource({"0, NaN", "8, Infinity", "16, -1.0"})
+    void aLossThatNoRowCanHaveIsRefused(int at, double value) throws IOException {
+        try (IvfTable table =
+                Kept.CODED_FLOATS.builder().nlist(LISTS).build(ORCHESTRATOR, gaussian(ROWS, new Random(1)))) {
+            table.save(file);
+        }
+        ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.putDouble(64 + LISTS * 8 + LISTS * DIMENSION * 4 + 2 * DIMENSION * 4 + at, value);
+        sign(bytes, CHECKSUM_AT + Kept.CODED_FLOATS.codecBytes(DIMENSION));
+        Files.write(file, bytes.array());
+        assertThatThrownBy(() -> IvfTable.open(ORCHESTRATOR, "forged", file))
+                .isInstanceOf(TableFileException.class)
+                .hasMessageContaining("loss of " + value);
+    }
+
     /** Were it taken for one that was removed, a copy of the table would have a row too many, of no id. */
     @ParameterizedTest
     @EnumSource(Kept.class)
@@ -299,8 +316,7 @@ class SavedIvfTest {
             table.save(file);
         }
         byte[] good = Files.readAllBytes(file);
-        boolean coded = kept == Kept.CODES || kept == Kept.BOTH;
-        int checksumAt = 64 + 8 + DIMENSION * 4 + ROWS * 8 + (coded ? 2 * DIMENSION * 4 : 0);
+        int checksumAt = 64 + 8 + DIMENSION * 4 + ROWS * 8 + kept.codecBytes(DIMENSION);
         int blocks = (checksumAt + 8 + 63) / 64 * 64;
         // The first component of a row, and one in its midst; of rows of bytes alone the term, behind all bytes.
         int first = kept == Kept.CODES ? good.length - 64 : blocks + 5 * 64;

@@ -63,7 +63,7 @@ class ScalarCodecTest {
             for (int d = 0; d < 40; d++) {
                 sum += (long) (Byte.toUnsignedInt(codes[d]) - 128) * weights.weights()[d];
             }
-            double score = codec.term(codes) + (double) weights.slope() * sum;
+            double score = codec.term(row, codes) + (double) weights.slope() * sum;
             double distance = distance(metric, query, codec.decode(codes));
             shift = Double.isNaN(shift) ? distance - score : shift;
             assertThat(score + shift).isCloseTo(distance, Offset.offset(1.));
@@ -75,7 +75,7 @@ class ScalarCodecTest {
         ScalarCodec codec =
                 learn(Metric.SQUARED_L2, new float[] {-Float.MAX_VALUE, 0}, new float[] {Float.MAX_VALUE, 1e-40f});
         byte[] codes = codec.encode(new float[] {Float.MAX_VALUE, 0});
-        assertThat(codec.term(codes)).isFinite();
+        assertThat(codec.term(new float[] {Float.MAX_VALUE, 0}, codes)).isFinite();
         ScalarCodec.Weights weights = codec.weights(new float[] {-Float.MAX_VALUE, 1});
         assertThat(weights.slope()).isFinite();
         assertThat(weights.weights()[0]).isEqualTo((byte) -127);

@@ -139,11 +139,11 @@ final class JavaScan implements ScanKernel {
     @Override
     public void compare(RowPicks picks) {
         for (int i = 0; i < picks.size(); i++) {
-            MemorySegment rows = picks.runs.get(i).vectors();
-            long rowAt = (long) picks.rows[i] * picks.stride * Float.BYTES;
+            MemorySegment rows = picks.run(i).vectors();
+            long rowAt = (long) picks.row(i) * picks.stride * Float.BYTES;
             float distance = distance(picks.innerProduct, picks.bias, picks.query, 0, rows, rowAt, picks.stride);
             picks.distances.setAtIndex(ValueLayout.JAVA_FLOAT, i, distance);
-            long id = picks.runs.get(i).ids().getAtIndex(ValueLayout.JAVA_LONG, picks.rows[i]);
+            long id = picks.run(i).ids().getAtIndex(ValueLayout.JAVA_LONG, picks.row(i));
             picks.ids.setAtIndex(ValueLayout.JAVA_LONG, i, id);
         }
     }
@@ -155,9 +155,13 @@ final class JavaScan implements ScanKernel {
     }
 
     @Override
-    public void keep(ScoredRows rows, int wanted) {
-        Smallest.requireKeepable(rows, wanted);
-        Smallest.keep(rows, wanted);
+    public float bound(ScoredRows rows, float certain, int wanted) {
+        return Smallest.bound(rows, certain, wanted);
+    }
+
+    @Override
+    public void keepUpTo(ScoredRows rows, float bound) {
+        Smallest.keepUpTo(rows, bound);
     }
 
     @Override

@@ -106,9 +106,13 @@ final class NativeScan implements ScanKernel {
                         ADDRESS,
                         ADDRESS,
                         ADDRESS));
+        static final MethodHandle BOUND = function(
+                "roost_ivf_bound",
+                FunctionDescriptor.of(JAVA_FLOAT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_FLOAT, JAVA_INT),
+                Linker.Option.critical(true));
         static final MethodHandle KEEP = function(
                 "roost_ivf_keep",
-                FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS),
+                FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT, JAVA_FLOAT),
                 Linker.Option.critical(true));
         static final MethodHandle ORDER = function(
                 "roost_ivf_order",
@@ -204,8 +208,8 @@ final class NativeScan implements ScanKernel {
         try {
             Library.COMPARE.invokeExact(
                     isa.ordinal(),
-                    picks.addresses,
-                    picks.idAddresses,
+                    picks.addresses(),
+                    picks.idAddresses(),
                     (long) picks.size(),
                     (long) picks.stride,
                     picks.innerProduct ? 1 : 0,
@@ -221,16 +225,30 @@ final class NativeScan implements ScanKernel {
     }
 
     @Override
-    public void keep(ScoredRows rows, int wanted) {
-        Smallest.requireKeepable(rows, wanted);
+    public float bound(ScoredRows rows, float certain, int wanted) {
+        Smallest.requireWanted(wanted);
         if (rows.size > MOST_CRITICAL) {
-            Smallest.keep(rows, wanted);
+            return Smallest.bound(rows, certain, wanted);
+        }
+        try {
+            // No more than one above the size: a sum in C must not overflow.
+            return (float) Library.BOUND.invokeExact(
+                    isa.ordinal(), rows.segments().scores(), rows.size, certain, Math.min(wanted, rows.size + 1));
+        } catch (Throwable failure) {
+            throw new IllegalStateException("native choice failed", failure);
+        }
+    }
+
+    @Override
+    public void keepUpTo(ScoredRows rows, float bound) {
+        if (rows.size > MOST_CRITICAL) {
+            Smallest.keepUpTo(rows, bound);
             return;
         }
         ScoredRows.Segments arrays = rows.segments();
         try {
-            rows.size = (int) Library.KEEP.invokeExact(
-                    isa.ordinal(), arrays.scores(), arrays.places(), rows.size, wanted, arrays.bound());
+            rows.size =
+                    (int) Library.KEEP.invokeExact(isa.ordinal(), arrays.scores(), arrays.places(), rows.size, bound);
         } catch (Throwable failure) {
             throw new IllegalStateException("native choice failed", failure);
         }

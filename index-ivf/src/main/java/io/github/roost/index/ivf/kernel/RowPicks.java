@@ -16,18 +16,30 @@ public final class RowPicks {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
 
     MemorySegment query = MemorySegment.NULL;
-    MemorySegment addresses = MemorySegment.NULL;
-    MemorySegment idAddresses = MemorySegment.NULL;
+    private MemorySegment addresses = MemorySegment.NULL;
+    private MemorySegment idAddresses = MemorySegment.NULL;
     MemorySegment distances = MemorySegment.NULL;
     MemorySegment ids = MemorySegment.NULL;
     int stride;
     boolean innerProduct;
     float bias;
 
-    /** The picked rows' runs, which also keeps their memory from being freed, and their places in these. */
-    final List<RowRun> runs = new ArrayList<>();
+    /** The runs that rows were picked from, which also keeps their memory from being freed. */
+    private final List<RowRun> runs = new ArrayList<>();
 
-    int[] rows = new int[0];
+    private int size;
+    /** By pick: its run's number, its row there, and where this and its id lie. */
+    private int[] runOf = {};
+
+    private int[] rows = {};
+    private long[] addressOf = {};
+    private long[] idAddressOf = {};
+
+    /** Of the last run, which the next row is likely to be of. */
+    private long count;
+
+    private long vectorsAt;
+    private long idsAt;
 
     /** Forgets all rows; {@code count} at most are to come. */
     public void begin(Metric metric, float[] vector, int count) {
@@ -43,7 +55,11 @@ public final class RowPicks {
         distances = roomFor(distances, (long) count * Float.BYTES);
         ids = roomFor(ids, (long) count * Long.BYTES);
         if (rows.length < count) {
-            rows = new int[count + count / 2];
+            int room = count + count / 2;
+            runOf = new int[room];
+            rows = new int[room];
+            addressOf = new long[room];
+            idAddressOf = new long[room];
         }
     }
 
@@ -53,29 +69,57 @@ public final class RowPicks {
 
     /** Picks a row of floats. */
     public void add(RowRun run, int row) {
-        if (run.stride() != stride
-                || run.componentBytes() != Float.BYTES
-                || row < 0
-                || row >= run.count()
-                || runs.size() == rows.length) {
-            throw new IllegalArgumentException("picks of stride " + stride + " take no row " + row + " of "
-                    + run.count() + " of stride " + run.stride() + " beside " + runs.size());
+        if (runs.isEmpty() || runs.getLast() != run) {
+            if (run.stride() != stride || run.componentBytes() != Float.BYTES) {
+                throw new IllegalArgumentException("picks of stride " + stride + " take no rows of stride "
+                        + run.stride() + " and " + run.componentBytes() + " bytes a component");
+            }
+            runs.add(run);
+            count = run.count();
+            vectorsAt = run.vectors().address();
+            idsAt = run.ids().address();
         }
-        long address = run.vectors().address() + (long) row * stride * Float.BYTES;
-        addresses.setAtIndex(LONG, runs.size(), address);
-        idAddresses.setAtIndex(LONG, runs.size(), run.ids().address() + (long) row * Long.BYTES);
-        rows[runs.size()] = row;
-        runs.add(run);
+        if (row < 0 || row >= count || size == rows.length) {
+            throw new IllegalArgumentException("picks take no row " + row + " of " + count + " beside " + size);
+        }
+        runOf[size] = runs.size() - 1;
+        rows[size] = row;
+        addressOf[size] = vectorsAt + (long) row * stride * Float.BYTES;
+        idAddressOf[size] = idsAt + (long) row * Long.BYTES;
+        size++;
+    }
+
+    /** Where the picked rows lie, for kernels that follow addresses. */
+    MemorySegment addresses() {
+        MemorySegment.copy(addressOf, 0, addresses, LONG, 0, size);
+        return addresses;
+    }
+
+    /** Where their ids lie. */
+    MemorySegment idAddresses() {
+        MemorySegment.copy(idAddressOf, 0, idAddresses, LONG, 0, size);
+        return idAddresses;
+    }
+
+    /** The run that a row was picked from. */
+    RowRun run(int pick) {
+        return runs.get(runOf[pick]);
+    }
+
+    /** A picked row's place in its run. */
+    int row(int pick) {
+        return rows[pick];
     }
 
     /** Lets the runs go. */
     public void clear() {
         runs.clear();
+        size = 0;
     }
 
     /** Number of rows picked. */
     public int size() {
-        return runs.size();
+        return size;
     }
 
     /** The distances that a kernel has found, in the order of the picks; not a number for a row that is none. */

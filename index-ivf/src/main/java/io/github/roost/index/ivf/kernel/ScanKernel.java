@@ -31,14 +31,17 @@ public interface ScanKernel {
     void compare(RowPicks picks);
 
     /**
-     * Keeps, in their order, the rows with the best scores: {@code wanted}, and all that tie with the last of them. The bound
-     * becomes the score of that one.
+     * A score that {@code wanted} of the rows with scores above {@code certain} are within, and of the others of these only
+     * those that tie with the last of them; infinite if there are not so many.
      *
      * @param rows whose scores are numbers
-     * @param wanted from 1 to as many as there are
-     * @throws IllegalArgumentException if wanted is out of range
+     * @param certain not a number to count all rows
+     * @param wanted at least 1
      */
-    void keep(ScoredRows rows, int wanted);
+    float bound(ScoredRows rows, float certain, int wanted);
+
+    /** Keeps, in their order, the rows with scores up to a bound. */
+    void keepUpTo(ScoredRows rows, float bound);
 
     /**
      * Finds which rows are nearest: {@code order} becomes the numbers of those with the least distances, by distance, ties in

@@ -13,15 +13,12 @@ public final class ScoredRows {
     float[] scores = {};
     long[] places = {};
     int size;
-    /** One element. */
-    final float[] bound = {Float.POSITIVE_INFINITY};
 
     private @Nullable Segments segments;
 
     /** Forgets all rows. */
     public void clear() {
         size = 0;
-        bound[0] = Float.POSITIVE_INFINITY;
     }
 
     /** Number of rows held. */
@@ -34,11 +31,6 @@ public final class ScoredRows {
         return scores.length;
     }
 
-    /** The score beyond which the last {@link ScanKernel#keep} left no row; infinite before. */
-    public float bound() {
-        return bound[0];
-    }
-
     /** A row's score. */
     public float score(int index) {
         return scores[index];
@@ -47,11 +39,6 @@ public final class ScoredRows {
     /** What a row was taken with. */
     public long place(int index) {
         return places[index];
-    }
-
-    /** The score that would be at {@code n} if they were sorted. */
-    public float nthScore(int n) {
-        return Smallest.nth(scores, size, n);
     }
 
     /** Makes room for so many rows in all, keeping those that are held. */
@@ -100,14 +87,13 @@ public final class ScoredRows {
     }
 
     /** The arrays as kernels in C take them. */
-    record Segments(MemorySegment scores, MemorySegment places, MemorySegment bound) {}
+    record Segments(MemorySegment scores, MemorySegment places) {}
 
     /** Kept with the arrays: made for each call they are a good part of a search's garbage. */
     Segments segments() {
         Segments made = segments;
         if (made == null) {
-            made = new Segments(
-                    MemorySegment.ofArray(scores), MemorySegment.ofArray(places), MemorySegment.ofArray(bound));
+            made = new Segments(MemorySegment.ofArray(scores), MemorySegment.ofArray(places));
             segments = made;
         }
         return made;

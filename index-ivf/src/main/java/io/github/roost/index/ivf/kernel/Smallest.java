@@ -48,26 +48,34 @@ public final class Smallest {
         return nthSorted(within, n - before);
     }
 
-    /** What every kernel checks before it reads memory by these numbers. */
-    static void requireKeepable(ScoredRows rows, int wanted) {
-        if (wanted < 1 || wanted > rows.size) {
-            throw new IllegalArgumentException("cannot keep " + wanted + " of " + rows.size + " rows");
+    /** {@link ScanKernel#bound}. */
+    static float bound(ScoredRows rows, float certain, int wanted) {
+        requireWanted(wanted);
+        int counted = Math.min(wanted, rows.size + 1);
+        for (int i = 0; i < rows.size; i++) {
+            counted += rows.scores[i] <= certain ? 1 : 0;
+        }
+        return counted <= rows.size ? nth(rows.scores, rows.size, counted - 1) : Float.POSITIVE_INFINITY;
+    }
+
+    /** What every kernel checks before it counts. */
+    static void requireWanted(int wanted) {
+        if (wanted < 1) {
+            throw new IllegalArgumentException("the number of rows wanted must be at least 1, got " + wanted);
         }
     }
 
-    /** {@link ScanKernel#keep}, of arguments that have been checked. */
-    static void keep(ScoredRows rows, int wanted) {
+    /** {@link ScanKernel#keepUpTo}. */
+    static void keepUpTo(ScoredRows rows, float bound) {
         float[] scores = rows.scores;
         long[] places = rows.places;
-        float last = nth(scores, rows.size, wanted - 1);
         int kept = 0;
         for (int i = 0; i < rows.size; i++) {
             // Written in any case, to be written over if it is not kept: a branch would often be foretold wrongly.
             scores[kept] = scores[i];
             places[kept] = places[i];
-            kept += scores[i] <= last ? 1 : 0;
+            kept += scores[i] <= bound ? 1 : 0;
         }
-        rows.bound[0] = last;
         rows.size = kept;
     }
 

@@ -12,6 +12,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ScoredRowsTest {
+    private static final float CERTAIN = -0x1p127f;
+
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 15, 16, 17, 300, 2_048, 2_049})
     void everyKernelKeepsTheBestInTheirOrder(int size) {
@@ -29,8 +31,9 @@ class ScoredRowsTest {
             int[] best = IntStream.range(0, size).filter(i -> scores[i] <= last).toArray();
             for (ScanKernel kernel : ScanKernels.available()) {
                 ScoredRows kept = rows(scores, places, size);
-                kernel.keep(kept, wanted);
-                assertThat(kept.bound() == last).as(kernel.name()).isTrue();
+                float bound = kernel.bound(kept, Float.NaN, wanted);
+                assertThat(bound).as(kernel.name()).isGreaterThanOrEqualTo(last);
+                kernel.keepUpTo(kept, bound);
                 assertThat(kept.size()).isEqualTo(best.length);
                 for (int i = 0; i < kept.size(); i++) {
                     assertThat(kept.score(i)).isEqualTo(scores[best[i]]);
@@ -43,13 +46,30 @@ class ScoredRowsTest {
     }
 
     @Test
-    void moreThanThereIsIsNotKept() {
+    void ofTooFewRowsThereIsNoBound() {
         for (ScanKernel kernel : ScanKernels.available()) {
             ScoredRows rows = rows(new float[8], new long[8], 4);
-            assertThatThrownBy(() -> kernel.keep(rows, 5)).hasMessage("cannot keep 5 of 4 rows");
-            assertThatThrownBy(() -> kernel.keep(rows, 0)).hasMessage("cannot keep 0 of 4 rows");
-            assertThat(rows.size()).isEqualTo(4);
-            assertThat(rows.bound()).isEqualTo(Float.POSITIVE_INFINITY);
+            assertThat(kernel.bound(rows, Float.NaN, 4)).isZero();
+            assertThat(kernel.bound(rows, Float.NaN, 5)).isEqualTo(Float.POSITIVE_INFINITY);
+            assertThat(kernel.bound(rows, Float.NaN, Integer.MAX_VALUE)).isEqualTo(Float.POSITIVE_INFINITY);
+            assertThatThrownBy(() -> kernel.bound(rows, Float.NaN, 0))
+                    .hasMessage("the number of rows wanted must be at least 1, got 0");
+        }
+    }
+
+    @Test
+    void rowsThatAreCertainTakeThePlaceOfNone() {
+        float certain = -Float.MAX_VALUE;
+        float[] scores = {0f, certain, 1e38f, -0f, CERTAIN, 1e-40f, -1e38f, 0f, certain, 3f};
+        for (ScanKernel kernel : ScanKernels.available()) {
+            for (int wanted = 1; wanted <= 7; wanted++) {
+                ScoredRows rows = rows(scores, new long[scores.length], scores.length);
+                kernel.keepUpTo(rows, kernel.bound(rows, CERTAIN, wanted));
+                int zeros = wanted == 2 || wanted == 3 ? 4 : wanted;
+                assertThat(rows.size()).as("%s, %d", kernel.name(), wanted).isEqualTo(3 + zeros);
+            }
+            ScoredRows rows = rows(scores, new long[scores.length], scores.length);
+            assertThat(kernel.bound(rows, CERTAIN, 8)).isEqualTo(Float.POSITIVE_INFINITY);
         }
     }
 
@@ -57,14 +77,12 @@ class ScoredRowsTest {
     void memoryThatGrewIsWhatKernelsSee() {
         for (ScanKernel kernel : ScanKernels.available()) {
             ScoredRows all = rows(new float[] {3, 1, 2}, new long[] {30, 10, 20}, 3);
-            kernel.keep(all, 2);
+            kernel.keepUpTo(all, 2);
             all.addAll(rows(new float[] {0, 5}, new long[] {7, 8}, 2), 100);
-            kernel.keep(all, 2);
+            kernel.keepUpTo(all, kernel.bound(all, Float.NaN, 2));
             assertThat(Arrays.copyOf(all.places, all.size())).containsExactly(10, 107);
-            assertThat(all.bound()).isEqualTo(1);
             all.clear();
             assertThat(all.size()).isZero();
-            assertThat(all.bound()).isEqualTo(Float.POSITIVE_INFINITY);
         }
     }
 
