@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Question: how many searches a second does an IVF table answer, and how fast a lone one, beside FAISS's
- * {@code IndexIVFFlat} of as many lists on as many threads, and beside a table whose lists are of halves or bytes? They take turns, in
+ * {@code IndexIVFFlat} of as many lists on as many threads, and beside tables whose lists are of floats alone, halves or bytes? They take turns, in
  * rounds. As FAISS is given all queries at once, Roost's client submits together what may start together, by {@link
  * IvfTable#searchAll}.
  */
@@ -57,25 +57,25 @@ public final class IvfBench implements AutoCloseable {
     }
 
     /**
-     * @param beside what a table's lists are of that stands beside the one of floats; floats for none
+     * @param beside what the lists of further tables are of; floats alone where the table of floats keeps bytes too
      * @param python interpreter that has FAISS, null to leave FAISS out
      */
-    public IvfBench(Workload workload, Topology topology, int nlist, ElementType beside, @Nullable Path python)
+    public IvfBench(Workload workload, Topology topology, int nlist, List<ElementType> beside, @Nullable Path python)
             throws IOException {
         this.workload = workload;
         this.orchestrator = Orchestrator.builder()
                 .topology(topology)
                 .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(30)))
                 .build();
-        engines.add(built("roost", nlist, ElementType.FLOAT32));
-        if (beside != ElementType.FLOAT32) {
-            engines.add(built(beside.name().toLowerCase(Locale.ROOT), nlist, beside));
+        engines.add(built("roost", nlist, ElementType.FLOAT32, true));
+        for (ElementType element : beside) {
+            engines.add(built(element.name().toLowerCase(Locale.ROOT), nlist, element, false));
         }
         this.faiss = python == null ? null : faiss(workload, nlist, orchestrator.workers(), python);
         this.faissBuildSeconds = faiss == null ? Double.NaN : faiss.answer();
     }
 
-    private Engine built(String name, int nlist, ElementType elementType) {
+    private Engine built(String name, int nlist, ElementType elementType, boolean codes) {
         long began = System.nanoTime();
         IvfTable table = IvfTable.builder()
                 .name(name)
@@ -83,6 +83,7 @@ public final class IvfBench implements AutoCloseable {
                 // Every measurement says how many: the build does not measure what would be right.
                 .nprobe(1)
                 .elementType(elementType)
+                .codes(codes)
                 .build(orchestrator, workload.rows());
         return new Engine(name, table, (System.nanoTime() - began) / 1e9);
     }
@@ -97,7 +98,7 @@ public final class IvfBench implements AutoCloseable {
                 List.of(String.valueOf(nlist), String.valueOf(threads)));
     }
 
-    /** Seconds that Roost's builds took: of the table of floats, then of the other if it is there. */
+    /** Seconds that Roost's builds took, in the order of the engines. */
     public List<Double> buildSeconds() {
         return engines.stream().map(Engine::buildSeconds).toList();
     }

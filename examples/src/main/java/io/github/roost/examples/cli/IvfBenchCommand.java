@@ -15,6 +15,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -54,8 +56,11 @@ final class IvfBenchCommand implements Callable<Integer> {
     @Option(
             names = "--element",
             paramLabel = "float32|float16|int8",
-            description = "A table of halves, or of bytes with floats kept, beside the one of floats; default float32.")
-    private Element element = Element.float32;
+            split = ",",
+            description =
+                    "Tables of floats alone, of halves, of bytes whose best are compared with the floats, beside the"
+                            + " one of floats that bytes choose from; default none.")
+    private List<Element> elements = List.of();
 
     @Option(names = "--rounds", paramLabel = "N", description = "Rounds of both; default 3.")
     private int rounds = 3;
@@ -109,7 +114,10 @@ final class IvfBenchCommand implements Callable<Integer> {
                 ? null
                 : PeerPython.prepare(home.resolve("bench/target/peers/faiss"), PeerPython.FAISS);
         List<Map<String, Object>> results = new ArrayList<>();
-        ElementType beside = ElementType.valueOf(element.name().toUpperCase(Locale.ROOT));
+        List<ElementType> beside = elements.stream()
+                .distinct()
+                .map(element -> ElementType.valueOf(element.name().toUpperCase(Locale.ROOT)))
+                .toList();
         Duration slice = Duration.ofMillis(sliceMillis);
         try (IvfBench bench = new IvfBench(workload, TopologyReader.live().read(), data.nlist(), beside, python)) {
             json.line("%s, nlist %d; build %.1f s%s, FAISS %.1f s"
@@ -117,7 +125,7 @@ final class IvfBenchCommand implements Callable<Integer> {
                             workload.name(),
                             data.nlist(),
                             bench.buildSeconds().getFirst(),
-                            otherBuild(bench),
+                            otherBuilds(bench),
                             bench.faissBuildSeconds()));
             KernelLimit limit = bench.kernelLimit(rounds, slice);
             json.line("kernel %s: %.0f M pairs/s (%.0f to %.0f) where groups are full and lists long"
@@ -154,10 +162,12 @@ final class IvfBenchCommand implements Callable<Integer> {
         }
     }
 
-    private String otherBuild(IvfBench bench) {
-        return element == Element.float32
-                ? ""
-                : ", %s %.1f s".formatted(element, bench.buildSeconds().getLast());
+    private String otherBuilds(IvfBench bench) {
+        List<Element> others = elements.stream().distinct().toList();
+        return IntStream.range(0, others.size())
+                .mapToObj(i -> ", %s %.1f s"
+                        .formatted(others.get(i), bench.buildSeconds().get(i + 1)))
+                .collect(Collectors.joining());
     }
 
     private void check() {
