@@ -12,8 +12,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Scans codes for candidates, of which the best are compared again: so many that the answer is exact, or a number of them. A filter is asked for the candidates alone: a score
- * costs less than an answer of the filter.
+ * Scans codes for candidates, of which the best are compared again: so many that the answer is exact, or a number of them.
+ * A filter is asked for the candidates alone: a score costs less than an answer of the filter.
  */
 final class CodeScanner implements ListScanner {
     private static final ThreadLocal<CodeGroup> GROUP = ThreadLocal.withInitial(CodeGroup::new);

@@ -2,7 +2,7 @@ package io.github.roost.index.ivf;
 
 /** What a list keeps of each component for its scans. */
 public enum ElementType {
-    /** The component itself: 4 bytes. Scans are exact. */
+    /** The component itself: 4 bytes, and one more for scans ({@link IvfTable.Builder#codes}). Answers are exact. */
     FLOAT32,
     /** The nearest IEEE half, of 11 bits: 2 bytes. Scans are exact to these. Components must be within 65,504 of 0. */
     FLOAT16,

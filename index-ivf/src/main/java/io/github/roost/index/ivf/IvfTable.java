@@ -28,8 +28,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An inverted file (Sivic and Zisserman, 2003): rows in lists by their nearest centroid, of which a query probes the
- * nearest few. Lists are of floats or halves, scanned exactly, or
- * of bytes, scanned for candidates that are then compared exactly ({@link ElementType}). Each list is a mapping id of its own, so the orchestrator places lists, not tables.
+ * nearest few. Lists are of floats, halves or bytes ({@link ElementType}). Those of floats keep bytes beside them, which
+ * prove of most rows that they are not among the nearest, so that few floats are read. Each list is a mapping id of its own,
+ * so the orchestrator places lists, not tables.
  *
  * <p>A query posts itself to the mailbox of each list it probes; a list with mail is queued once, on a worker of its
  * home domain, and scanned once for all queries that wait for it. Whoever finishes a query's last list merges its answer.

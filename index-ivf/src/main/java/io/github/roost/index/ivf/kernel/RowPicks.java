@@ -12,6 +12,9 @@ import java.util.List;
  * {@link #add}, hand to a kernel, copy distances and ids, then {@link #clear}. Belongs to one thread.
  */
 public final class RowPicks {
+    /** Three megabytes. */
+    private static final int MOST_KEPT = 65_536;
+
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
 
@@ -111,10 +114,20 @@ public final class RowPicks {
         return rows[pick];
     }
 
-    /** Lets the runs go. */
+    /** Lets the runs go, and memory that few searches need. */
     public void clear() {
         runs.clear();
         size = 0;
+        if (rows.length > MOST_KEPT) {
+            runOf = new int[0];
+            rows = new int[0];
+            addressOf = new long[0];
+            idAddressOf = new long[0];
+            addresses = MemorySegment.NULL;
+            idAddresses = MemorySegment.NULL;
+            distances = MemorySegment.NULL;
+            ids = MemorySegment.NULL;
+        }
     }
 
     /** Number of rows picked. */
