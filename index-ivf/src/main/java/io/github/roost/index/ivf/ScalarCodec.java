@@ -38,9 +38,11 @@ record ScalarCodec(
     /** With length only what rounding takes grows. */
     private static final double MORE_LENGTH = 4;
 
-    private static final int MIDDLE = 128;
     private static final int MOST_CODE = 255;
-    private static final int MOST_WEIGHT = 127;
+    /** The byte that stands for a dimension's middle, and the most steps that one is away from it. */
+    static final int MIDDLE = 128;
+    /** Weights of queries are from its negative to it. */
+    static final int MOST_WEIGHT = 127;
 
     /** Learns from all rows. */
     static ScalarCodec learn(Metric metric, BatchWork work, RowSource rows, int count, int dimension) {

@@ -25,9 +25,6 @@ record ScoreMargin(boolean squared, double offset, double scoreError, double dis
     /** What scores may add to that of a certain row, which otherwise might seem to be one of codes. */
     private static final double MOST_PRODUCTS = 0x1p126;
 
-    private static final int MOST_CODE = 128;
-    private static final int MOST_WEIGHT = 127;
-
     /**
      * Of a query's weights, and rows whose loss is at most so much.
      *
@@ -40,7 +37,8 @@ record ScoreMargin(boolean squared, double offset, double scoreError, double dis
         int components = weights.weights().length;
         double reach = weights.length() + most.length() + most.error() + middles;
         double magnitude = reach * reach;
-        double mostProducts = Math.abs((double) weights.slope()) * MOST_CODE * MOST_WEIGHT * components;
+        double mostProducts =
+                Math.abs((double) weights.slope()) * ScalarCodec.MIDDLE * ScalarCodec.MOST_WEIGHT * components;
         // Distances that overflow are ordered by ids alone; those that underflow, too.
         double rounding = magnitude < Float.MAX_VALUE && mostProducts < MOST_PRODUCTS
                 ? ROUNDING * (components / 16.0 + 16) * magnitude + (components + 16) * (double) Float.MIN_VALUE

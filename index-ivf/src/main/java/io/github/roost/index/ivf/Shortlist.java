@@ -11,9 +11,9 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows with the best scores that one query has met so far, ties by the smaller id, and where they lie; or those that may be
- * the nearest by their scores. Up to twice as
- * many as are to be kept are gathered, then the worse half is dropped (FAISS's reservoir): that takes constant time a row,
+ * The rows with the best scores that one query has met so far, ties by the smaller id, and where they lie; or those that may
+ * be the nearest by their scores. Up to twice as many as are to be kept are gathered, then the worse half is dropped (FAISS's
+ * reservoir): that takes constant time a row,
  * where a heap takes a logarithm. Belongs to one thread at a time.
  */
 final class Shortlist {
