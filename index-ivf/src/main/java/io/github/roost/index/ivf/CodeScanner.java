@@ -60,8 +60,7 @@ final class CodeScanner implements ListScanner {
         }
         ScalarCodec.Weights weights = codec.weights(request.vector());
         boolean exact = Double.isNaN(rerank);
-        int candidates =
-                exact ? request.k() + request.spare() : request.k() + (int) Math.ceil(rerank * Math.sqrt(request.k()));
+        int candidates = exact ? request.room() : request.room() + (int) Math.ceil(rerank * Math.sqrt(request.k()));
         ScoreMargin margin = exact ? codec.margin(request.vector(), weights) : null;
         return new CodeQuery(request, weights, candidates, margin, reranker, probed, view::mayRepeat, again, answer);
     }

@@ -25,7 +25,7 @@ final class FloatQuery extends IvfQuery<Reservoir> {
 
     @Override
     Reservoir collector() {
-        return new Reservoir(request().k());
+        return new Reservoir(request().room());
     }
 
     @Override
@@ -37,7 +37,7 @@ final class FloatQuery extends IvfQuery<Reservoir> {
     boolean mayLack(List<Reservoir> reservoirs, boolean mayRepeat) {
         return mayRepeat
                 && reservoirs.stream().mapToInt(Reservoir::size).sum()
-                        >= request().k();
+                        >= request().room();
     }
 
     /**

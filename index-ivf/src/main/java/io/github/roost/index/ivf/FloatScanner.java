@@ -60,7 +60,7 @@ final class FloatScanner implements ListScanner {
             LongPredicate filter = query.request().filter();
             if (filter == null) {
                 wanted.add(query);
-                mostWanted = Math.max(mostWanted, query.request().k());
+                mostWanted = Math.max(mostWanted, query.request().room());
             } else {
                 scanFiltered(runs, query, filter, context);
             }
@@ -84,7 +84,7 @@ final class FloatScanner implements ListScanner {
             query.answer().completeExceptionally(ofTheFilter);
             return;
         }
-        scanGroup(copies, List.of(query), query.request().k(), context);
+        scanGroup(copies, List.of(query), query.request().room(), context);
         long rows = rowsOf(runs);
         long found = rowsOf(copies);
         context.touched(found, rows * Long.BYTES + found * dimension * componentBytes);

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param k how many rows there is room for, at most the limit
  * @param radius how far they may be, infinite for any distance
  * @param filter which ids may be found, null for all
- * @param spare rows beyond these to choose from, should some be gone when they are compared
+ * @param spare rows beyond these to choose from, should some be met twice, or be gone when they are compared
  */
 record SearchRequest(
         float[] vector,
@@ -25,6 +25,11 @@ record SearchRequest(
 
     SearchRequest(float[] vector, int limit, int k, float radius, @Nullable LongPredicate filter) {
         this(vector, limit, k, radius, filter, 0);
+    }
+
+    /** How many rows are kept to choose from. */
+    int room() {
+        return k + spare;
     }
 
     /** The same once more, where rows have gone or moved meanwhile and more of them may. */
