@@ -1,6 +1,5 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.MappingId;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
@@ -23,7 +22,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongPredicate;
-import org.agrona.collections.IntArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,6 +57,7 @@ public final class IvfTable implements AutoCloseable {
 
     private final Orchestrator orchestrator;
     private final Registration registration;
+    private final ScanQueue scans;
     private final RowPreparation preparation;
     private final IvfRows rows;
     private final Training training;
@@ -79,6 +78,7 @@ public final class IvfTable implements AutoCloseable {
             double rerank) {
         this.orchestrator = orchestrator;
         this.registration = registration;
+        this.scans = new ScanQueue(orchestrator, registration);
         this.preparation = preparation;
         this.training = training;
         this.rows = rows;
@@ -318,45 +318,31 @@ public final class IvfTable implements AutoCloseable {
         return submit(prepared, limit, radius, nprobe, filter).getFirst();
     }
 
-    /**
-     * Posts queries to all their lists before any of these is queued, so that the scan of a list serves them all.
-     *
-     * @param prepared at most {@link #MOST_TOGETHER}
-     */
+    /** @param prepared at most {@link #MOST_TOGETHER} */
     private List<CompletableFuture<Neighbors>> submit(
             float[][] prepared, int limit, float radius, int nprobe, @Nullable LongPredicate filter) {
         View view = rows.view();
         int[][] probed = scanned(view.lists(), nprobe, prepared);
+        List<IvfQuery<?>> queries = new ArrayList<>(prepared.length);
         List<CompletableFuture<Neighbors>> answers = new ArrayList<>(prepared.length);
-        IntArrayList toQueue = new IntArrayList();
-        try {
-            for (int i = 0; i < prepared.length; i++) {
-                SearchRequest request = new SearchRequest(prepared[i], limit, limit, radius, filter);
-                answers.add(post(request, nprobe, view, probed[i], toQueue));
-            }
-        } finally {
-            // Whatever happened: mail that nobody is to take would keep later mail from being taken.
-            toQueue.forEachInt(list -> queue(view.lists(), list, answers));
+        for (int i = 0; i < prepared.length; i++) {
+            SearchRequest request = new SearchRequest(prepared[i], limit, limit, radius, filter);
+            queries.add(query(request, nprobe, view, probed[i]));
+            answers.add(queries.getLast().answer());
         }
+        scans.post(queries, probed, view.lists(), scanner(view.lists()));
         flushIfDue();
         return answers;
     }
 
-    /** Posts one query, and adds the lists that are to be queued. */
-    private CompletableFuture<Neighbors> post(
-            SearchRequest request, int nprobe, View view, int[] probed, IntArrayList toQueue) {
+    private IvfQuery<?> query(SearchRequest request, int nprobe, View view, int[] probed) {
         IvfQuery.Again again = context -> searchHere(request.again(), nprobe, TIMES_AGAIN - 1, context);
         IvfQuery<?> query = query(request, view, probed, again, orchestrator.newFuture());
         if (probed.length == 0) {
             // Only where every distance to a centroid overflows to no number.
             query.answer().complete(Neighbors.EMPTY);
         }
-        for (int list : probed) {
-            if (view.lists().mailbox(list).post(query)) {
-                toQueue.addInt(list);
-            }
-        }
-        return query.answer();
+        return query;
     }
 
     private IvfQuery<?> query(
@@ -366,45 +352,6 @@ public final class IvfTable implements AutoCloseable {
             IvfQuery.@Nullable Again again,
             CompletableFuture<Neighbors> answer) {
         return scanner(view.lists()).query(request.forTableOf(rows.size()), view, probed.length, again, answer);
-    }
-
-    /** @param own answers of the queries that the list is queued for; others may have posted to it as well */
-    private void queue(Lists lists, int list, List<CompletableFuture<Neighbors>> own) {
-        if (list == lists.bufferNumber()) {
-            lists.buffer().countScan();
-        }
-        ListMailbox mailbox = lists.mailbox(list);
-        try {
-            MailboxScan scan = new MailboxScan(scanner(lists), mailbox);
-            orchestrator.submit(scan, lists.rows(list), home(lists, list)).whenComplete(scan);
-        } catch (RuntimeException | Error refused) {
-            if (isBecauseClosed(refused)) {
-                // The others counted on this task, and their searches may have been accepted before.
-                own.forEach(answer -> answer.completeExceptionally(refused));
-                scanForAll(lists, list);
-            } else {
-                mailbox.failAll(refused);
-            }
-        }
-    }
-
-    /** The buffer is at home where the first list is. */
-    private MappingId home(Lists lists, int list) {
-        return registration.id(list == lists.bufferNumber() ? 0 : list);
-    }
-
-    private boolean isBecauseClosed(Throwable refused) {
-        return !registration.isOpen() || (refused instanceof RejectedSearchException full && full.domain() < 0);
-    }
-
-    /** Scans a list for all who wait for it, in this thread, and tells them where that fails. */
-    private void scanForAll(Lists lists, int list) {
-        List<IvfQuery<?>> waiting = lists.mailbox(list).takeAll();
-        try {
-            scanner(lists).scan(lists.rows(list), waiting, SearchContext.outside((nodes, bytes) -> {}));
-        } catch (RuntimeException | Error failure) {
-            waiting.forEach(query -> query.answer().completeExceptionally(failure));
-        }
     }
 
     /**
