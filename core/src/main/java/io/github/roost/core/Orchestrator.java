@@ -356,10 +356,14 @@ public final class Orchestrator implements AutoCloseable {
     private void checkOwned(MappingId mappingId) {
         Registration registration = mappingId.registration();
         if (registration.owner() != this) {
-            throw new IllegalArgumentException(
-                    "mapping id must be of a table registered here, got " + mappingId + " of another orchestrator");
+            throw ofAnother(mappingId);
         }
         checkOpen(mappingId);
+    }
+
+    private static IllegalArgumentException ofAnother(MappingId mappingId) {
+        return new IllegalArgumentException(
+                "mapping id must be of a table registered here, got " + mappingId + " of another orchestrator");
     }
 
     /**
@@ -550,6 +554,49 @@ public final class Orchestrator implements AutoCloseable {
     public List<Integer> homes(MappingId mappingId) {
         checkOwned(mappingId);
         return OrchestratorMapping.homes(mapper.epochs().current().mapping(), mappingId.slot());
+    }
+
+    /** The domain that is home to a slot now, or -1 if it has several. */
+    int home(int slot) {
+        Mapping mapping = mapper.epochs().current().mapping();
+        return mapping.homeCount(slot) == 1 ? mapping.home(slot, 0) : -1;
+    }
+
+    /**
+     * How many workers of a domain would begin a task at once: those that have nothing to run, less the tasks that wait for
+     * them.
+     *
+     * @param domain id of a cache domain
+     * @return at least 0; may be a moment old
+     * @throws IllegalArgumentException if there is no such domain
+     */
+    public int freeWorkers(int domain) {
+        Vectors.requireRange("domain", domain, 0, layout.domains() - 1);
+        return pool.freeIn(domain);
+    }
+
+    /**
+     * Adds to the traffic of another mapping id than the one that a search was submitted under: for a search that reads what
+     * belongs to several. To be called by the search, while it runs.
+     *
+     * @param mappingId whose traffic it is; nothing is counted if it has been unregistered
+     * @param context of the search
+     * @param nodes graph nodes or list entries visited, at least 0
+     * @param bytes bytes read for them, at least 0
+     * @throws IllegalArgumentException if a number is negative, or the mapping id is of another orchestrator
+     */
+    public void touched(MappingId mappingId, SearchContext context, long nodes, long bytes) {
+        Registration registration = mappingId.registration();
+        if (registration.owner() != this) {
+            throw ofAnother(mappingId);
+        }
+        TaskContext.requireTouched(nodes, bytes);
+        // What is registered while a task runs keeps its slots until that has ended: nobody else's traffic is added to.
+        if ((nodes | bytes) != 0 && registration.isOpen()) {
+            int slot = mappingId.slot();
+            int domain = context.domain();
+            monitor.add(domain < 0 ? mapper.epochs().current().mapping().home(slot, 0) : domain, slot, bytes);
+        }
     }
 
     /**

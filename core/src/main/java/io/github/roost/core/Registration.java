@@ -48,11 +48,27 @@ public final class Registration implements AutoCloseable {
      * @return the mapping id of the cluster
      */
     public MappingId id(int cluster) {
+        requireCluster(cluster);
+        return ids[cluster];
+    }
+
+    /**
+     * The domain that is home to a cluster now: what {@link Orchestrator#homes} tells of most, in the time of a few loads. A
+     * search that reads many clusters can give those at one home to one task.
+     *
+     * @param cluster from 0 to {@link #clusters()} exclusive
+     * @return id of a cache domain, or -1 if the cluster has several homes
+     */
+    public int home(int cluster) {
+        requireCluster(cluster);
+        return owner.home(firstSlot + cluster);
+    }
+
+    private void requireCluster(int cluster) {
         if (cluster < 0 || cluster >= ids.length) {
             throw new IllegalArgumentException(
                     "cluster of table " + name + " must be between 0 and " + (ids.length - 1) + ", got " + cluster);
         }
-        return ids[cluster];
     }
 
     /** {@return whether submissions under this table's ids are accepted} */

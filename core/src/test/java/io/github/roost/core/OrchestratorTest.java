@@ -893,6 +893,99 @@ class OrchestratorTest {
     }
 
     @Test
+    void aSearchMayCountTrafficOfOtherMappingIds() {
+        try (Orchestrator orchestrator = Machines.orchestrator(2, 1)
+                        .windows(Duration.ofHours(1), Duration.ofHours(6))
+                        .build();
+                Orchestrator other = Machines.orchestrator(1, 1).build()) {
+            Registration table = orchestrator.register("table", 4);
+            Registration gone = orchestrator.register("gone");
+            gone.close();
+            MappingId foreign = other.register("foreign").id();
+            SearchFunction<Integer, Integer> readsAll = (query, context) -> {
+                for (int cluster = 0; cluster < table.clusters(); cluster++) {
+                    orchestrator.touched(table.id(cluster), context, 1, 100L * cluster);
+                }
+                orchestrator.touched(gone.id(), context, 1, 1_000);
+                assertThatThrownBy(() -> orchestrator.touched(foreign, context, 1, 1))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining("got foreign of another orchestrator");
+                assertThatThrownBy(() -> orchestrator.touched(table.id(0), context, 1, -7))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining("must not be negative, got 1 and -7");
+                return query;
+            };
+            orchestrator.submit(readsAll, 0, table.id(2)).join();
+            assertThat(orchestrator.stats().tables())
+                    .containsExactly(new OrchestratorStats.TableStats("table", 4, 4, 600));
+            assertThat(orchestrator.stats().tasks().completed()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void aMappingIdWithSeveralHomesHasNoneOfItsOwn() {
+        try (Orchestrator orchestrator = Machines.orchestrator(2, 1)
+                .windows(Duration.ofHours(1), Duration.ofHours(6))
+                .build()) {
+            Registration table = orchestrator.register("table", 2);
+            assertThat(List.of(table.home(0), table.home(1))).containsExactlyInAnyOrder(0, 1);
+            assertThat(List.of(table.home(0))).isEqualTo(orchestrator.homes(table.id(0)));
+            for (int i = 0; i < 1_000; i++) {
+                orchestrator
+                        .submit(
+                                (query, context) -> {
+                                    context.touched(10, 10_000);
+                                    return query;
+                                },
+                                i,
+                                table.id(0))
+                        .join();
+            }
+            assertThat(orchestrator.endWindow()).isTrue();
+            assertThat(orchestrator.homes(table.id(0))).hasSize(2);
+            assertThat(table.home(0)).isEqualTo(-1);
+            assertThatThrownBy(() -> table.home(2))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("between 0 and 1, got 2");
+        }
+    }
+
+    @Test
+    void workersAreFreeThatHaveNothingToRunAndNothingWaitingForThem() throws Exception {
+        try (Orchestrator orchestrator = Machines.orchestrator(2, 2).build()) {
+            Registration table = orchestrator.register("table");
+            int home = table.home(0);
+            awaitFree(orchestrator, home, 2);
+            CountDownLatch release = new CountDownLatch(1);
+            List<CompletableFuture<Integer>> running = new ArrayList<>();
+            for (int left = 1; left >= 0; left--) {
+                CountDownLatch started = new CountDownLatch(1);
+                running.add(orchestrator.submit(blocking(started, release), 0, table.id()));
+                await(started);
+                awaitFree(orchestrator, home, left);
+            }
+            assertThat(orchestrator.freeWorkers(1 - home)).isEqualTo(2);
+            running.add(orchestrator.submit(blocking(new CountDownLatch(1), release), 0, table.id()));
+            assertThat(orchestrator.freeWorkers(home)).isZero();
+            release.countDown();
+            running.forEach(CompletableFuture::join);
+            awaitFree(orchestrator, home, 2);
+            assertThatThrownBy(() -> orchestrator.freeWorkers(2))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("domain must be between 0 and 1, got 2");
+        }
+    }
+
+    /** Workers say that they have begun to look for something, or found it, a moment after they have. */
+    private static void awaitFree(Orchestrator orchestrator, int domain, int expected) throws InterruptedException {
+        long end = System.nanoTime() + 10_000_000_000L;
+        while (orchestrator.freeWorkers(domain) != expected && System.nanoTime() - end < 0) {
+            Thread.sleep(1);
+        }
+        assertThat(orchestrator.freeWorkers(domain)).isEqualTo(expected);
+    }
+
+    @Test
     void anEpochRetiresWhenItsLastTaskHasFinished() {
         try (Orchestrator orchestrator = Machines.orchestrator(2, 1).build()) {
             MappingId id = orchestrator.register("table").id();

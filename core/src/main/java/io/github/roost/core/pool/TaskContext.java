@@ -22,12 +22,16 @@ public abstract class TaskContext implements SearchContext {
 
     @Override
     public final void touched(long moreNodes, long moreBytes) {
-        if (moreNodes < 0 || moreBytes < 0) {
-            throw new IllegalArgumentException(
-                    "nodes and bytes must not be negative, got " + moreNodes + " and " + moreBytes);
-        }
+        requireTouched(moreNodes, moreBytes);
         nodes += moreNodes;
         bytes += moreBytes;
+    }
+
+    /** What a search says that it has touched cannot be less than nothing. */
+    public static void requireTouched(long nodes, long bytes) {
+        if (nodes < 0 || bytes < 0) {
+            throw new IllegalArgumentException("nodes and bytes must not be negative, got " + nodes + " and " + bytes);
+        }
     }
 
     @Override

@@ -231,6 +231,12 @@ public final class WorkerPool {
         return waiting;
     }
 
+    /** Workers of a domain that have nothing to run, less the tasks that wait for them; at least 0. */
+    public int freeIn(int domain) {
+        int idle = domains[domain].idle();
+        return idle == 0 ? 0 : Math.max(0, idle - waitingIn(domain));
+    }
+
     boolean gateOpens(int thiefDomain, int victim) {
         int victimDomain = layout.domainOf(victim);
         if (!isBacklogged(victimDomain)) {
