@@ -17,7 +17,7 @@ import java.util.List;
 
 /**
  * Question: what does a search of many lists cost beyond the sum of its scans? One worker, one search at a time. A search,
- * which has a task for each of its lists, takes turns with {@link IvfTable#searchFunction}, which is one task that scans the
+ * which has several tasks, takes turns with {@link IvfTable#searchFunction}, which is one task that scans the
  * same lists one after the other.
  */
 public final class FanOutBench implements AutoCloseable {
@@ -30,7 +30,7 @@ public final class FanOutBench implements AutoCloseable {
         this.workload = workload;
         this.orchestrator = Orchestrator.builder()
                 .topology(oneCore(machine))
-                // Its ring must hold a task for every list.
+                // It must hold a task for every list: a search that comes before the worker is idle has so many.
                 .ringCapacity(Math.max(64, 2 * Integer.highestOneBit(nlist)))
                 .build();
         this.table = IvfTable.builder().nlist(nlist).nprobe(1).build(orchestrator, workload.rows());
@@ -51,7 +51,7 @@ public final class FanOutBench implements AutoCloseable {
      * Medians of the searches of a slice, round by round.
      *
      * @param rows in the lists that a search probes, on average
-     * @param searchUs time of a search with a task for each list
+     * @param searchUs time of a search with tasks for its lists
      * @param scansUs time of one task that scans the same lists
      * @param ratio of these two
      */

@@ -48,6 +48,11 @@ final class CodeScanner implements ListScanner {
     }
 
     @Override
+    public int rowBytes() {
+        return stride + Float.BYTES;
+    }
+
+    @Override
     public CodeQuery query(
             SearchRequest request,
             View view,
@@ -77,7 +82,7 @@ final class CodeScanner implements ListScanner {
         for (int from = 0; from < wanted.size(); from += CodeGroup.MAX_QUERIES) {
             int to = Math.min(wanted.size(), from + CodeGroup.MAX_QUERIES);
             long rows = scanGroup(blocks, wanted.subList(from, to), context);
-            context.touched(rows, rows * (stride + Float.BYTES));
+            context.touched(rows, rows * rowBytes());
         }
     }
 

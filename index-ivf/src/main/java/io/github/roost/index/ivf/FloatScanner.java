@@ -37,6 +37,11 @@ final class FloatScanner implements ListScanner {
     }
 
     @Override
+    public int rowBytes() {
+        return dimension * componentBytes;
+    }
+
+    @Override
     public FloatQuery query(
             SearchRequest request,
             View view,
@@ -70,7 +75,7 @@ final class FloatScanner implements ListScanner {
         for (int from = 0; from < wanted.size(); from += limit) {
             scanGroup(runs, wanted.subList(from, Math.min(wanted.size(), from + limit)), mostWanted, context);
             // The group's queries share one pass, so the list's rows are read once for all of them.
-            context.touched(rows, rows * dimension * componentBytes);
+            context.touched(rows, rows * rowBytes());
         }
     }
 
@@ -87,7 +92,7 @@ final class FloatScanner implements ListScanner {
         scanGroup(copies, List.of(query), query.request().room(), context);
         long rows = rowsOf(runs);
         long found = rowsOf(copies);
-        context.touched(found, rows * Long.BYTES + found * dimension * componentBytes);
+        context.touched(found, rows * Long.BYTES + found * rowBytes());
     }
 
     private static long rowsOf(List<RowRun> runs) {

@@ -30,8 +30,9 @@ import org.jspecify.annotations.Nullable;
  * prove of most rows that they are not among the nearest, so that few floats are read. Each list is a mapping id of its own,
  * so the orchestrator places lists, not tables.
  *
- * <p>A query posts itself to the mailbox of each list it probes; a list with mail is queued once, on a worker of its
- * home domain, and scanned once for all queries that wait for it. Whoever finishes a query's last list merges its answer.
+ * <p>Where workers are free a query has tasks that scan several of its lists each. Elsewhere it posts itself to the mailbox of
+ * each list it probes; a list with mail is queued once, on a worker of its home domain, and scanned once for all queries that
+ * wait for it. Whoever finishes a query's last list merges its answer.
  *
  * <p>Rows may be added, removed and changed while the table is searched; a search that starts after such a call has
  * returned sees what it did. Rows that are added a few at a time wait, in a buffer that every search scans beside its
@@ -78,7 +79,7 @@ public final class IvfTable implements AutoCloseable {
             double rerank) {
         this.orchestrator = orchestrator;
         this.registration = registration;
-        this.scans = new ScanQueue(orchestrator, registration);
+        this.scans = new ScanQueue(orchestrator, registration, rows::size);
         this.preparation = preparation;
         this.training = training;
         this.rows = rows;
@@ -323,14 +324,11 @@ public final class IvfTable implements AutoCloseable {
             float[][] prepared, int limit, float radius, int nprobe, @Nullable LongPredicate filter) {
         View view = rows.view();
         int[][] probed = scanned(view.lists(), nprobe, prepared);
-        List<IvfQuery<?>> queries = new ArrayList<>(prepared.length);
-        List<CompletableFuture<Neighbors>> answers = new ArrayList<>(prepared.length);
-        for (int i = 0; i < prepared.length; i++) {
-            SearchRequest request = new SearchRequest(prepared[i], limit, limit, radius, filter);
-            queries.add(query(request, nprobe, view, probed[i]));
-            answers.add(queries.getLast().answer());
-        }
-        scans.post(queries, probed, view.lists(), scanner(view.lists()));
+        List<CompletableFuture<Neighbors>> answers = scans.scan(
+                i -> query(new SearchRequest(prepared[i], limit, limit, radius, filter), nprobe, view, probed[i]),
+                probed,
+                view.lists(),
+                scanner(view.lists()));
         flushIfDue();
         return answers;
     }

@@ -11,6 +11,9 @@ interface ListScanner {
     /** What scans: the kernel's name. */
     String kernel();
 
+    /** What a scan reads of a row. */
+    int rowBytes();
+
     /**
      * A query of lists of this kind.
      *

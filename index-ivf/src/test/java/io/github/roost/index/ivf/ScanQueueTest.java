@@ -1,0 +1,223 @@
+package io.github.roost.index.ivf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.OrchestratorStats;
+import io.github.roost.core.OverloadPolicy;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SearchFunction;
+import io.github.roost.core.dispatch.CrossDomainGate;
+import io.github.roost.topology.TopologyReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Where the lists of a search are scanned, and in how many tasks. */
+@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ScanQueueTest {
+    private static final int DIMENSION = 20;
+    private static final int ROWS = 500;
+    private static final int NLIST = 40;
+
+    @Test
+    void aSearchThatMeetsAFreeWorkerHasATaskForSeveralLists() throws InterruptedException {
+        try (Orchestrator one = orchestrator("pack:1 l3:1 core:1 pu:1");
+                IvfTable table = table(one, Kept.FLOATS)) {
+            awaitFree(one);
+            OrchestratorStats before = one.stats();
+            table.search(new float[DIMENSION], 10, NLIST).join();
+            awaitFree(one);
+            OrchestratorStats after = one.stats();
+            assertThat(after.tasks().completed() - before.tasks().completed()).isEqualTo(Bundles.BUNDLES_PER_WORKER);
+            assertScanned(NLIST, (long) ROWS * DIMENSION * Float.BYTES, before, after);
+        }
+    }
+
+    @Test
+    void searchesThatMeetABusyWorkerShareATaskForEachList() throws InterruptedException {
+        try (Orchestrator one = orchestrator("pack:1 l3:1 core:1 pu:1");
+                IvfTable table = table(one, Kept.FLOATS)) {
+            BusyWorker busy = new BusyWorker(one, table);
+            OrchestratorStats before = one.stats();
+            CompletableFuture<Neighbors> first = table.search(new float[DIMENSION], 10, NLIST);
+            CompletableFuture<Neighbors> second = table.search(new float[DIMENSION], 10, NLIST);
+            busy.close();
+            assertThat(first.join()).isEqualTo(second.join());
+            awaitFree(one);
+            OrchestratorStats after = one.stats();
+            // And the one that kept the worker busy.
+            assertThat(after.tasks().completed() - before.tasks().completed()).isEqualTo(NLIST + 1);
+            assertScanned(NLIST, (long) ROWS * DIMENSION * Float.BYTES, before, after);
+        }
+    }
+
+    private static void assertScanned(int lists, long bytes, OrchestratorStats before, OrchestratorStats after) {
+        OrchestratorStats.TableStats was = before.tables().getFirst();
+        OrchestratorStats.TableStats is = after.tables().getFirst();
+        assertThat(is.searches() - was.searches()).isEqualTo(lists);
+        assertThat(is.trafficBytes() - was.trafficBytes()).isEqualTo(bytes);
+    }
+
+    @Test
+    void listsAreScannedAtHomeAndTheirTrafficIsTheirs() throws InterruptedException {
+        try (Orchestrator three = orchestrator("pack:1 l3:3 core:1 pu:1");
+                IvfTable table = table(three, Kept.FLOATS)) {
+            long[] expected = new long[3];
+            for (int list = 0; list < NLIST; list++) {
+                expected[table.registration().home(list)] += (long) table.listSize(list) * DIMENSION * Float.BYTES;
+            }
+            awaitFree(three);
+            OrchestratorStats before = three.stats();
+            table.search(new float[DIMENSION], 10, NLIST).join();
+            awaitFree(three);
+            OrchestratorStats after = three.stats();
+            for (int domain = 0; domain < 3; domain++) {
+                assertThat(after.domains().get(domain).trafficBytes()
+                                - before.domains().get(domain).trafficBytes())
+                        .isEqualTo(expected[domain]);
+                assertThat(after.workers().get(domain).completed()
+                                - before.workers().get(domain).completed())
+                        .isEqualTo(Bundles.BUNDLES_PER_WORKER);
+            }
+        }
+    }
+
+    /** A list that is so hot that it has several homes, and domains of which some are busy. */
+    @ParameterizedTest
+    @EnumSource(Kept.class)
+    void aSearchIsAnsweredWhoeverIsFree(Kept kept) throws Exception {
+        try (Orchestrator three = orchestrator("pack:1 l3:3 core:1 pu:1");
+                IvfTable table = table(three, kept)) {
+            SearchFunction<Integer, Integer> hot = (query, context) -> {
+                context.touched(1, 1_000_000);
+                return query;
+            };
+            for (int i = 0; i < 100; i++) {
+                three.submit(hot, i, table.registration().id(3)).join();
+            }
+            assertThat(three.endWindow()).isTrue();
+            assertThat(table.registration().home(3)).isEqualTo(-1);
+            Random random = new Random(8);
+            for (int i = 0; i < 30; i++) {
+                float[] query = gaussian(1, random)[0];
+                Neighbors expected =
+                        table.searchFunction(10, NLIST).search(query, SearchContext.outside((nodes, bytes) -> {}));
+                CountDownLatch release = new CountDownLatch(1);
+                SearchFunction<Integer, Boolean> keeping = (none, context) -> release.await(60, TimeUnit.SECONDS);
+                int busy = i % 4;
+                for (int list = 0, found = 0; found < busy && list < NLIST; list++) {
+                    if (table.registration().home(list) == found) {
+                        three.submit(keeping, 0, table.registration().id(list));
+                        found++;
+                    }
+                }
+                CompletableFuture<Neighbors> answer = table.search(query, 10, NLIST);
+                assertThat(answer.isDone() && busy > 0).isFalse();
+                release.countDown();
+                assertThat(answer.join()).isEqualTo(expected);
+            }
+        }
+    }
+
+    @Test
+    void searchesOfManyCallersFindWhatEachWouldAlone() {
+        try (Orchestrator two = orchestrator("pack:1 l3:2 core:2 pu:1");
+                IvfTable table = table(two, Kept.CODED_FLOATS)) {
+            float[][] queries = gaussian(100, new Random(9));
+            List<Neighbors> alone = Arrays.stream(queries)
+                    .map(query -> table.search(query, 10, 20).join())
+                    .toList();
+            for (int callers = 1; callers <= 4; callers++) {
+                List<CompletableFuture<Void>> done = new ArrayList<>();
+                for (int caller = 0; caller < callers; caller++) {
+                    done.add(CompletableFuture.runAsync(() -> {
+                        for (int round = 0; round < 20; round++) {
+                            for (int i = 0; i < queries.length; i++) {
+                                assertThat(table.search(queries[i], 10, 20).join())
+                                        .isEqualTo(alone.get(i));
+                            }
+                        }
+                    }));
+                }
+                done.forEach(CompletableFuture::join);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aSearchThatMeetsADamagedListFails(boolean whileBusy, @TempDir Path folder) throws Exception {
+        try (Orchestrator one = orchestrator("pack:1 l3:1 core:1 pu:1")) {
+            Path file = folder.resolve("table");
+            try (IvfTable saved = table(one, Kept.FLOATS)) {
+                saved.save(file);
+            }
+            byte[] bytes = Files.readAllBytes(file);
+            bytes[bytes.length - 1] ^= 1;
+            Files.write(file, bytes);
+            try (IvfTable opened = IvfTable.open(one, "damaged", file)) {
+                BusyWorker busy = new BusyWorker(one, opened);
+                if (!whileBusy) {
+                    busy.close();
+                    awaitFree(one);
+                }
+                CompletableFuture<Neighbors> failing = opened.search(new float[DIMENSION], 10, NLIST);
+                busy.close();
+                assertThatThrownBy(failing::join).hasStackTraceContaining("is damaged");
+            }
+        }
+    }
+
+    private static Orchestrator orchestrator(String topology) {
+        return Orchestrator.builder()
+                .topology(TopologyReader.synthetic(topology).read())
+                .windows(Duration.ofHours(1), Duration.ofHours(6))
+                // Nobody helps another domain.
+                .crossDomainGate(new CrossDomainGate(1, Long.MAX_VALUE))
+                .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(30)))
+                .build();
+    }
+
+    private static IvfTable table(Orchestrator orchestrator, Kept kept) {
+        return kept.builder().nlist(NLIST).build(orchestrator, gaussian(ROWS, new Random(7)));
+    }
+
+    /** Until every worker has found out that it has nothing to do. */
+    private static void awaitFree(Orchestrator orchestrator) throws InterruptedException {
+        for (int domain = 0; domain < orchestrator.topology().domains().size(); domain++) {
+            int workers = orchestrator.topology().domains().get(domain).cores().size();
+            while (orchestrator.freeWorkers(domain) < workers) {
+                Thread.sleep(1);
+            }
+        }
+    }
+
+    private static float[][] gaussian(int count, Random random) {
+        return IntStream.range(0, count)
+                .mapToObj(row -> {
+                    float[] vector = new float[DIMENSION];
+                    for (int d = 0; d < DIMENSION; d++) {
+                        vector[d] = (float) random.nextGaussian();
+                    }
+                    return vector;
+                })
+                .toArray(float[][]::new);
+    }
+}
