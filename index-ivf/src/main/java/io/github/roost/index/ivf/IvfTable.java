@@ -739,8 +739,8 @@ public final class IvfTable implements AutoCloseable {
          * learnt from the rows of the build; of rows that come later and are unlike them the floats are read in any case,
          * until {@link IvfTable#rebuild} learns anew.
          *
-         * <p>Tables of fewer than 1,024 rows keep none until a rebuild of more, and those that the kernels {@code vector},
-         * {@code portable} or {@code java} build or rebuild, which are no faster with bytes. Of no meaning to other types.
+         * <p>Tables of fewer than 1,024 rows keep none until a rebuild of more, and those that the kernels {@code portable}
+         * or {@code java} build or rebuild, which are no faster with bytes. Of no meaning to other types.
          *
          * @param value default true
          * @return this builder

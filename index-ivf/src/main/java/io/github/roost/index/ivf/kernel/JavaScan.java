@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
-/** The scan in Java, over whatever sums the distances of one query to one row. */
+/** The scan in Java, over whatever computes distances to rows of floats and scores of rows of bytes. */
 final class JavaScan implements ScanKernel {
     /** The lanes' sum for one pair: of squared differences, or of products. */
     interface PairSum {
@@ -30,15 +30,40 @@ final class JavaScan implements ScanKernel {
         }
     }
 
+    /** Scores of one query to the rows of a tile of codes. */
+    interface TileScores {
+        /** Whether bytes are scanned in less time than floats. */
+        boolean fasterThanFloats();
+
+        /**
+         * Whether any is at most {@code bound}; {@code scores} has all of them then.
+         *
+         * @param first row of the tile
+         * @param weights of the query from {@code weightsAt} on
+         * @param start what the sums of products begin with
+         */
+        boolean anyWithin(
+                float bound,
+                CodeRun run,
+                int first,
+                int[] weights,
+                int weightsAt,
+                int start,
+                float slope,
+                float[] scores);
+    }
+
     /** Rows compared together. */
     private static final int TILE_ROWS = 4;
 
     private final String name;
     private final PairSum pairs;
+    private final TileScores tiles;
 
-    JavaScan(String name, PairSum pairs) {
+    JavaScan(String name, PairSum pairs, TileScores tiles) {
         this.name = name;
         this.pairs = pairs;
+        this.tiles = tiles;
     }
 
     @Override
@@ -96,7 +121,9 @@ final class JavaScan implements ScanKernel {
 
     private void compareTile(QueryGroup group, int query, MemorySegment floats, long at, int rows, float[] distances) {
         long rowBytes = (long) group.stride * Float.BYTES;
-        if (rows < TILE_ROWS) {
+        // The first query has the rows read from memory, which is fastest one after the other; then they are in the
+        // cache.
+        if (query == 0 || rows < TILE_ROWS) {
             for (int row = 0; row < rows; row++) {
                 distances[row] = distance(
                         group.innerProduct,
@@ -130,10 +157,9 @@ final class JavaScan implements ScanKernel {
                 : pairs.squaredL2(queries, queryAt, rows, rowAt, stride);
     }
 
-    /** Its sums of bytes are not vectors' work. */
     @Override
     public boolean scansCodesFaster() {
-        return false;
+        return tiles.fasterThanFloats();
     }
 
     @Override
@@ -167,37 +193,28 @@ final class JavaScan implements ScanKernel {
     @Override
     public void scan(CodeRun run, int from, int to, CodeGroup group) {
         group.requireFits(run, from, to);
-        int[] sums = new int[CodeRun.TILE];
-        byte[] tile = new byte[CodeRun.TILE * run.stride()];
-        byte[] weights = new byte[group.size() * run.stride()];
-        MemorySegment.copy(group.weights, ValueLayout.JAVA_BYTE, 0, weights, 0, weights.length);
+        int[] weights = new int[group.size() * run.stride()];
+        for (int i = 0; i < weights.length; i++) {
+            weights[i] = group.weights.get(ValueLayout.JAVA_BYTE, i);
+        }
+        float[] scores = new float[CodeRun.TILE];
         group.found.fill((byte) 0);
         for (int first = from; first < to; first += CodeRun.TILE) {
-            MemorySegment.copy(run.codes(), ValueLayout.JAVA_BYTE, (long) first * run.stride(), tile, 0, tile.length);
             for (int query = 0; query < group.size(); query++) {
-                Arrays.fill(sums, group.starts.getAtIndex(ValueLayout.JAVA_INT, query));
-                addProducts(tile, weights, query * run.stride(), run.stride(), sums);
-                appendNear(run, first, Math.min(to, first + CodeRun.TILE), group, query, sums);
+                float bound = group.bounds.getAtIndex(ValueLayout.JAVA_FLOAT, query);
+                int start = group.starts.getAtIndex(ValueLayout.JAVA_INT, query);
+                float slope = group.slopes.getAtIndex(ValueLayout.JAVA_FLOAT, query);
+                if (tiles.anyWithin(bound, run, first, weights, query * run.stride(), start, slope, scores)) {
+                    appendWithin(bound, scores, first, Math.min(to, first + CodeRun.TILE), group, query);
+                }
             }
         }
     }
 
-    private static void addProducts(byte[] tile, byte[] weights, int weightsAt, int stride, int[] sums) {
-        for (int i = 0; i < stride; i++) {
-            int weight = weights[weightsAt + i];
-            int at = (i & ~3) * CodeRun.TILE + (i & 3);
-            for (int row = 0; row < CodeRun.TILE; row++) {
-                sums[row] += Byte.toUnsignedInt(tile[at + row * 4]) * weight;
-            }
-        }
-    }
-
-    private static void appendNear(CodeRun run, int first, int end, CodeGroup group, int query, int[] sums) {
-        float slope = group.slopes.getAtIndex(ValueLayout.JAVA_FLOAT, query);
-        float bound = group.bounds.getAtIndex(ValueLayout.JAVA_FLOAT, query);
+    private static void appendWithin(float bound, float[] scores, int first, int end, CodeGroup group, int query) {
         int found = group.found(query);
         for (int row = first; row < end; row++) {
-            float score = run.term(row) + slope * (float) sums[row - first];
+            float score = scores[row - first];
             // False for NaN, which thereby never gets in.
             if (score <= bound) {
                 long at = (long) query * CodeGroup.ROOM + found++;

@@ -46,10 +46,10 @@ public final class ScanKernels {
         List<ScanKernel> natively = natively();
         natively.stream().filter(kernel -> !kernel.name().equals("portable")).forEach(kernels::add);
         if (ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent()) {
-            kernels.add(new JavaScan("vector", new VectorPairSum()));
+            kernels.add(new JavaScan("vector", new VectorPairSum(), new VectorTileScores()));
         }
         natively.stream().filter(kernel -> kernel.name().equals("portable")).forEach(kernels::add);
-        kernels.add(new JavaScan("java", new ScalarPairSum()));
+        kernels.add(new JavaScan("java", new ScalarPairSum(), new ScalarTileScores()));
         return List.copyOf(kernels);
     }
 

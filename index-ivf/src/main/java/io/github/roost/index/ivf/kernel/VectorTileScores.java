@@ -1,0 +1,72 @@
+package io.github.roost.index.ivf.kernel;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteOrder;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.VectorOperators;
+import jdk.incubator.vector.VectorSpecies;
+
+/** Scores with the Vector API: a lane sums for a row, so nothing is folded. */
+final class VectorTileScores implements JavaScan.TileScores {
+    private static final VectorSpecies<Integer> INTS = IntVector.SPECIES_256;
+    private static final VectorSpecies<Float> FLOATS = FloatVector.SPECIES_256;
+    private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
+    /** Of the codes, and of the terms of as many rows. */
+    private static final long HALF_BYTES = (long) INTS.length() * Integer.BYTES;
+
+    /** Bytes from one turn of the loop to the next; not a constant, as in {@link VectorPairSum}. */
+    private long turn = 2 * HALF_BYTES;
+
+    /** They are a quarter of what floats take to read. */
+    @Override
+    public boolean fasterThanFloats() {
+        return true;
+    }
+
+    @Override
+    public boolean anyWithin(
+            float bound, CodeRun run, int first, int[] weights, int weightsAt, int start, float slope, float[] scores) {
+        long bytes = (long) CodeRun.TILE * run.stride();
+        MemorySegment tile = run.codes().asSlice((long) first * run.stride(), bytes);
+        IntVector low = IntVector.broadcast(INTS, start);
+        IntVector high = low;
+        int weight = weightsAt;
+        for (long at = 0; at < bytes; at += turn) {
+            low = addProducts(load(tile, at), weights, weight, low);
+            high = addProducts(load(tile, at + HALF_BYTES), weights, weight, high);
+            weight += 4;
+        }
+        long terms = (long) first * Float.BYTES;
+        FloatVector lowScores = scores(run.terms(), terms, slope, low);
+        FloatVector highScores = scores(run.terms(), terms + HALF_BYTES, slope, high);
+        // False for NaN, which thereby never gets in.
+        boolean any = lowScores
+                .compare(VectorOperators.LE, bound)
+                .or(highScores.compare(VectorOperators.LE, bound))
+                .anyTrue();
+        if (any) {
+            lowScores.intoArray(scores, 0);
+            highScores.intoArray(scores, FLOATS.length());
+        }
+        return any;
+    }
+
+    private static IntVector load(MemorySegment tile, long at) {
+        return IntVector.fromMemorySegment(INTS, tile, at, ORDER);
+    }
+
+    /** Four components of each row, times their weights. */
+    private static IntVector addProducts(IntVector components, int[] weights, int at, IntVector sums) {
+        return sums.add(components.and(0xFF).mul(weights[at]))
+                .add(components.lanewise(VectorOperators.LSHR, 8).and(0xFF).mul(weights[at + 1]))
+                .add(components.lanewise(VectorOperators.LSHR, 16).and(0xFF).mul(weights[at + 2]))
+                .add(components.lanewise(VectorOperators.LSHR, 24).mul(weights[at + 3]));
+    }
+
+    private static FloatVector scores(MemorySegment terms, long at, float slope, IntVector sums) {
+        FloatVector products = ((FloatVector) sums.convertShape(VectorOperators.I2F, FLOATS, 0)).mul(slope);
+        return FloatVector.fromMemorySegment(FLOATS, terms, at, ByteOrder.nativeOrder())
+                .add(products);
+    }
+}
