@@ -563,8 +563,9 @@ public final class Orchestrator implements AutoCloseable {
     }
 
     /**
-     * How many workers of a domain would begin a task at once: those that have nothing to run, less the tasks that wait for
-     * them.
+     * How many workers of a domain have nothing to run, less the tasks that wait there: whether a task for what is at home there
+     * would find a worker that is not busy. None where tasks do not go home, under {@link Scheduling#V0} and {@link
+     * Scheduling#V1}.
      *
      * @param domain id of a cache domain
      * @return at least 0; may be a moment old
@@ -572,20 +573,19 @@ public final class Orchestrator implements AutoCloseable {
      */
     public int freeWorkers(int domain) {
         Vectors.requireRange("domain", domain, 0, layout.domains() - 1);
-        return pool.freeIn(domain);
+        return scheduling == Scheduling.V2 ? pool.freeIn(domain) : 0;
     }
 
     /**
-     * Adds to the traffic of another mapping id than the one that a search was submitted under: for a search that reads what
-     * belongs to several. To be called by the search, while it runs.
+     * Adds one search to the traffic of a mapping id, for a task that does the searches of several: beside what {@link
+     * SearchContext#touched} adds to that of the id which the task was submitted under. To be called in the task, once for each.
      *
      * @param mappingId whose traffic it is; nothing is counted if it has been unregistered
-     * @param context of the search
      * @param nodes graph nodes or list entries visited, at least 0
      * @param bytes bytes read for them, at least 0
      * @throws IllegalArgumentException if a number is negative, or the mapping id is of another orchestrator
      */
-    public void touched(MappingId mappingId, SearchContext context, long nodes, long bytes) {
+    public void touched(MappingId mappingId, long nodes, long bytes) {
         Registration registration = mappingId.registration();
         if (registration.owner() != this) {
             throw ofAnother(mappingId);
@@ -594,8 +594,9 @@ public final class Orchestrator implements AutoCloseable {
         // What is registered while a task runs keeps its slots until that has ended: nobody else's traffic is added to.
         if ((nodes | bytes) != 0 && registration.isOpen()) {
             int slot = mappingId.slot();
-            int domain = context.domain();
-            monitor.add(domain < 0 ? mapper.epochs().current().mapping().home(slot, 0) : domain, slot, bytes);
+            int worker = pool.callingWorker();
+            int domain = worker < 0 ? mapper.epochs().current().mapping().home(slot, 0) : layout.domainOf(worker);
+            monitor.add(domain, slot, bytes);
         }
     }
 

@@ -53,8 +53,8 @@ public final class Registration implements AutoCloseable {
     }
 
     /**
-     * The domain that is home to a cluster now: what {@link Orchestrator#homes} tells of most, in the time of a few loads. A
-     * search that reads many clusters can give those at one home to one task.
+     * The domain that is the only home of a cluster now: {@link Orchestrator#homes} in the time of a few loads, so that a search
+     * that reads many clusters can give those at one home to one task. Means nothing once the table is closed.
      *
      * @param cluster from 0 to {@link #clusters()} exclusive
      * @return id of a cache domain, or -1 if the cluster has several homes

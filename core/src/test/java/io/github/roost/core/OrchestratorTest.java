@@ -901,23 +901,27 @@ class OrchestratorTest {
             Registration table = orchestrator.register("table", 4);
             Registration gone = orchestrator.register("gone");
             gone.close();
+            Registration heir = orchestrator.register("heir");
+            assertThat(heir.id().slot()).isEqualTo(gone.id().slot());
             MappingId foreign = other.register("foreign").id();
             SearchFunction<Integer, Integer> readsAll = (query, context) -> {
                 for (int cluster = 0; cluster < table.clusters(); cluster++) {
-                    orchestrator.touched(table.id(cluster), context, 1, 100L * cluster);
+                    orchestrator.touched(table.id(cluster), 1, 100L * cluster);
                 }
-                orchestrator.touched(gone.id(), context, 1, 1_000);
-                assertThatThrownBy(() -> orchestrator.touched(foreign, context, 1, 1))
+                orchestrator.touched(gone.id(), 1, 1_000);
+                assertThatThrownBy(() -> orchestrator.touched(foreign, 1, 1))
                         .isInstanceOf(IllegalArgumentException.class)
                         .hasMessageContaining("got foreign of another orchestrator");
-                assertThatThrownBy(() -> orchestrator.touched(table.id(0), context, 1, -7))
+                assertThatThrownBy(() -> orchestrator.touched(table.id(0), 1, -7))
                         .isInstanceOf(IllegalArgumentException.class)
                         .hasMessageContaining("must not be negative, got 1 and -7");
                 return query;
             };
             orchestrator.submit(readsAll, 0, table.id(2)).join();
             assertThat(orchestrator.stats().tables())
-                    .containsExactly(new OrchestratorStats.TableStats("table", 4, 4, 600));
+                    .containsExactlyInAnyOrder(
+                            new OrchestratorStats.TableStats("table", 4, 4, 600),
+                            new OrchestratorStats.TableStats("heir", 1, 0, 0));
             assertThat(orchestrator.stats().tasks().completed()).isEqualTo(1);
         }
     }
@@ -951,11 +955,12 @@ class OrchestratorTest {
     }
 
     @Test
-    void workersAreFreeThatHaveNothingToRunAndNothingWaitingForThem() throws Exception {
+    void workersAreFreeThatHaveNothingToRun() throws Exception {
         try (Orchestrator orchestrator = Machines.orchestrator(2, 2).build()) {
             Registration table = orchestrator.register("table");
             int home = table.home(0);
             awaitFree(orchestrator, home, 2);
+            awaitFree(orchestrator, 1 - home, 2);
             CountDownLatch release = new CountDownLatch(1);
             List<CompletableFuture<Integer>> running = new ArrayList<>();
             for (int left = 1; left >= 0; left--) {
@@ -973,6 +978,11 @@ class OrchestratorTest {
             assertThatThrownBy(() -> orchestrator.freeWorkers(2))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("domain must be between 0 and 1, got 2");
+        }
+        try (Orchestrator anywhere =
+                Machines.orchestrator(1, 1).scheduling(Scheduling.V1).build()) {
+            anywhere.submit(DOUBLE, 1, anywhere.register("table").id()).join();
+            assertThat(anywhere.freeWorkers(0)).isZero();
         }
     }
 

@@ -243,7 +243,7 @@ public final class Replay implements AutoCloseable {
         return Study.runAll(simulations, result -> {});
     }
 
-    /** What is replayed is Roost as it is: IVF queries go through mailboxes, but for V0, which has one at a time. */
+    /** What is replayed is Roost as it is: IVF queries that wait go through mailboxes, but for V0, which has one at a time. */
     private static Policy predicted(Policy policy) {
         return new Policy(policy.name(), policy.scheduling(), Policy.ROOST_RULE, policy.forkJoin(), true);
     }

@@ -152,7 +152,7 @@ public final class IvfTable implements AutoCloseable {
     /**
      * The same search in one piece: whoever runs it scans all of the query's lists, one after the other. For threads that
      * are not an orchestrator's, with a {@link SearchContext#outside} context, or to compare with; {@link #search(float[],
-     * int, int)} has the lists scanned where they are at home, together with other queries.
+     * int, int)} has the lists scanned where they are at home, under load together with other queries.
      *
      * @param k neighbours wanted, from 1 to 10,000
      * @param nprobe how many lists, from 1 to {@link #nlist()}

@@ -1,14 +1,29 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.MappingId;
-import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SearchContext;
 
-/** The context of a task that scans several lists, for one of them: what the scan touches is the traffic of that list. */
-record ListContext(SearchContext task, MappingId list, Orchestrator orchestrator) implements SearchContext {
+/** The context of a task that scans several lists, for the scan of one. Belongs to the thread that runs the task. */
+final class ListContext implements SearchContext {
+    private final SearchContext task;
+    private long nodes;
+    private long bytes;
+
+    ListContext(SearchContext task) {
+        this.task = task;
+    }
+
+    long nodes() {
+        return nodes;
+    }
+
+    long bytes() {
+        return bytes;
+    }
+
     @Override
-    public void touched(long nodes, long bytes) {
-        orchestrator.touched(list, task, nodes, bytes);
+    public void touched(long moreNodes, long moreBytes) {
+        nodes += moreNodes;
+        bytes += moreBytes;
     }
 
     @Override

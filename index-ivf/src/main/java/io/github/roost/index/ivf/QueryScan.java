@@ -26,8 +26,10 @@ final class QueryScan implements SearchFunction<int[], Boolean>, BiConsumer<@Nul
     @Override
     public Boolean search(int[] bundle, SearchContext context) {
         List<IvfQuery<?>> alone = List.of(query);
-        for (int list : bundle) {
-            scanner.scan(lists.rows(list), alone, queue.contextOf(list, lists, context));
+        for (int i = 0; i < bundle.length && !query.answer().isDone(); i++) {
+            ListContext ofList = new ListContext(context);
+            scanner.scan(lists.rows(bundle[i]), alone, ofList);
+            queue.scanned(bundle[i], lists, ofList);
         }
         return true;
     }

@@ -35,7 +35,7 @@ final class ScanQueue {
      * Has the lists of queries scanned; those of several, which come at once, together.
      *
      * @param query makes one, given its number, when its turn has come
-     * @param probed the lists of each
+     * @param probed the lists of each, after the buffer if that is to be scanned
      * @return their answers
      */
     List<CompletableFuture<Neighbors>> scan(
@@ -52,8 +52,9 @@ final class ScanQueue {
         int[] posted = new int[probed.length];
         int count = 0;
         int[][] byHome = byHome(probed, lists);
-        for (int home = 0; home < byHome.length; home++) {
+        for (int home = 0; home < byHome.length && !query.answer().isDone(); home++) {
             int[] there = byHome[home];
+            // Where a list has several homes others are likely to wait for it.
             int free = there.length == 0 || home == domains ? 0 : orchestrator.freeWorkers(home);
             if (free == 0) {
                 System.arraycopy(there, 0, posted, count, there.length);
@@ -83,14 +84,14 @@ final class ScanQueue {
         return byHome;
     }
 
+    /** On average: to look at every list costs more than bundles that are less even. */
     private long bytesEach(Lists lists, ListScanner scanner) {
-        return (long) rows.getAsInt() / lists.count() * scanner.rowBytes();
+        return (long) rows.getAsInt() * scanner.rowBytes() / lists.count();
     }
 
     private void scanAlone(IvfQuery<?> query, List<int[]> bundles, Lists lists, ListScanner scanner) {
         QueryScan scan = new QueryScan(this, lists, scanner, query);
         for (int[] bundle : bundles) {
-            // It comes before the lists.
             countScanOfBuffer(bundle[0], lists);
             try {
                 orchestrator.submit(scan, bundle, id(bundle[0], lists)).whenComplete(scan);
@@ -101,9 +102,9 @@ final class ScanQueue {
         }
     }
 
-    /** What a task that scans several lists tells of one of them. */
-    SearchContext contextOf(int list, Lists lists, SearchContext task) {
-        return new ListContext(task, id(list, lists), orchestrator);
+    /** A task that scans several lists is done with one of them, whose traffic is its own. */
+    void scanned(int list, Lists lists, ListContext context) {
+        orchestrator.touched(id(list, lists), context.nodes(), context.bytes());
     }
 
     /**
