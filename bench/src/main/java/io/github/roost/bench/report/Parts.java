@@ -49,6 +49,7 @@ public final class Parts {
             Part.of("ivf", 2, "bench ivf --nprobe 4,8,16,32,64"),
             Part.of("ivf-mixture", 2, "bench ivf --data mixture --rows 300000 --nlist 512 --k 100 --nprobe 4,8,16,32"),
             Part.of("ivf-int8", 2, "bench ivf --element float32,int8"),
+            Part.of("ivf-java", 1, "bench ivf --kernel vector --nprobe 16,32"),
             Part.of("fan-out", .5, "bench fan-out"),
             Part.of("freshness", 1, "bench freshness --data mixture"),
             Part.of("scheduling", 2, "bench scheduling --task-micros 0,10 --submitters 2,8 --rounds 2"),
