@@ -16,40 +16,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class FloatScannerTest {
-    private static final class Recorded implements SearchContext {
-        long nodes;
-        long bytes;
-
-        @Override
-        public void touched(long moreNodes, long moreBytes) {
-            nodes += moreNodes;
-            bytes += moreBytes;
-        }
-
-        @Override
-        public int worker() {
-            return 0;
-        }
-
-        @Override
-        public int domain() {
-            return 0;
-        }
-
-        @Override
-        public long epoch() {
-            return 0;
-        }
-
-        @Override
-        public boolean expired() {
-            return false;
-        }
-    }
-
     private final RowList list = threeRows();
     private final FloatScanner scanner = new FloatScanner(ScanKernels.preferred(), Metric.SQUARED_L2, 8, Float.BYTES);
-    private final Recorded context = new Recorded();
+    private final ListContext context = new ListContext(SearchContext.outside((nodes, bytes) -> {}));
 
     @Test
     void aGroupReadsTheListOnce() {
@@ -58,8 +27,8 @@ class FloatScannerTest {
         scanner.scan(list, List.of(first, second), context);
         assertThat(first.answer().join().size()).isEqualTo(2);
         assertThat(second.answer().join().size()).isEqualTo(3);
-        assertThat(context.nodes).isEqualTo(3);
-        assertThat(context.bytes).isEqualTo(3 * 8 * Float.BYTES);
+        assertThat(context.nodes()).isEqualTo(3);
+        assertThat(context.bytes()).isEqualTo(3 * 8 * Float.BYTES);
     }
 
     @Test
@@ -67,7 +36,7 @@ class FloatScannerTest {
         FloatQuery cancelled = query(1);
         cancelled.answer().cancel(false);
         scanner.scan(list, List.of(cancelled), context);
-        assertThat(context.bytes).isZero();
+        assertThat(context.bytes()).isZero();
     }
 
     @Test
@@ -75,8 +44,8 @@ class FloatScannerTest {
         FloatQuery filtered = query(3, id -> id == 1);
         scanner.scan(list, List.of(filtered), context);
         assertThat(filtered.answer().join().ids()).containsExactly(1);
-        assertThat(context.nodes).isEqualTo(1);
-        assertThat(context.bytes).isEqualTo(3 * Long.BYTES + 8 * Float.BYTES);
+        assertThat(context.nodes()).isEqualTo(1);
+        assertThat(context.bytes()).isEqualTo(3 * Long.BYTES + 8 * Float.BYTES);
     }
 
     @Test
@@ -85,7 +54,7 @@ class FloatScannerTest {
                 IntStream.range(0, 150).<IvfQuery<?>>mapToObj(i -> query(1)).toList();
         scanner.scan(list, queries, context);
         assertThat(queries).allMatch(query -> query.answer().join().size() == 1);
-        assertThat(context.nodes).isEqualTo(3 * 3);
+        assertThat(context.nodes()).isEqualTo(3 * 3);
     }
 
     @Test
