@@ -11,4 +11,5 @@ module io.github.roost.core {
     exports io.github.roost.core.mapping;
     exports io.github.roost.core.metrics;
     exports io.github.roost.core.monitor;
+    exports io.github.roost.core.task;
 }

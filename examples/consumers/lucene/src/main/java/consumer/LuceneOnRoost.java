@@ -1,7 +1,7 @@
 package consumer;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.Registration;
+import io.github.roost.core.task.Registration;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Random;

@@ -1,7 +1,7 @@
 package consumer;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.Registration;
+import io.github.roost.core.task.Registration;
 import io.github.roost.core.metrics.RoostMetrics;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;

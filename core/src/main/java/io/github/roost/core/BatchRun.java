@@ -1,5 +1,9 @@
 package io.github.roost.core;
 
+import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.Registration;
+import io.github.roost.core.task.RejectedSearchException;
+import io.github.roost.core.task.SubmitOptions;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;

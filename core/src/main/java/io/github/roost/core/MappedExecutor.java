@@ -1,5 +1,8 @@
 package io.github.roost.core;
 
+import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.task.SearchFunction;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

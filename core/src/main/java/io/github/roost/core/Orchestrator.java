@@ -3,8 +3,10 @@ package io.github.roost.core;
 import io.github.roost.core.dispatch.CrossDomainGate;
 import io.github.roost.core.dispatch.Dispatcher;
 import io.github.roost.core.dispatch.HomeDomainDispatcher;
+import io.github.roost.core.dispatch.IdleStrategy;
 import io.github.roost.core.dispatch.LoadView;
 import io.github.roost.core.dispatch.RoundRobinDispatcher;
+import io.github.roost.core.dispatch.Scheduling;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.mapping.MappingPolicy;
@@ -12,8 +14,9 @@ import io.github.roost.core.mapping.RemapRule;
 import io.github.roost.core.mapping.RemapTrigger;
 import io.github.roost.core.mapping.StayingPairing;
 import io.github.roost.core.monitor.TrafficMonitor;
+import io.github.roost.core.placement.Epoch;
+import io.github.roost.core.placement.Mapper;
 import io.github.roost.core.pool.CallerContext;
-import io.github.roost.core.pool.Epoch;
 import io.github.roost.core.pool.FanOut;
 import io.github.roost.core.pool.Reservation;
 import io.github.roost.core.pool.RoostFuture;
@@ -21,6 +24,17 @@ import io.github.roost.core.pool.SearchTask;
 import io.github.roost.core.pool.Task;
 import io.github.roost.core.pool.TaskContext;
 import io.github.roost.core.pool.WorkerPool;
+import io.github.roost.core.task.DeadlineExceededException;
+import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.Merger;
+import io.github.roost.core.task.OrchestratorClosedException;
+import io.github.roost.core.task.Part;
+import io.github.roost.core.task.Priority;
+import io.github.roost.core.task.Registration;
+import io.github.roost.core.task.RejectedSearchException;
+import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.PinResult;
 import io.github.roost.topology.Pinner;
@@ -84,6 +98,20 @@ public final class Orchestrator implements AutoCloseable {
     /** Written once, when the time to drain is over: no task at all is accepted any more. */
     private volatile boolean failing;
 
+    /** What registrations ask of this orchestrator. */
+    private final Registration.Owner owner = new Registration.Owner() {
+        @Override
+        public void unregister(Registration registration) {
+            mapper.unregister(registration);
+        }
+
+        @Override
+        public int home(int slot) {
+            Mapping mapping = mapper.epochs().current().mapping();
+            return mapping.homeCount(slot) == 1 ? mapping.home(slot, 0) : -1;
+        }
+    };
+
     private Orchestrator(Builder builder) {
         this.topology = builder.topology == null ? TopologyReader.live().read() : builder.topology;
         this.layout = WorkerLayout.of(topology);
@@ -111,7 +139,7 @@ public final class Orchestrator implements AutoCloseable {
                 layout.workers(),
                 monitor,
                 new RemapRule(builder.mappingPolicy, builder.remapTrigger),
-                builder.shortWindow,
+                Nanos.of(builder.shortWindow),
                 builder.shortPerLong(),
                 scheduling == Scheduling.V2);
         events.nameSlotsBy(mapper::nameOf);
@@ -153,7 +181,7 @@ public final class Orchestrator implements AutoCloseable {
         if (closing) {
             throw RejectedSearchException.closed("table " + name);
         }
-        return mapper.register(this, name, clusters);
+        return mapper.register(owner, name, clusters);
     }
 
     /** One id for each worker, on top of those that tables may have. */
@@ -161,11 +189,7 @@ public final class Orchestrator implements AutoCloseable {
         if (closing) {
             throw RejectedSearchException.closed("batch work " + name);
         }
-        return mapper.registerBatchWork(this, name, workers());
-    }
-
-    void unregister(Registration registration) {
-        mapper.unregister(registration);
+        return mapper.registerBatchWork(owner, name, workers());
     }
 
     /**
@@ -355,7 +379,7 @@ public final class Orchestrator implements AutoCloseable {
 
     private void checkOwned(MappingId mappingId) {
         Registration registration = mappingId.registration();
-        if (registration.owner() != this) {
+        if (!registration.isOf(owner)) {
             throw ofAnother(mappingId);
         }
         checkOpen(mappingId);
@@ -556,12 +580,6 @@ public final class Orchestrator implements AutoCloseable {
         return OrchestratorMapping.homes(mapper.epochs().current().mapping(), mappingId.slot());
     }
 
-    /** The domain that is home to a slot now, or -1 if it has several. */
-    int home(int slot) {
-        Mapping mapping = mapper.epochs().current().mapping();
-        return mapping.homeCount(slot) == 1 ? mapping.home(slot, 0) : -1;
-    }
-
     /**
      * How many workers of a domain have nothing to run, less the tasks that wait there: whether a task for what is at home there
      * would find a worker that is not busy. None where tasks do not go home, under {@link Scheduling#V0} and {@link
@@ -587,7 +605,7 @@ public final class Orchestrator implements AutoCloseable {
      */
     public void touched(MappingId mappingId, long nodes, long bytes) {
         Registration registration = mappingId.registration();
-        if (registration.owner() != this) {
+        if (!registration.isOf(owner)) {
             throw ofAnother(mappingId);
         }
         TaskContext.requireTouched(nodes, bytes);

@@ -1,5 +1,6 @@
 package io.github.roost.core;
 
+import io.github.roost.core.task.RejectedSearchException;
 import java.time.Duration;
 
 /**

@@ -3,6 +3,9 @@ package io.github.roost.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.OrchestratorClosedException;
+import io.github.roost.core.task.SearchFunction;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;

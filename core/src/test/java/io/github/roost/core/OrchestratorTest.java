@@ -3,6 +3,16 @@ package io.github.roost.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.core.dispatch.Scheduling;
+import io.github.roost.core.task.DeadlineExceededException;
+import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.OrchestratorClosedException;
+import io.github.roost.core.task.Part;
+import io.github.roost.core.task.Registration;
+import io.github.roost.core.task.RejectedSearchException;
+import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.task.SubmitOptions;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;

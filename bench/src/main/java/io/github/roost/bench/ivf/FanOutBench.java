@@ -6,7 +6,7 @@ import io.github.roost.bench.Samples;
 import io.github.roost.bench.peer.Workload;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.SearchFunction;
+import io.github.roost.core.task.SearchFunction;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Topology;

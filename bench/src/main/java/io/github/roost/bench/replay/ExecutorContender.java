@@ -1,7 +1,7 @@
 package io.github.roost.bench.replay;
 
 import io.github.roost.core.Neighbors;
-import io.github.roost.core.SearchContext;
+import io.github.roost.core.task.SearchContext;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;

@@ -1,11 +1,11 @@
 package io.github.roost.bench.replay;
 
-import io.github.roost.core.MappingId;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats.TaskCounts;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.core.Scheduling;
+import io.github.roost.core.dispatch.Scheduling;
+import io.github.roost.core.task.MappingId;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.topology.Topology;
 import java.io.IOException;

@@ -12,7 +12,7 @@ import io.github.roost.bench.sim.WindowLength;
 import io.github.roost.bench.workload.QueryStream;
 import io.github.roost.bench.workload.TableSpec;
 import io.github.roost.bench.workload.WorkloadSpec;
-import io.github.roost.core.Scheduling;
+import io.github.roost.core.dispatch.Scheduling;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
 import java.io.IOException;

@@ -9,7 +9,7 @@ import io.github.roost.bench.workload.WorkloadSpec.Index;
 import io.github.roost.bench.workload.WorkloadTables;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.SearchFunction;
+import io.github.roost.core.task.SearchFunction;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.topology.Topology;

@@ -1,10 +1,10 @@
 package io.github.roost.bench.scheduling;
 
-import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.core.Registration;
-import io.github.roost.core.SearchFunction;
+import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.Registration;
+import io.github.roost.core.task.SearchFunction;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;

@@ -1,7 +1,7 @@
 package io.github.roost.bench.sim;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.SearchFunction;
+import io.github.roost.core.task.SearchFunction;
 import io.github.roost.topology.TopologyReader;
 
 /**

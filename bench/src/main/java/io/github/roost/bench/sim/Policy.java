@@ -1,6 +1,6 @@
 package io.github.roost.bench.sim;
 
-import io.github.roost.core.Scheduling;
+import io.github.roost.core.dispatch.Scheduling;
 import io.github.roost.core.mapping.HotColdPairing;
 import io.github.roost.core.mapping.MappingPolicy;
 import io.github.roost.core.mapping.RemapRule;

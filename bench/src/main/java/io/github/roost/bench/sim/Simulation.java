@@ -4,7 +4,7 @@ import io.github.roost.bench.Latencies;
 import io.github.roost.bench.workload.QueryStream;
 import io.github.roost.bench.workload.WorkloadSpec;
 import io.github.roost.bench.workload.WorkloadSpec.Index;
-import io.github.roost.core.Scheduling;
+import io.github.roost.core.dispatch.Scheduling;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;

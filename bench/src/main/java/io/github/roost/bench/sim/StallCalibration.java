@@ -2,8 +2,8 @@ package io.github.roost.bench.sim;
 
 import io.github.roost.bench.peer.Workload;
 import io.github.roost.core.Neighbors;
-import io.github.roost.core.SearchContext;
-import io.github.roost.core.SearchFunction;
+import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.task.SearchFunction;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.ivf.IvfTable;
 import java.util.ArrayList;

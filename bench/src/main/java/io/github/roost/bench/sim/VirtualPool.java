@@ -1,10 +1,10 @@
 package io.github.roost.bench.sim;
 
-import io.github.roost.core.Scheduling;
 import io.github.roost.core.dispatch.CrossDomainGate;
 import io.github.roost.core.dispatch.Dispatcher;
 import io.github.roost.core.dispatch.HomeDomainDispatcher;
 import io.github.roost.core.dispatch.RoundRobinDispatcher;
+import io.github.roost.core.dispatch.Scheduling;
 import io.github.roost.core.dispatch.StealOrder;
 import io.github.roost.core.dispatch.Stealing;
 import io.github.roost.core.dispatch.WorkerLayout;

@@ -4,7 +4,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats;
 import io.github.roost.core.OrchestratorStats.TaskCounts;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.core.Scheduling;
+import io.github.roost.core.dispatch.Scheduling;
 import io.github.roost.topology.Topology;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,13 +1,13 @@
 package io.github.roost.bench.soak;
 
-import io.github.roost.core.Merger;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.Part;
-import io.github.roost.core.Registration;
-import io.github.roost.core.RejectedSearchException;
-import io.github.roost.core.SearchContext;
-import io.github.roost.core.SearchFunction;
-import io.github.roost.core.SubmitOptions;
+import io.github.roost.core.task.Merger;
+import io.github.roost.core.task.Part;
+import io.github.roost.core.task.Registration;
+import io.github.roost.core.task.RejectedSearchException;
+import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.task.SubmitOptions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;

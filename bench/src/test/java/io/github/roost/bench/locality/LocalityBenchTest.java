@@ -3,7 +3,7 @@ package io.github.roost.bench.locality;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.Scheduling;
+import io.github.roost.core.dispatch.Scheduling;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
 import java.time.Duration;

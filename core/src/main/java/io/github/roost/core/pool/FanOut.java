@@ -1,8 +1,9 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.DeadlineExceededException;
-import io.github.roost.core.Merger;
-import io.github.roost.core.Part;
+import io.github.roost.core.placement.Epoch;
+import io.github.roost.core.task.DeadlineExceededException;
+import io.github.roost.core.task.Merger;
+import io.github.roost.core.task.Part;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;

@@ -1,7 +1,8 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.Part;
-import io.github.roost.core.SearchContext;
+import io.github.roost.core.placement.Epoch;
+import io.github.roost.core.task.Part;
+import io.github.roost.core.task.SearchContext;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 

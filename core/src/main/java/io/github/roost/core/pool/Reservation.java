@@ -1,6 +1,6 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.Priority;
+import io.github.roost.core.task.Priority;
 import java.util.List;
 
 /** Places for the parts of one query, in rings of several workers, so that all are placed or none. One thread's. */

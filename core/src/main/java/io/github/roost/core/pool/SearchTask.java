@@ -1,8 +1,9 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.DeadlineExceededException;
-import io.github.roost.core.SearchContext;
-import io.github.roost.core.SearchFunction;
+import io.github.roost.core.placement.Epoch;
+import io.github.roost.core.task.DeadlineExceededException;
+import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.task.SearchFunction;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;

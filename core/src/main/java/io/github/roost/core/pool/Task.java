@@ -1,5 +1,7 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.placement.Epoch;
+
 /**
  * Something that runs once on a worker. A task sits in at most one ring, but the thread that waits for its result may
  * run it too: whoever wins {@link #claim()} runs or fails it, everyone else leaves it alone.

@@ -1,7 +1,7 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.SearchContext;
 import io.github.roost.core.pool.Task.Outcome;
+import io.github.roost.core.task.SearchContext;
 
 /** The context of one run of one task. Used by the running thread alone. */
 public abstract class TaskContext implements SearchContext {

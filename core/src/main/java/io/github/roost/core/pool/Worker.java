@@ -1,11 +1,11 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.IdleStrategy;
-import io.github.roost.core.Priority;
+import io.github.roost.core.dispatch.IdleStrategy;
 import io.github.roost.core.dispatch.StealOrder;
 import io.github.roost.core.dispatch.Stealing;
 import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.pool.WorkerCounters.Counter;
+import io.github.roost.core.task.Priority;
 import io.github.roost.topology.PinResult;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

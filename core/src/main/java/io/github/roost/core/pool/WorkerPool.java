@@ -1,15 +1,15 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.IdleStrategy;
-import io.github.roost.core.OrchestratorClosedException;
-import io.github.roost.core.Priority;
-import io.github.roost.core.Scheduling;
 import io.github.roost.core.dispatch.CrossDomainGate;
+import io.github.roost.core.dispatch.IdleStrategy;
+import io.github.roost.core.dispatch.Scheduling;
 import io.github.roost.core.dispatch.StealOrder;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.pool.WorkerCounters.Counter;
+import io.github.roost.core.task.OrchestratorClosedException;
+import io.github.roost.core.task.Priority;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.PinResult;
 import java.time.Duration;

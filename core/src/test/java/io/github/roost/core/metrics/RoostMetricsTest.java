@@ -3,8 +3,8 @@ package io.github.roost.core.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Machines;
-import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.task.MappingId;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.github.roost.core.Machines;
-import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.SubmitOptions;
+import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.topology.TimeSlice;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,9 +1,9 @@
 package io.github.roost.core.pool;
 
 import io.github.roost.core.Machines;
-import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.Part;
+import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.Part;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.openjdk.jcstress.annotations.Actor;

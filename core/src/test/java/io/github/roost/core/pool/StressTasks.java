@@ -1,13 +1,15 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.IdleStrategy;
 import io.github.roost.core.Machines;
-import io.github.roost.core.Scheduling;
-import io.github.roost.core.SearchFunction;
 import io.github.roost.core.dispatch.CrossDomainGate;
+import io.github.roost.core.dispatch.IdleStrategy;
+import io.github.roost.core.dispatch.Scheduling;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.monitor.TrafficMonitor;
+import io.github.roost.core.placement.Epoch;
+import io.github.roost.core.placement.Epochs;
+import io.github.roost.core.task.SearchFunction;
 
 /** Tasks for stress tests, that do nothing, and pools whose workers' threads are not started. */
 final class StressTasks {
@@ -17,7 +19,7 @@ final class StressTasks {
     private StressTasks() {}
 
     static Epoch epoch() {
-        return new Epoch(Mapping.of(1, new int[] {0}), 1);
+        return new Epochs(Mapping.of(1, new int[] {0}), 1).current();
     }
 
     static SearchTask<Integer, Integer> task(Epoch epoch) {

@@ -2,14 +2,16 @@ package io.github.roost.core.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.IdleStrategy;
 import io.github.roost.core.Machines;
-import io.github.roost.core.Priority;
-import io.github.roost.core.Scheduling;
 import io.github.roost.core.dispatch.CrossDomainGate;
+import io.github.roost.core.dispatch.IdleStrategy;
+import io.github.roost.core.dispatch.Scheduling;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.monitor.TrafficMonitor;
+import io.github.roost.core.placement.Epoch;
+import io.github.roost.core.placement.Epochs;
+import io.github.roost.core.task.Priority;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -23,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 class WorkerDeathTest {
     private final List<Integer> replaced = new CopyOnWriteArrayList<>();
     private final List<Integer> pinnedTo = new CopyOnWriteArrayList<>();
-    private final Epoch epoch = new Epoch(Mapping.of(1, new int[] {0}), 1);
+    private final Epoch epoch = new Epochs(Mapping.of(1, new int[] {0}), 1).current();
 
     @Test
     void aThreadThatDiesLosesNoTaskAndIsReplacedOnItsCore() throws Exception {

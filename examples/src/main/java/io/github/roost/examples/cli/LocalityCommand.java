@@ -3,7 +3,7 @@ package io.github.roost.examples.cli;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import io.github.roost.bench.Samples;
 import io.github.roost.bench.locality.LocalityBench;
-import io.github.roost.core.Scheduling;
+import io.github.roost.core.dispatch.Scheduling;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;

@@ -1,15 +1,15 @@
 package io.github.roost.examples.serve;
 
-import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.OrchestratorClosedException;
-import io.github.roost.core.Part;
-import io.github.roost.core.RejectedSearchException;
-import io.github.roost.core.SearchFunction;
-import io.github.roost.core.SubmitOptions;
 import io.github.roost.core.Vectors;
+import io.github.roost.core.task.DeadlineExceededException;
+import io.github.roost.core.task.OrchestratorClosedException;
+import io.github.roost.core.task.Part;
+import io.github.roost.core.task.RejectedSearchException;
+import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.examples.serve.SearchAnswer.Hit;
 import io.github.roost.examples.serve.SearchAnswer.Ran;
 import io.github.roost.examples.serve.SearchRequest.Filter;

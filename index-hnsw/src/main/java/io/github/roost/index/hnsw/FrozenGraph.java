@@ -2,7 +2,7 @@ package io.github.roost.index.hnsw;
 
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.SearchContext;
+import io.github.roost.core.task.SearchContext;
 import io.github.roost.index.hnsw.IdFilter.AllowedRows;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.GraphWalk;

@@ -2,8 +2,8 @@ package io.github.roost.index.hnsw;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
-import io.github.roost.core.SearchContext;
 import io.github.roost.core.Vectors;
+import io.github.roost.core.task.SearchContext;
 import io.github.roost.index.hnsw.IdFilter.AllowedRows;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import java.lang.invoke.VarHandle;

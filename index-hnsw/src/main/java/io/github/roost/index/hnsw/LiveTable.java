@@ -1,14 +1,14 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.MappingId;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.Registration;
-import io.github.roost.core.SearchContext;
-import io.github.roost.core.SearchFunction;
 import io.github.roost.core.TableFileException;
 import io.github.roost.core.Vectors;
+import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.Registration;
+import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.task.SearchFunction;
 import io.github.roost.index.hnsw.LiveRows.Moment;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -2,8 +2,8 @@ package io.github.roost.index.hnsw;
 
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.Part;
 import io.github.roost.core.Vectors;
+import io.github.roost.core.task.Part;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

@@ -1,11 +1,11 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.MappingId;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.Scheduling;
-import io.github.roost.core.SearchFunction;
+import io.github.roost.core.dispatch.Scheduling;
+import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.SearchFunction;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;

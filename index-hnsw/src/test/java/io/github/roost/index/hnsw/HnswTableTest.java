@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.withinPercentage;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.SearchContext;
+import io.github.roost.core.task.SearchContext;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;

@@ -10,7 +10,7 @@ import static org.assertj.core.api.Assertions.withinPercentage;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.SearchContext;
+import io.github.roost.core.task.SearchContext;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;

@@ -1,7 +1,7 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.core.Neighbors;
-import io.github.roost.core.SearchContext;
+import io.github.roost.core.task.SearchContext;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

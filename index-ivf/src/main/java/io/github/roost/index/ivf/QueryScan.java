@@ -1,7 +1,7 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.SearchContext;
-import io.github.roost.core.SearchFunction;
+import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.task.SearchFunction;
 import java.util.List;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;

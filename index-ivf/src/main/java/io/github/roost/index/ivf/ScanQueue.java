@@ -1,11 +1,11 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.MappingId;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.Registration;
-import io.github.roost.core.RejectedSearchException;
-import io.github.roost.core.SearchContext;
+import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.Registration;
+import io.github.roost.core.task.RejectedSearchException;
+import io.github.roost.core.task.SearchContext;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
-import io.github.roost.core.SearchContext;
+import io.github.roost.core.task.SearchContext;
 import io.github.roost.index.ivf.kernel.QueryGroup;
 import io.github.roost.index.ivf.kernel.Reservoir;
 import io.github.roost.index.ivf.kernel.ScanKernels;

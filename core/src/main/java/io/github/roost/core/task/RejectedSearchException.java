@@ -1,4 +1,4 @@
-package io.github.roost.core;
+package io.github.roost.core.task;
 
 import java.util.concurrent.RejectedExecutionException;
 
@@ -9,18 +9,32 @@ public final class RejectedSearchException extends RejectedExecutionException {
     /** The cache domain that had no room, or -1 when the orchestrator is closed. */
     private final int domain;
 
-    RejectedSearchException(String message, int domain) {
+    private RejectedSearchException(String message, int domain) {
         super(message);
         this.domain = domain;
     }
 
-    static RejectedSearchException full(String what, int domain, int capacity) {
+    /**
+     * A submission for which there was no room.
+     *
+     * @param what was not accepted
+     * @param domain the full cache domain
+     * @param capacity tasks that may wait per worker
+     * @return the exception
+     */
+    public static RejectedSearchException full(String what, int domain, int capacity) {
         return new RejectedSearchException(
                 "cache domain " + domain + " is full (" + capacity + " tasks a worker): " + what + " was not accepted",
                 domain);
     }
 
-    static RejectedSearchException closed(String what) {
+    /**
+     * A submission to a closed orchestrator.
+     *
+     * @param what was not accepted
+     * @return the exception
+     */
+    public static RejectedSearchException closed(String what) {
         return new RejectedSearchException("the orchestrator is closed: " + what + " was not accepted", -1);
     }
 

@@ -1,4 +1,4 @@
-package io.github.roost.core;
+package io.github.roost.core.task;
 
 /**
  * One part of a query that is answered in several places.

@@ -1,4 +1,4 @@
-package io.github.roost.core;
+package io.github.roost.core.placement;
 
 import jdk.jfr.Category;
 import jdk.jfr.DataAmount;

@@ -1,4 +1,4 @@
-package io.github.roost.core;
+package io.github.roost.core.task;
 
 /** What a running search may ask of, and must tell, the worker that runs it. Valid only during that call. */
 public interface SearchContext {

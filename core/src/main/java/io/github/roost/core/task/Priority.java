@@ -1,4 +1,4 @@
-package io.github.roost.core;
+package io.github.roost.core.task;
 
 /** Which of two queued tasks a worker takes first. */
 public enum Priority {

@@ -1,4 +1,4 @@
-package io.github.roost.core;
+package io.github.roost.core.task;
 
 /** See {@link SearchContext#outside}. */
 record OutsideContext(SearchContext.Touched listener) implements SearchContext {

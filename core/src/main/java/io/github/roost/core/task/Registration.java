@@ -1,22 +1,51 @@
-package io.github.roost.core;
+package io.github.roost.core.task;
+
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A table that an {@link Orchestrator} places: either one mapping id, or one for each of its clusters. Closing it
+ * A table that an orchestrator places: either one mapping id, or one for each of its clusters. Closing it
  * unregisters the table: tasks already accepted still run, later submissions under its ids are refused. Thread-safe.
  */
 public final class Registration implements AutoCloseable {
     private final String name;
     private final int firstSlot;
     private final MappingId[] ids;
-    private final Orchestrator owner;
-    private final boolean batchWork;
-    private volatile boolean open = true;
+    private final Owner owner;
+    /** Cleared once, by the owner, under its registration lock. */
+    private final AtomicBoolean open;
 
-    Registration(Orchestrator owner, String name, int firstSlot, int clusters, boolean batchWork) {
+    /** Who places a table. */
+    public interface Owner {
+        /**
+         * Refuses submissions under a table's ids from now on; tasks already accepted still run.
+         *
+         * @param registration made for this owner
+         */
+        void unregister(Registration registration);
+
+        /**
+         * The only home of a slot now.
+         *
+         * @param slot of a mapping id
+         * @return id of a cache domain, or -1 if the slot has several homes
+         */
+        int home(int slot);
+    }
+
+    /**
+     * Made by an orchestrator when a table is registered; of no use otherwise.
+     *
+     * @param owner who places the table
+     * @param name how the table shows in reports
+     * @param firstSlot of its mapping ids
+     * @param clusters number of mapping ids, at least 1
+     * @param open whether submissions are accepted; cleared by the owner
+     */
+    public Registration(Owner owner, String name, int firstSlot, int clusters, AtomicBoolean open) {
         this.owner = owner;
         this.name = name;
         this.firstSlot = firstSlot;
-        this.batchWork = batchWork;
+        this.open = open;
         this.ids = new MappingId[clusters];
         for (int cluster = 0; cluster < clusters; cluster++) {
             ids[cluster] = new MappingId(this, cluster);
@@ -73,24 +102,22 @@ public final class Registration implements AutoCloseable {
 
     /** {@return whether submissions under this table's ids are accepted} */
     public boolean isOpen() {
-        return open;
+        return open.get();
     }
 
-    Orchestrator owner() {
-        return owner;
+    /**
+     * Says whose table it is.
+     *
+     * @param other perhaps its owner
+     * @return whether {@code other} places this table
+     */
+    public boolean isOf(Owner other) {
+        return owner == other;
     }
 
-    int firstSlot() {
+    /** {@return the slot of the first mapping id; the others follow} */
+    public int firstSlot() {
         return firstSlot;
-    }
-
-    boolean isBatchWork() {
-        return batchWork;
-    }
-
-    /** Called by the owner under its registration lock. */
-    void markClosed() {
-        open = false;
     }
 
     @Override

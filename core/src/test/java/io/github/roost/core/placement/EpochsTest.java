@@ -1,4 +1,4 @@
-package io.github.roost.core.pool;
+package io.github.roost.core.placement;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

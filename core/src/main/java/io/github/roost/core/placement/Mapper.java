@@ -1,4 +1,4 @@
-package io.github.roost.core;
+package io.github.roost.core.placement;
 
 import io.github.roost.core.mapping.DomainLoads;
 import io.github.roost.core.mapping.FirstHomes;
@@ -8,15 +8,14 @@ import io.github.roost.core.mapping.RemapRule.Remap;
 import io.github.roost.core.monitor.Traffic;
 import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.monitor.TrafficWindows;
-import io.github.roost.core.pool.Epoch;
-import io.github.roost.core.pool.Epochs;
-import java.time.Duration;
+import io.github.roost.core.task.Registration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * the current epoch, which is written with one volatile store once the epoch and its mapping are complete. The epoch
  * before retires outside the lock, since users' code may wait for that.
  */
-final class Mapper {
+public final class Mapper {
     private static final Logger LOG = LoggerFactory.getLogger(Mapper.class);
     /** Of tables. Batch work comes on top, or a table of that many ids could not be rebuilt. */
     private static final int MOST_SLOTS = 131_072;
@@ -43,28 +42,39 @@ final class Mapper {
     private final Thread thread;
     private final Epochs epochs;
     /** Registered tables by first slot; guarded by this. */
-    private final TreeMap<Integer, Registration> tables = new TreeMap<>();
+    private final TreeMap<Integer, Table> tables = new TreeMap<>();
     /** Free ranges of slots below {@link #slotCount}, first slot to length; guarded by this. */
     private final TreeMap<Integer, Integer> free = new TreeMap<>();
     /** Slots ever handed out; guarded by this. */
     private int slotCount;
 
+    /** A registered table. */
+    private record Table(Registration registration, AtomicBoolean open, boolean batchWork) {
+        int first() {
+            return registration.firstSlot();
+        }
+
+        int clusters() {
+            return registration.clusters();
+        }
+    }
+
     private volatile boolean stopped;
     private volatile long remaps;
     private volatile long movedBytes;
 
-    Mapper(
+    public Mapper(
             int domains,
             int workers,
             TrafficMonitor monitor,
             RemapRule rule,
-            Duration shortWindow,
+            long shortWindowNanos,
             int shortPerLong,
             boolean adapts) {
         this.domains = domains;
         this.monitor = monitor;
         this.rule = rule;
-        this.shortWindowNanos = Nanos.of(shortWindow);
+        this.shortWindowNanos = shortWindowNanos;
         this.adapts = adapts;
         this.windows = new TrafficWindows(shortPerLong);
         this.epochs = new Epochs(Mapping.empty(domains), workers);
@@ -75,11 +85,11 @@ final class Mapper {
                 .unstarted(this::endWindowsInTime);
     }
 
-    void start() {
+    public void start() {
         thread.start();
     }
 
-    void stop() {
+    public void stop() {
         stopped = true;
         LockSupport.unpark(thread);
     }
@@ -102,7 +112,7 @@ final class Mapper {
     }
 
     /** Ends a short window; true if a new mapping was published. */
-    boolean endWindow() {
+    public boolean endWindow() {
         Optional<Epoch> before = remap();
         before.ifPresent(epochs::letRetire);
         return before.isPresent();
@@ -138,7 +148,7 @@ final class Mapper {
         return DomainLoads.imbalance(DomainLoads.of(mapping, traffic.bytes()));
     }
 
-    CompletableFuture<Void> advanceEpoch() {
+    public CompletableFuture<Void> advanceEpoch() {
         Epoch before = publishAgain();
         epochs.letRetire(before);
         return before.retired().copy();
@@ -149,11 +159,11 @@ final class Mapper {
         return epochs.publish(epochs.current().mapping());
     }
 
-    Epochs epochs() {
+    public Epochs epochs() {
         return epochs;
     }
 
-    Registration register(Orchestrator owner, String name, int clusters) {
+    public Registration register(Registration.Owner owner, String name, int clusters) {
         if (clusters < 1) {
             throw new IllegalArgumentException("table " + name + " must have at least 1 cluster, got " + clusters);
         }
@@ -161,11 +171,11 @@ final class Mapper {
     }
 
     /** Registers what lasts as long as some batch work does and does not count as a table's. */
-    Registration registerBatchWork(Orchestrator owner, String name, int workers) {
+    public Registration registerBatchWork(Registration.Owner owner, String name, int workers) {
         return register(owner, name, workers, true);
     }
 
-    private Registration register(Orchestrator owner, String name, int clusters, boolean batchWork) {
+    private Registration register(Registration.Owner owner, String name, int clusters, boolean batchWork) {
         Registration registration;
         Epoch before;
         synchronized (this) {
@@ -173,8 +183,9 @@ final class Mapper {
                 requireRoom(name, clusters);
             }
             int first = takeSlots(clusters);
-            registration = new Registration(owner, name, first, clusters, batchWork);
-            tables.put(first, registration);
+            AtomicBoolean open = new AtomicBoolean(true);
+            registration = new Registration(owner, name, first, clusters, open);
+            tables.put(first, new Table(registration, open, batchWork));
             monitor.ensureCapacity(slotCount);
             before = epochs.publish(withHomesFor(first, clusters));
         }
@@ -184,8 +195,8 @@ final class Mapper {
 
     private void requireRoom(String name, int clusters) {
         int registered = tables.values().stream()
-                .filter(table -> !table.isBatchWork())
-                .mapToInt(Registration::clusters)
+                .filter(table -> !table.batchWork())
+                .mapToInt(Table::clusters)
                 .sum();
         if (clusters > MOST_SLOTS - registered) {
             throw new IllegalArgumentException("all tables together may have 131,072 mapping ids, " + registered
@@ -216,8 +227,8 @@ final class Mapper {
         double[] loads = DomainLoads.of(
                 now, windows.longWindow().plus(Traffic.none(now.slots())).bytes());
         int[] ids = new int[domains];
-        for (Registration table : tables.values()) {
-            for (int slot = table.firstSlot(); slot < table.firstSlot() + table.clusters(); slot++) {
+        for (Table table : tables.values()) {
+            for (int slot = table.first(); slot < table.first() + table.clusters(); slot++) {
                 if (slot < first || slot >= first + clusters) {
                     ids[now.home(slot, 0)]++;
                 }
@@ -235,13 +246,14 @@ final class Mapper {
      * Refuses the table's ids from now on. Its slots are handed out again only when the tasks dispatched before have
      * finished, so that their traffic is not booked on the next owner.
      */
-    void unregister(Registration registration) {
+    public void unregister(Registration registration) {
         Epoch last;
         synchronized (this) {
-            if (!registration.isOpen()) {
+            Table table = tables.get(registration.firstSlot());
+            if (table == null || table.registration() != registration || !registration.isOpen()) {
                 return;
             }
-            registration.markClosed();
+            table.open().set(false);
             last = publishAgain();
         }
         last.retired().thenRun(() -> recycle(registration));
@@ -265,36 +277,36 @@ final class Mapper {
     }
 
     /** The name of the table that owns a slot, with the cluster where there are several. */
-    synchronized String nameOf(int slot) {
-        Map.Entry<Integer, Registration> entry = tables.floorEntry(slot);
+    public synchronized String nameOf(int slot) {
+        Map.Entry<Integer, Table> entry = tables.floorEntry(slot);
         if (entry == null || slot >= entry.getKey() + entry.getValue().clusters()) {
             return "slot " + slot;
         }
-        return new MappingId(entry.getValue(), slot - entry.getKey()).toString();
+        return entry.getValue().registration().id(slot - entry.getKey()).toString();
     }
 
-    synchronized List<Registration> tables() {
-        return new ArrayList<>(tables.values());
+    public synchronized List<Registration> tables() {
+        return new ArrayList<>(tables.values().stream().map(Table::registration).toList());
     }
 
     synchronized int slotCount() {
         return slotCount;
     }
 
-    Traffic totals() {
+    public Traffic totals() {
         return monitor.totals(slotCount());
     }
 
-    synchronized double longWindowImbalance() {
+    public synchronized double longWindowImbalance() {
         Mapping now = epochs.current().mapping();
         return imbalance(now, windows.longWindow().plus(Traffic.none(now.slots())));
     }
 
-    long remaps() {
+    public long remaps() {
         return remaps;
     }
 
-    long movedBytes() {
+    public long movedBytes() {
         return movedBytes;
     }
 }

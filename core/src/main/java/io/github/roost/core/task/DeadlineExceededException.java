@@ -1,4 +1,4 @@
-package io.github.roost.core;
+package io.github.roost.core.task;
 
 import java.util.concurrent.TimeUnit;
 

@@ -1,4 +1,4 @@
-package io.github.roost.core;
+package io.github.roost.core.task;
 
 /**
  * A search as an index offers it: runs on a worker of the mapping id's home domain.

@@ -1,4 +1,4 @@
-package io.github.roost.core.pool;
+package io.github.roost.core.placement;
 
 import io.github.roost.core.mapping.Mapping;
 import org.openjdk.jcstress.annotations.Actor;

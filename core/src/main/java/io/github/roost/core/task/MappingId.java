@@ -1,4 +1,4 @@
-package io.github.roost.core;
+package io.github.roost.core.task;
 
 /**
  * What placement is decided for: one HNSW table, or one cluster of an IVF table. Handed out by a {@link Registration};

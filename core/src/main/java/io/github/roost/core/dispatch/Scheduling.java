@@ -1,4 +1,4 @@
-package io.github.roost.core;
+package io.github.roost.core.dispatch;
 
 /** How tasks are dispatched and stolen: the paper's two baselines and its design. */
 public enum Scheduling {

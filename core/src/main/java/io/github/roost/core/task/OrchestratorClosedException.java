@@ -1,4 +1,4 @@
-package io.github.roost.core;
+package io.github.roost.core.task;
 
 /** The orchestrator was closed, and its time to drain ran out, before the task was done. */
 public final class OrchestratorClosedException extends RuntimeException {

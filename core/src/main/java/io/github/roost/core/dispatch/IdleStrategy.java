@@ -1,4 +1,4 @@
-package io.github.roost.core;
+package io.github.roost.core.dispatch;
 
 /**
  * How long a worker that finds nothing to run keeps looking before it sleeps. Shared by all workers: stateless. A worker on
