@@ -1,12 +1,8 @@
 package io.github.roost.core;
 
 import io.github.roost.core.dispatch.CrossDomainGate;
-import io.github.roost.core.dispatch.Dispatcher;
-import io.github.roost.core.dispatch.HomeDomainDispatcher;
 import io.github.roost.core.dispatch.IdleStrategy;
-import io.github.roost.core.dispatch.LoadView;
-import io.github.roost.core.dispatch.RoundRobinDispatcher;
-import io.github.roost.core.dispatch.Scheduling;
+import io.github.roost.core.dispatch.SchedulingPolicy;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.mapping.MappingPolicy;
@@ -14,14 +10,10 @@ import io.github.roost.core.mapping.RemapRule;
 import io.github.roost.core.mapping.RemapTrigger;
 import io.github.roost.core.mapping.StayingPairing;
 import io.github.roost.core.monitor.TrafficMonitor;
-import io.github.roost.core.placement.Epoch;
 import io.github.roost.core.placement.Mapper;
-import io.github.roost.core.pool.CallerContext;
-import io.github.roost.core.pool.FanOut;
-import io.github.roost.core.pool.Reservation;
+import io.github.roost.core.pool.CallerRunner;
+import io.github.roost.core.pool.Request.Kind;
 import io.github.roost.core.pool.RoostFuture;
-import io.github.roost.core.pool.SearchTask;
-import io.github.roost.core.pool.Task;
 import io.github.roost.core.pool.TaskContext;
 import io.github.roost.core.pool.WorkerPool;
 import io.github.roost.core.task.DeadlineExceededException;
@@ -29,11 +21,11 @@ import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Merger;
 import io.github.roost.core.task.OrchestratorClosedException;
 import io.github.roost.core.task.Part;
-import io.github.roost.core.task.Priority;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.RejectedSearchException;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.task.Step;
 import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.PinResult;
@@ -47,11 +39,9 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.function.IntConsumer;
-import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,8 +61,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Orchestrator implements AutoCloseable {
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(30);
-    /** How often a submitter that waits for room looks again. */
-    private static final long ROOM_POLL_NANOS = 20_000;
     /** How often a closing thread looks whether the last task has finished. */
     private static final long DRAIN_POLL_NANOS = 100_000;
     /** How long closing waits for interrupted or failed searches to leave their workers. */
@@ -80,23 +68,14 @@ public final class Orchestrator implements AutoCloseable {
 
     private final Topology topology;
     private final WorkerLayout layout;
-    private final Scheduling scheduling;
-    private final OverloadPolicy overloadPolicy;
-    private final int ringCapacity;
-    private final Dispatcher dispatcher;
+    private final SchedulingPolicy scheduling;
     private final TrafficMonitor monitor;
     private final WorkerPool pool;
-    private final LoadView load;
     private final Mapper mapper;
-    private final AtomicLong roundRobin = new AtomicLong();
-    private final LongAdder rejected = new LongAdder();
-    private final CallerTotals callerTotals = new CallerTotals();
+    private final CallerRunner callers;
+    private final Admission admission;
+    private final Indexing indexing;
     private final CompletableFuture<Boolean> closed = new CompletableFuture<>();
-
-    /** Written once, by the first close: no task from outside is accepted any more. */
-    private volatile boolean closing;
-    /** Written once, when the time to drain is over: no task at all is accepted any more. */
-    private volatile boolean failing;
 
     /** What registrations ask of this orchestrator. */
     private final Registration.Owner owner = new Registration.Owner() {
@@ -116,24 +95,24 @@ public final class Orchestrator implements AutoCloseable {
         this.topology = builder.topology == null ? TopologyReader.live().read() : builder.topology;
         this.layout = WorkerLayout.of(topology);
         this.scheduling = builder.scheduling;
-        this.overloadPolicy = builder.overloadPolicy;
-        this.ringCapacity = builder.ringCapacity;
-        this.dispatcher =
-                scheduling == Scheduling.V2 ? new HomeDomainDispatcher(layout) : new RoundRobinDispatcher(layout);
         this.monitor = new TrafficMonitor(layout.domains());
         RuntimeEvents events = new RuntimeEvents(builder.slowTaskThreshold);
         Pinner pinner = Pinner.of(topology);
+        AtomicLong inTurn = new AtomicLong();
         this.pool = new WorkerPool(
-                layout,
-                scheduling,
-                builder.pinner == null ? pinner::pin : builder.pinner,
-                pinner::currentCpu,
-                builder.crossDomainGate,
-                builder.idleStrategy,
-                ringCapacity,
-                monitor,
-                events);
-        this.load = pool::load;
+                new WorkerPool.Setup(
+                        layout,
+                        scheduling,
+                        builder.pinner == null ? pinner::pin : builder.pinner,
+                        pinner::currentCpu,
+                        builder.crossDomainGate,
+                        builder.idleStrategy,
+                        builder.ringCapacity,
+                        builder.maintenanceShare,
+                        monitor,
+                        events),
+                scheduling.dispatcher(layout),
+                scheduling.usesHomes() ? () -> ThreadLocalRandom.current().nextLong() >>> 1 : inTurn::getAndIncrement);
         this.mapper = new Mapper(
                 layout.domains(),
                 layout.workers(),
@@ -141,7 +120,10 @@ public final class Orchestrator implements AutoCloseable {
                 new RemapRule(builder.mappingPolicy, builder.remapTrigger),
                 Nanos.of(builder.shortWindow),
                 builder.shortPerLong(),
-                scheduling == Scheduling.V2);
+                scheduling.usesHomes());
+        this.callers = new CallerRunner(pool, monitor);
+        this.admission = new Admission(mapper.epochs(), pool, callers, builder.overloadPolicy, builder.ringCapacity);
+        this.indexing = new Indexing(this, admission, pool);
         events.nameSlotsBy(mapper::nameOf);
         try {
             pool.start();
@@ -178,7 +160,7 @@ public final class Orchestrator implements AutoCloseable {
      * @throws IllegalArgumentException if all tables together would have more than 131,072 ids
      */
     public Registration register(String name, int clusters) {
-        if (closing) {
+        if (admission.isClosing()) {
             throw RejectedSearchException.closed("table " + name);
         }
         return mapper.register(owner, name, clusters);
@@ -186,7 +168,7 @@ public final class Orchestrator implements AutoCloseable {
 
     /** One id for each worker, on top of those that tables may have. */
     Registration registerBatchWork(String name) {
-        if (closing) {
+        if (admission.isClosing()) {
             throw RejectedSearchException.closed("batch work " + name);
         }
         return mapper.registerBatchWork(owner, name, workers());
@@ -232,21 +214,7 @@ public final class Orchestrator implements AutoCloseable {
             throw new NullPointerException("search function and options must not be null");
         }
         checkOwned(mappingId);
-        long ticket = ticket();
-        long now = submissionTime(ticket, options);
-        long deadline = deadline(now, options);
-        Epoch epoch = enterEpoch(mappingId, 1);
-        boolean accepted = false;
-        try {
-            checkOpen(mappingId);
-            SearchTask<Q, R> task = new SearchTask<>(searchFunction, query, mappingId.slot(), epoch, now, deadline);
-            accepted = offerOrApplyPolicy(mappingId, task, options.priority(), ticket);
-            return task;
-        } finally {
-            if (!accepted) {
-                epoch.exit(lane(), 1);
-            }
-        }
+        return admission.submit(Kind.ONE_SLICE, searchFunction, query, mappingId, options);
     }
 
     /**
@@ -288,30 +256,14 @@ public final class Orchestrator implements AutoCloseable {
         for (Part<?, P> part : all) {
             checkOwned(part.mappingId());
         }
-        long now = System.nanoTime();
-        long deadline = deadline(now, options);
-        Epoch epoch = enterEpoch(all.getFirst().mappingId(), all.size());
-        boolean accepted = false;
-        try {
-            for (Part<?, P> part : all) {
-                checkOpen(part.mappingId());
-            }
-            FanOut<P, R> fanOut = new FanOut<>(all, merger, epoch, now, deadline);
-            List<? extends Task> tasks = fanOut.parts();
-            Reservation places = new Reservation(pool, options.priority(), tasks.size());
-            boolean inRings = reserveAllOrApplyPolicy(all, places, epoch.mapping(), now);
-            accepted = true;
-            if (inRings) {
-                places.put(tasks);
-            } else {
-                tasks.forEach(this::runInCaller);
-            }
-            return fanOut;
-        } finally {
-            if (!accepted) {
-                epoch.exit(lane(), all.size());
-            }
-        }
+        Step.Fork<List<Part<?, P>>, Object, P, R> fork =
+                new Step.Fork<>(all, List.of(), null, (same, results, context) -> Step.done(merger.merge(results)));
+        return admission.fork(fork, all, all.getFirst().mappingId(), options);
+    }
+
+    /** {@return what index authors need beyond searching} */
+    public Indexing indexing() {
+        return indexing;
     }
 
     /**
@@ -377,180 +329,17 @@ public final class Orchestrator implements AutoCloseable {
         return pool.callingWorker() >= 0;
     }
 
-    private void checkOwned(MappingId mappingId) {
+    void checkOwned(MappingId mappingId) {
         Registration registration = mappingId.registration();
         if (!registration.isOf(owner)) {
             throw ofAnother(mappingId);
         }
-        checkOpen(mappingId);
+        Admission.checkOpen(mappingId);
     }
 
     private static IllegalArgumentException ofAnother(MappingId mappingId) {
         return new IllegalArgumentException(
                 "mapping id must be of a table registered here, got " + mappingId + " of another orchestrator");
-    }
-
-    /**
-     * Once more within an epoch: unregistering closes the table before it publishes the next epoch, so a task that finds
-     * it open there is waited for before the slots are handed out again.
-     */
-    private static void checkOpen(MappingId mappingId) {
-        if (!mappingId.registration().isOpen()) {
-            throw new IllegalArgumentException(
-                    "mapping id must be of a registered table, got " + mappingId + ", which is unregistered");
-        }
-    }
-
-    /** Reads the clock only where it is needed, and for one submission in eight: it costs as much as the rest. */
-    private static long submissionTime(long ticket, SubmitOptions options) {
-        boolean sampled = ticket * 0x9E3779B97F4A7C15L >>> 61 == 0;
-        return sampled || !options.timeout().isZero() ? System.nanoTime() : Task.NOT_TIMED;
-    }
-
-    private static long deadline(long now, SubmitOptions options) {
-        return options.timeout().isZero() ? Task.NO_DEADLINE : now + Nanos.of(options.timeout());
-    }
-
-    /**
-     * Counts tasks into the current epoch. Counting comes before the look at {@link #closing}, and closing before the
-     * look at the counts, so a task is either seen by {@link #close} or refused here.
-     */
-    private Epoch enterEpoch(MappingId mappingId, int tasks) {
-        while (true) {
-            Epoch epoch = mapper.epochs().current();
-            epoch.enter(lane(), tasks);
-            if (epoch != mapper.epochs().current()) {
-                epoch.exit(lane(), tasks);
-                continue;
-            }
-            if (failing || (closing && pool.callingWorker() < 0)) {
-                epoch.exit(lane(), tasks);
-                rejected.increment();
-                throw RejectedSearchException.closed(mappingId.toString());
-            }
-            return epoch;
-        }
-    }
-
-    /** Where this thread counts tasks in and out: beside other threads, not on their cache lines. */
-    private static long lane() {
-        return Thread.currentThread().threadId();
-    }
-
-    private long ticket() {
-        return scheduling == Scheduling.V2
-                ? ThreadLocalRandom.current().nextLong() >>> 1
-                : roundRobin.getAndIncrement();
-    }
-
-    /** Puts the task into a ring, or runs it here, or fails to: true once it is accepted. */
-    private boolean offerOrApplyPolicy(MappingId mappingId, SearchTask<?, ?> task, Priority priority, long ticket) {
-        Mapping mapping = task.epoch().mapping();
-        int preferred = dispatcher.worker(mappingId.slot(), mapping, load, ticket);
-        if (offerNear(preferred, priority, task)) {
-            return true;
-        }
-        if (runsInCaller()) {
-            runInCaller(task);
-            return true;
-        }
-        long since = System.nanoTime();
-        while (mayStillWait(since)) {
-            LockSupport.parkNanos(this, ROOM_POLL_NANOS);
-            if (offerNear(preferred, priority, task)) {
-                return true;
-            }
-        }
-        throw full(mappingId.toString(), layout.domainOf(preferred));
-    }
-
-    private boolean offerNear(int preferred, Priority priority, Task task) {
-        return tryNear(preferred, worker -> pool.offer(worker, priority, task));
-    }
-
-    /** Tries the preferred worker and then the others of its domain; whether one accepted. */
-    private boolean tryNear(int preferred, IntPredicate attempt) {
-        if (attempt.test(preferred)) {
-            return true;
-        }
-        int domain = layout.domainOf(preferred);
-        for (int i = 0; i < layout.workersIn(domain); i++) {
-            int worker = layout.workerIn(domain, i);
-            if (worker != preferred && attempt.test(worker)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private RejectedSearchException full(String what, int domain) {
-        rejected.increment();
-        RuntimeEvents.rejected(what, domain);
-        return RejectedSearchException.full(what, domain, ringCapacity);
-    }
-
-    private boolean runsInCaller() {
-        return switch (overloadPolicy.kind()) {
-            case REJECT -> false;
-            case CALLER_RUNS -> true;
-            case BLOCK -> pool.callingWorker() >= 0;
-        };
-    }
-
-    private boolean mayStillWait(long since) {
-        return overloadPolicy.kind() == OverloadPolicy.Kind.BLOCK
-                && !failing
-                && !Thread.currentThread().isInterrupted()
-                && System.nanoTime() - since < Nanos.of(overloadPolicy.timeout());
-    }
-
-    /** Reserves a place for every part; false when the submitter is to run the parts. */
-    private boolean reserveAllOrApplyPolicy(
-            List<? extends Part<?, ?>> parts, Reservation places, Mapping mapping, long now) {
-        while (true) {
-            int full = reserveAll(parts, places, mapping);
-            if (full < 0) {
-                return true;
-            }
-            if (runsInCaller()) {
-                return false;
-            }
-            if (!mayStillWait(now)) {
-                throw full("a fan-out of " + parts.size() + " parts", full);
-            }
-            LockSupport.parkNanos(this, ROOM_POLL_NANOS);
-        }
-    }
-
-    /** Reserves a place for every part and returns -1, or for none and returns the full domain. */
-    private int reserveAll(List<? extends Part<?, ?>> parts, Reservation places, Mapping mapping) {
-        for (Part<?, ?> part : parts) {
-            int preferred = dispatcher.worker(part.mappingId().slot(), mapping, load, ticket());
-            if (!tryNear(preferred, places::reserve)) {
-                places.release();
-                return layout.domainOf(preferred);
-            }
-        }
-        return -1;
-    }
-
-    private void runInCaller(Task task) {
-        if (task.claim()) {
-            try {
-                task.run(new CallerContext(task, System.nanoTime(), this::book));
-            } finally {
-                task.epoch().exit(lane(), 1);
-            }
-        }
-    }
-
-    private void book(TaskContext context, Task.Outcome outcome) {
-        callerTotals.add(outcome);
-        CallerContext caller = (CallerContext) context;
-        if (caller.touchedBytes() > 0) {
-            int slot = caller.task().slot();
-            monitor.add(caller.task().epoch().mapping().home(slot, 0), slot, caller.touchedBytes());
-        }
     }
 
     /** {@return the machine as this orchestrator uses it} */
@@ -582,8 +371,7 @@ public final class Orchestrator implements AutoCloseable {
 
     /**
      * How many workers of a domain have nothing to run, less the tasks that wait there: whether a task for what is at home there
-     * would find a worker that is not busy. None where tasks do not go home, under {@link Scheduling#V0} and {@link
-     * Scheduling#V1}.
+     * would find a worker that is not busy. None under a {@link SchedulingPolicy} without homes.
      *
      * @param domain id of a cache domain
      * @return at least 0; may be a moment old
@@ -591,7 +379,7 @@ public final class Orchestrator implements AutoCloseable {
      */
     public int freeWorkers(int domain) {
         Vectors.requireRange("domain", domain, 0, layout.domains() - 1);
-        return scheduling == Scheduling.V2 ? pool.freeIn(domain) : 0;
+        return scheduling.usesHomes() ? pool.freeIn(domain) : 0;
     }
 
     /**
@@ -668,7 +456,7 @@ public final class Orchestrator implements AutoCloseable {
         if (mostTables < 0) {
             throw new IllegalArgumentException("the number of tables must be at least 0, got " + mostTables);
         }
-        return OrchestratorStats.of(layout, pool, mapper, scheduling, callerTotals, rejected.sum(), mostTables);
+        return OrchestratorStats.of(layout, pool, mapper, scheduling, callers, admission.rejected(), mostTables);
     }
 
     /** Closes with a timeout of 30 seconds. */
@@ -694,15 +482,15 @@ public final class Orchestrator implements AutoCloseable {
             throw new NullPointerException("timeout must not be null");
         }
         synchronized (closed) {
-            if (closing) {
+            if (admission.isClosing()) {
                 return closed.join();
             }
-            closing = true;
+            admission.close();
         }
         mapper.stop();
         boolean drained = awaitEmpty(timeout);
         if (!drained) {
-            failing = true;
+            admission.fail();
             pool.failEverything(new OrchestratorClosedException());
             awaitEmpty(FORCED_JOIN);
         }
@@ -735,7 +523,7 @@ public final class Orchestrator implements AutoCloseable {
 
         private @Nullable Topology topology;
         private @Nullable Function<Core, PinResult> pinner;
-        private Scheduling scheduling = Scheduling.V2;
+        private SchedulingPolicy scheduling = SchedulingPolicy.HOME_DOMAIN;
         private OverloadPolicy overloadPolicy = OverloadPolicy.reject();
         private int ringCapacity = 1024;
         private IdleStrategy idleStrategy = IdleStrategy.spinThenPark(1_000);
@@ -745,6 +533,7 @@ public final class Orchestrator implements AutoCloseable {
         private Duration shortWindow = Duration.ofSeconds(10);
         private Duration longWindow = Duration.ofSeconds(60);
         private Duration slowTaskThreshold = Duration.ofMillis(100);
+        private double maintenanceShare = .02;
 
         private Builder() {}
 
@@ -774,10 +563,10 @@ public final class Orchestrator implements AutoCloseable {
         /**
          * Sets how tasks are dispatched and stolen.
          *
-         * @param value default {@link Scheduling#V2}
+         * @param value default {@link SchedulingPolicy#HOME_DOMAIN}
          * @return this builder
          */
-        public Builder scheduling(Scheduling value) {
+        public Builder scheduling(SchedulingPolicy value) {
             this.scheduling = value;
             return this;
         }
@@ -822,7 +611,7 @@ public final class Orchestrator implements AutoCloseable {
         /**
          * Sets when tasks may cross domains.
          *
-         * @param value default from 2 waiting tasks a worker on, after 200 microseconds
+         * @param value default {@link CrossDomainGate#DEFAULT}
          * @return this builder
          */
         public Builder crossDomainGate(CrossDomainGate value) {
@@ -882,6 +671,20 @@ public final class Orchestrator implements AutoCloseable {
          */
         public Builder slowTaskThreshold(Duration value) {
             this.slowTaskThreshold = value;
+            return this;
+        }
+
+        /**
+         * Sets how much of a busy worker's time is maintenance's while that waits. Idle workers do more.
+         *
+         * @param value from 0, never while searches wait, to .5; default .02
+         * @return this builder
+         */
+        public Builder maintenanceShare(double value) {
+            if (!(value >= 0 && value <= .5)) {
+                throw new IllegalArgumentException("maintenance share must be between 0 and .5, got " + value);
+            }
+            this.maintenanceShare = value;
             return this;
         }
 

@@ -1,11 +1,12 @@
 package io.github.roost.core;
 
-import io.github.roost.core.dispatch.Scheduling;
+import io.github.roost.core.dispatch.SchedulingPolicy;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.DomainLoads;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.monitor.Traffic;
 import io.github.roost.core.placement.Mapper;
+import io.github.roost.core.pool.CallerRunner;
 import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.pool.WorkerPool;
 import io.github.roost.core.pool.WorkerTotals;
@@ -26,19 +27,19 @@ import org.jspecify.annotations.Nullable;
  * @param movedBytes traffic whose home those remaps changed, in bytes of their windows
  * @param imbalance largest domain traffic over the mean, in the last long window; 1 is perfect
  * @param tasks tasks by outcome
- * @param replacedWorkers worker threads that died and were replaced
+ * @param restartedWorkers how often a worker was struck by an error that was no task's own, and went on
  * @param workers one entry a worker, in order of their indices
  * @param domains one entry a cache domain, in order of their ids
  * @param tables one entry a registered table, by traffic descending, then name; as many as were asked for
  */
 public record OrchestratorStats(
-        Scheduling scheduling,
+        SchedulingPolicy scheduling,
         long epoch,
         long remaps,
         long movedBytes,
         double imbalance,
         TaskCounts tasks,
-        long replacedWorkers,
+        long restartedWorkers,
         List<WorkerStats> workers,
         List<DomainStats> domains,
         List<TableStats> tables) {
@@ -127,8 +128,8 @@ public record OrchestratorStats(
             WorkerLayout layout,
             WorkerPool pool,
             Mapper mapper,
-            Scheduling scheduling,
-            CallerTotals callers,
+            SchedulingPolicy scheduling,
+            CallerRunner callers,
             long rejected,
             int mostTables) {
         Traffic totals = mapper.totals();
@@ -155,19 +156,19 @@ public record OrchestratorStats(
                 mapper.movedBytes(),
                 mapper.longWindowImbalance(),
                 taskCounts(counts, callers, pool.failedWaitingTasks(), rejected),
-                pool.replacedWorkers(),
+                pool.restartedWorkers(),
                 workers,
                 domains(layout, pool, counts, mapping, mapper.tables(), totals),
                 tables(mapper, totals, mostTables));
     }
 
     private static TaskCounts taskCounts(
-            List<WorkerTotals> counts, CallerTotals callers, long failedWaiting, long rejected) {
+            List<WorkerTotals> counts, CallerRunner callers, long failedWaiting, long rejected) {
         return new TaskCounts(
-                counts.stream().mapToLong(WorkerTotals::completed).sum() + callers.get(Outcome.COMPLETED),
-                counts.stream().mapToLong(WorkerTotals::failed).sum() + callers.get(Outcome.FAILED) + failedWaiting,
-                counts.stream().mapToLong(WorkerTotals::cancelled).sum() + callers.get(Outcome.CANCELLED),
-                counts.stream().mapToLong(WorkerTotals::expired).sum() + callers.get(Outcome.EXPIRED),
+                counts.stream().mapToLong(WorkerTotals::completed).sum() + callers.count(Outcome.COMPLETED),
+                counts.stream().mapToLong(WorkerTotals::failed).sum() + callers.count(Outcome.FAILED) + failedWaiting,
+                counts.stream().mapToLong(WorkerTotals::cancelled).sum() + callers.count(Outcome.CANCELLED),
+                counts.stream().mapToLong(WorkerTotals::expired).sum() + callers.count(Outcome.EXPIRED),
                 rejected,
                 counts.stream().mapToLong(WorkerTotals::intraSteals).sum(),
                 counts.stream().mapToLong(WorkerTotals::crossSteals).sum());

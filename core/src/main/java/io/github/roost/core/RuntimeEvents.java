@@ -49,8 +49,8 @@ final class RuntimeEvents implements PoolListener {
     }
 
     @Override
-    public void workerReplaced(int worker) {
-        WorkerReplacedEvent event = new WorkerReplacedEvent();
+    public void workerRestarted(int worker) {
+        WorkerRestartedEvent event = new WorkerRestartedEvent();
         event.worker = worker;
         event.commit();
     }
@@ -93,11 +93,11 @@ final class RuntimeEvents implements PoolListener {
         String mappingId = "";
     }
 
-    @Name("io.github.roost.WorkerReplaced")
-    @Label("Worker Replaced")
+    @Name("io.github.roost.WorkerRestarted")
+    @Label("Worker Restarted")
     @Category("Roost")
     @StackTrace(false)
-    static final class WorkerReplacedEvent extends Event {
+    static final class WorkerRestartedEvent extends Event {
         @Label("Worker")
         int worker;
     }

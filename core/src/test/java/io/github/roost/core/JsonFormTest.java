@@ -51,7 +51,7 @@ class JsonFormTest {
                         "movedBytes",
                         "imbalance",
                         "tasks",
-                        "replacedWorkers",
+                        "restartedWorkers",
                         "workers",
                         "domains",
                         "tables");

@@ -3,7 +3,7 @@ package io.github.roost.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.dispatch.Scheduling;
+import io.github.roost.core.dispatch.SchedulingPolicy;
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.OrchestratorClosedException;
@@ -84,8 +84,17 @@ class OrchestratorTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"V0,1,2", "V1,1,2", "V2,1,2", "V0,12,8", "V1,12,8", "V2,12,8", "V2,1,1", "V2,2,1"})
-    void everySubmittedTaskCompletesExactlyOnce(Scheduling scheduling, int domains, int cores) throws Exception {
+    @CsvSource({
+        "ROUND_ROBIN,1,2",
+        "WORK_STEALING,1,2",
+        "HOME_DOMAIN,1,2",
+        "ROUND_ROBIN,12,8",
+        "WORK_STEALING,12,8",
+        "HOME_DOMAIN,12,8",
+        "HOME_DOMAIN,1,1",
+        "HOME_DOMAIN,2,1"
+    })
+    void everySubmittedTaskCompletesExactlyOnce(SchedulingPolicy scheduling, int domains, int cores) throws Exception {
         int tasks = 20_000;
         int submitters = 4;
         AtomicIntegerArray runs = new AtomicIntegerArray(tasks);
@@ -132,8 +141,8 @@ class OrchestratorTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Scheduling.class)
-    void aFanOutMergesItsPartsInOrder(Scheduling scheduling) {
+    @EnumSource(SchedulingPolicy.class)
+    void aFanOutMergesItsPartsInOrder(SchedulingPolicy scheduling) {
         try (Orchestrator orchestrator =
                 Machines.orchestrator(3, 2).scheduling(scheduling).build()) {
             Registration table = orchestrator.register("table", 10);
@@ -171,7 +180,7 @@ class OrchestratorTest {
                 assertThat(good.join()).isEqualTo(42);
             }
             assertThat(orchestrator.stats().tasks().failed()).isEqualTo(3);
-            assertThat(orchestrator.stats().replacedWorkers()).isZero();
+            assertThat(orchestrator.stats().restartedWorkers()).isZero();
         }
     }
 
@@ -212,7 +221,7 @@ class OrchestratorTest {
                             .join())
                     .isEqualTo(42);
             OrchestratorStats stats = orchestrator.stats();
-            assertThat(stats.replacedWorkers()).isZero();
+            assertThat(stats.restartedWorkers()).isZero();
             assertThat(stats.workers().getFirst().pin())
                     .isNotNull()
                     .satisfies(pin -> assertThat(pin.pinned()).isFalse())
@@ -234,7 +243,7 @@ class OrchestratorTest {
             for (int i = 0; i < 100; i++) {
                 assertThat(orchestrator.submit(DOUBLE, i, id).join()).isEqualTo(2 * i);
             }
-            assertThat(orchestrator.stats().replacedWorkers()).isZero();
+            assertThat(orchestrator.stats().restartedWorkers()).isZero();
         }
         assertThat(asked).hasValue(1);
     }
@@ -989,8 +998,9 @@ class OrchestratorTest {
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("domain must be between 0 and 1, got 2");
         }
-        try (Orchestrator anywhere =
-                Machines.orchestrator(1, 1).scheduling(Scheduling.V1).build()) {
+        try (Orchestrator anywhere = Machines.orchestrator(1, 1)
+                .scheduling(SchedulingPolicy.WORK_STEALING)
+                .build()) {
             anywhere.submit(DOUBLE, 1, anywhere.register("table").id()).join();
             assertThat(anywhere.freeWorkers(0)).isZero();
         }

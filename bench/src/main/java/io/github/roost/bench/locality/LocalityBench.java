@@ -2,7 +2,7 @@ package io.github.roost.bench.locality;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.core.dispatch.Scheduling;
+import io.github.roost.core.dispatch.SchedulingPolicy;
 import io.github.roost.topology.Topology;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -43,20 +43,21 @@ public final class LocalityBench {
     }
 
     /** Searches a second of every round, by scheduling. */
-    public Map<Scheduling, List<Double>> run(int rounds) {
-        Map<Scheduling, List<Double>> results = new EnumMap<>(Scheduling.class);
-        List<Scheduling> order = List.of(Scheduling.V0, Scheduling.V1, Scheduling.V2);
+    public Map<SchedulingPolicy, List<Double>> run(int rounds) {
+        Map<SchedulingPolicy, List<Double>> results = new EnumMap<>(SchedulingPolicy.class);
+        List<SchedulingPolicy> order =
+                List.of(SchedulingPolicy.ROUND_ROBIN, SchedulingPolicy.WORK_STEALING, SchedulingPolicy.HOME_DOMAIN);
         // Once each unmeasured, for the compiler.
         order.forEach(this::searchesPerSecond);
         for (int round = 0; round < rounds; round++) {
-            for (Scheduling scheduling : round % 2 == 0 ? order : order.reversed()) {
+            for (SchedulingPolicy scheduling : round % 2 == 0 ? order : order.reversed()) {
                 results.computeIfAbsent(scheduling, none -> new ArrayList<>()).add(searchesPerSecond(scheduling));
             }
         }
         return results;
     }
 
-    private double searchesPerSecond(Scheduling scheduling) {
+    private double searchesPerSecond(SchedulingPolicy scheduling) {
         try (Orchestrator orchestrator = Orchestrator.builder()
                 .topology(topology)
                 .scheduling(scheduling)

@@ -4,7 +4,7 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats.TaskCounts;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.core.dispatch.Scheduling;
+import io.github.roost.core.dispatch.SchedulingPolicy;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.topology.Topology;
@@ -21,7 +21,7 @@ final class OrchestratorContender implements Contender {
     private static final Duration LONG_WINDOW = Duration.ofSeconds(6);
     private static final int RING = 1 << 16;
 
-    private final Scheduling scheduling;
+    private final SchedulingPolicy scheduling;
     private final ReplayTables tables;
     private final Orchestrator orchestrator;
     /** Where each HNSW table belongs here. */
@@ -29,7 +29,7 @@ final class OrchestratorContender implements Contender {
     /** The IVF tables, opened here. */
     private final List<IvfTable> ivf = new ArrayList<>();
 
-    OrchestratorContender(Scheduling scheduling, Topology topology, ReplayTables tables) throws IOException {
+    OrchestratorContender(SchedulingPolicy scheduling, Topology topology, ReplayTables tables) throws IOException {
         this.scheduling = scheduling;
         this.tables = tables;
         this.orchestrator = Orchestrator.builder()

@@ -12,7 +12,7 @@ import io.github.roost.bench.sim.WindowLength;
 import io.github.roost.bench.workload.QueryStream;
 import io.github.roost.bench.workload.TableSpec;
 import io.github.roost.bench.workload.WorkloadSpec;
-import io.github.roost.core.dispatch.Scheduling;
+import io.github.roost.core.dispatch.SchedulingPolicy;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
 import java.io.IOException;
@@ -85,9 +85,9 @@ public final class Replay implements AutoCloseable {
         };
     }
 
-    private Contender scheduled(Scheduling scheduling) throws IOException {
+    private Contender scheduled(SchedulingPolicy scheduling) throws IOException {
         Contender contender = new OrchestratorContender(scheduling, topology, tables);
-        return scheduling == Scheduling.V0 && tables.isIvf() ? new OneAtATime(contender) : contender;
+        return scheduling == SchedulingPolicy.ROUND_ROBIN && tables.isIvf() ? new OneAtATime(contender) : contender;
     }
 
     private Contender executor(String name, ExecutorService pool) throws IOException {

@@ -2,7 +2,7 @@ package io.github.roost.bench.sim;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.dispatch.CrossDomainGate;
-import io.github.roost.core.dispatch.Scheduling;
+import io.github.roost.core.dispatch.SchedulingPolicy;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.topology.CacheDomain;
@@ -191,7 +191,7 @@ public final class Calibration {
         Topology pinned = TopologyReader.live().level(DomainLevel.L2).read();
         try (Orchestrator orchestrator = Orchestrator.builder()
                 .topology(pinned)
-                .scheduling(Scheduling.V0)
+                .scheduling(SchedulingPolicy.ROUND_ROBIN)
                 .build()) {
             MappingId id = orchestrator.register("regions").id();
             int workers = Math.toIntExact(pinned.cores().count());

@@ -1,6 +1,6 @@
 package io.github.roost.bench.sim;
 
-import io.github.roost.core.dispatch.Scheduling;
+import io.github.roost.core.dispatch.SchedulingPolicy;
 import io.github.roost.core.mapping.HotColdPairing;
 import io.github.roost.core.mapping.MappingPolicy;
 import io.github.roost.core.mapping.RemapRule;
@@ -19,7 +19,7 @@ import java.util.Locale;
  * @param forkJoin whether one IVF query at a time is spread over all cores and waited for, as FAISS does
  * @param mailboxes whether queries that wait for one list are scanned together
  */
-public record Policy(String name, Scheduling scheduling, RemapRule rule, boolean forkJoin, boolean mailboxes) {
+public record Policy(String name, SchedulingPolicy scheduling, RemapRule rule, boolean forkJoin, boolean mailboxes) {
     /** Any gain at all: the paper remaps at the end of every window. */
     private static final RemapTrigger ALWAYS = new RemapTrigger(1e-9, 0);
 
@@ -28,9 +28,9 @@ public record Policy(String name, Scheduling scheduling, RemapRule rule, boolean
 
     private static final RemapRule PAPER = new RemapRule(new HotColdPairing(), ALWAYS);
     private static final List<Policy> ALL = List.of(
-            new Policy("v0", Scheduling.V0, PAPER, true, false),
-            new Policy("v1", Scheduling.V1, PAPER, false, false),
-            new Policy("v2", Scheduling.V2, PAPER, false, false),
+            new Policy("v0", SchedulingPolicy.ROUND_ROBIN, PAPER, true, false),
+            new Policy("v1", SchedulingPolicy.WORK_STEALING, PAPER, false, false),
+            new Policy("v2", SchedulingPolicy.HOME_DOMAIN, PAPER, false, false),
             v2("v2-homes", new SeveralHomes(), ALWAYS, false),
             v2("v2-staying", new StayingPairing(), RemapTrigger.DEFAULT, false),
             v2("v2-mailboxes", new HotColdPairing(), ALWAYS, true),
@@ -40,7 +40,7 @@ public record Policy(String name, Scheduling scheduling, RemapRule rule, boolean
     public static final List<String> NAMES = ALL.stream().map(Policy::name).toList();
 
     private static Policy v2(String name, MappingPolicy mapping, RemapTrigger trigger, boolean mailboxes) {
-        return new Policy(name, Scheduling.V2, new RemapRule(mapping, trigger), false, mailboxes);
+        return new Policy(name, SchedulingPolicy.HOME_DOMAIN, new RemapRule(mapping, trigger), false, mailboxes);
     }
 
     /** Policies by their names, separated by commas. */

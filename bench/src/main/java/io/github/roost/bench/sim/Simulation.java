@@ -4,7 +4,7 @@ import io.github.roost.bench.Latencies;
 import io.github.roost.bench.workload.QueryStream;
 import io.github.roost.bench.workload.WorkloadSpec;
 import io.github.roost.bench.workload.WorkloadSpec.Index;
-import io.github.roost.core.dispatch.Scheduling;
+import io.github.roost.core.dispatch.SchedulingPolicy;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -225,7 +225,10 @@ public final class Simulation {
             this.mailboxes = mailboxes;
             this.pool = new VirtualPool(machine.layout(), policy.scheduling(), this, tasks.wakeNanos(), spec.seed());
             this.mapper = new VirtualMapper(
-                    slots, machine.layout().domains(), policy.rule(), policy.scheduling() == Scheduling.V2);
+                    slots,
+                    machine.layout().domains(),
+                    policy.rule(),
+                    policy.scheduling() == SchedulingPolicy.HOME_DOMAIN);
             this.current = new VirtualTask[machine.layout().workers()];
             for (int worker = 0; worker < current.length; worker++) {
                 due.add(new ArrayDeque<>());

@@ -4,7 +4,7 @@ import io.github.roost.core.dispatch.CrossDomainGate;
 import io.github.roost.core.dispatch.Dispatcher;
 import io.github.roost.core.dispatch.HomeDomainDispatcher;
 import io.github.roost.core.dispatch.RoundRobinDispatcher;
-import io.github.roost.core.dispatch.Scheduling;
+import io.github.roost.core.dispatch.SchedulingPolicy;
 import io.github.roost.core.dispatch.StealOrder;
 import io.github.roost.core.dispatch.Stealing;
 import io.github.roost.core.dispatch.WorkerLayout;
@@ -54,11 +54,11 @@ final class VirtualPool {
     private long intraSteals;
     private long crossSteals;
 
-    VirtualPool(WorkerLayout layout, Scheduling scheduling, Clock clock, double wakeNanos, long seed) {
+    VirtualPool(WorkerLayout layout, SchedulingPolicy scheduling, Clock clock, double wakeNanos, long seed) {
         this.layout = layout;
         this.clock = clock;
         this.wakeNanos = wakeNanos;
-        this.homes = scheduling == Scheduling.V2;
+        this.homes = scheduling == SchedulingPolicy.HOME_DOMAIN;
         this.dispatcher = homes ? new HomeDomainDispatcher(layout) : new RoundRobinDispatcher(layout);
         this.random = new SplittableRandom(seed);
         int workers = layout.workers();

@@ -4,7 +4,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats;
 import io.github.roost.core.OrchestratorStats.TaskCounts;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.core.dispatch.Scheduling;
+import io.github.roost.core.dispatch.SchedulingPolicy;
 import io.github.roost.topology.Topology;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -81,9 +81,9 @@ public final class Soak {
     }
 
     private void runCycle(Random random) {
-        Scheduling scheduling = random.nextInt(3) == 0
-                ? Scheduling.values()[random.nextInt(Scheduling.values().length)]
-                : Scheduling.V2;
+        SchedulingPolicy scheduling = random.nextInt(3) == 0
+                ? SchedulingPolicy.values()[random.nextInt(SchedulingPolicy.values().length)]
+                : SchedulingPolicy.HOME_DOMAIN;
         OverloadPolicy policy = switch (random.nextInt(3)) {
             case 0 -> OverloadPolicy.reject();
             case 1 -> OverloadPolicy.callerRuns();
@@ -147,8 +147,8 @@ public final class Soak {
         stats.workers().stream()
                 .filter(worker -> worker.waiting() != 0)
                 .forEach(worker -> violations.add(where + ": something is left in the rings of " + worker));
-        if (stats.replacedWorkers() > 0) {
-            violations.add(where + ": " + stats.replacedWorkers() + " workers died");
+        if (stats.restartedWorkers() > 0) {
+            violations.add(where + ": " + stats.restartedWorkers() + " workers died");
         }
     }
 

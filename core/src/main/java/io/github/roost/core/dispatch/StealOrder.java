@@ -7,18 +7,18 @@ import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
 /**
- * Whose rings a worker looks into when its own is empty, nearest first: Algorithm 2 of the paper. Within a level the
- * caller starts at a random victim and goes round. Immutable.
+ * Whose rings a worker looks into when its own is empty, nearest first: Algorithm 2 of the paper. First come levels of
+ * workers that may be stolen from at any time, then levels of domains behind the cross-domain gate. Immutable.
  */
 public final class StealOrder {
-    private static final StealOrder NONE = new StealOrder(new int[0], List.of());
+    private static final StealOrder NONE = new StealOrder(List.of(), List.of());
 
-    private final int[] sameDomain;
-    private final List<int[]> otherDomains;
+    private final List<int[]> workers;
+    private final List<int[]> domains;
 
-    private StealOrder(int[] sameDomain, List<int[]> otherDomains) {
-        this.sameDomain = sameDomain;
-        this.otherDomains = otherDomains;
+    private StealOrder(List<int[]> workers, List<int[]> domains) {
+        this.workers = workers.stream().filter(level -> level.length > 0).toList();
+        this.domains = domains.stream().filter(level -> level.length > 0).toList();
     }
 
     /**
@@ -38,91 +38,92 @@ public final class StealOrder {
      * @return one level without a gate
      */
     public static StealOrder anywhere(WorkerLayout layout, int thief) {
-        int[] others = IntStream.range(0, layout.workers())
-                .filter(worker -> worker != thief)
-                .toArray();
-        return new StealOrder(others, List.of());
+        return new StealOrder(List.of(workers(layout, worker -> worker != thief)), List.of());
     }
 
     /**
-     * V2: the thief's domain, then domains of its package, then all others.
+     * V2: the thief's shard, the rest of its domain, then domains of its package, then all others.
      *
      * @param layout all workers
      * @param thief index of the worker that steals
-     * @return one level without a gate and up to two behind it
+     * @return up to two levels without a gate and up to two behind it
      */
     public static StealOrder nearestFirst(WorkerLayout layout, int thief) {
+        int shard = layout.shardOf(thief);
         int home = layout.domainOf(thief);
         int homePackage = layout.packageOf(home);
-        int[] same = IntStream.range(0, layout.workersIn(home))
-                .map(i -> layout.workerIn(home, i))
-                .filter(worker -> worker != thief)
-                .toArray();
-        int[] near = workersOf(layout, domain -> domain != home && layout.packageOf(domain) == homePackage);
-        int[] far = workersOf(layout, domain -> layout.packageOf(domain) != homePackage);
-        List<int[]> levels = new ArrayList<>();
-        if (near.length > 0) {
-            levels.add(near);
-        }
-        if (far.length > 0) {
-            levels.add(far);
-        }
-        return new StealOrder(same, List.copyOf(levels));
+        List<int[]> near = new ArrayList<>();
+        near.add(workers(layout, worker -> worker != thief && layout.shardOf(worker) == shard));
+        near.add(workers(layout, worker -> layout.domainOf(worker) == home && layout.shardOf(worker) != shard));
+        List<int[]> far = new ArrayList<>();
+        far.add(domains(layout, domain -> domain != home && layout.packageOf(domain) == homePackage));
+        far.add(domains(layout, domain -> layout.packageOf(domain) != homePackage));
+        return new StealOrder(near, far);
     }
 
-    private static int[] workersOf(WorkerLayout layout, IntPredicate domains) {
-        return IntStream.range(0, layout.workers())
-                .filter(worker -> domains.test(layout.domainOf(worker)))
-                .toArray();
+    private static int[] workers(WorkerLayout layout, IntPredicate wanted) {
+        return IntStream.range(0, layout.workers()).filter(wanted).toArray();
+    }
+
+    private static int[] domains(WorkerLayout layout, IntPredicate wanted) {
+        return IntStream.range(0, layout.domains()).filter(wanted).toArray();
+    }
+
+    /** {@return the number of levels of workers that may be stolen from at any time} */
+    public int levels() {
+        return workers.size();
     }
 
     /**
-     * {@return the number of victims that may be stolen from at any time; for V1 these include workers of other
-     * domains}
+     * The size of a level.
+     *
+     * @param level from 0 to {@link #levels()} exclusive, nearest first
+     * @return the number of its victims, at least 1
      */
-    public int ungated() {
-        return sameDomain.length;
+    public int victims(int level) {
+        return workers.get(level).length;
     }
 
     /**
      * A victim that may be stolen from at any time.
      *
-     * @param index from 0 to {@link #ungated()} exclusive
+     * @param level from 0 to {@link #levels()} exclusive, nearest first
+     * @param index from 0 to {@link #victims(int)} exclusive
      * @return index of a worker
      */
-    public int ungated(int index) {
-        return sameDomain[index];
+    public int victim(int level, int index) {
+        return workers.get(level)[index];
     }
 
-    /** {@return the number of levels behind the cross-domain gate} */
+    /** {@return the number of levels of domains behind the cross-domain gate} */
     public int gatedLevels() {
-        return otherDomains.size();
+        return domains.size();
     }
 
     /**
      * The size of a level behind the gate.
      *
      * @param level from 0 to {@link #gatedLevels()} exclusive, nearest first
-     * @return the number of its victims
+     * @return the number of its domains, at least 1
      */
     public int gated(int level) {
-        return otherDomains.get(level).length;
+        return domains.get(level).length;
     }
 
     /**
-     * A victim behind the gate.
+     * A domain behind the gate.
      *
      * @param level from 0 to {@link #gatedLevels()} exclusive, nearest first
      * @param index from 0 to {@link #gated(int)} exclusive
-     * @return index of a worker
+     * @return index of a domain
      */
     public int gated(int level, int index) {
-        return otherDomains.get(level)[index];
+        return domains.get(level)[index];
     }
 
     @Override
     public String toString() {
-        return Arrays.toString(sameDomain)
-                + otherDomains.stream().map(Arrays::toString).toList();
+        return workers.stream().map(Arrays::toString).toList() + " gate "
+                + domains.stream().map(Arrays::toString).toList();
     }
 }

@@ -67,9 +67,9 @@ public final class RoostMetrics implements MeterBinder {
                 .register(registry);
         counter(
                 registry,
-                "roost.workers.replaced",
-                "Worker threads that died and were replaced",
-                OrchestratorStats::replacedWorkers);
+                "roost.workers.restarted",
+                "Errors that struck a worker and were no task's own",
+                OrchestratorStats::restartedWorkers);
         gauge(registry, "roost.workers", "Workers", stats -> stats.workers().size());
         gauge(
                 registry,

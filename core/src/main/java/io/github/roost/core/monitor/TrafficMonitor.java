@@ -63,6 +63,17 @@ public final class TrafficMonitor {
         chunk.getAndAdd(index + 1, 1);
     }
 
+    /**
+     * Counts bytes of a search that is not over.
+     *
+     * @param domain of the worker that ran a part of it
+     * @param slot of its mapping id
+     * @param bytes that it touched
+     */
+    public void addBytes(int domain, int slot, long bytes) {
+        chunks[domain][slot >>> CHUNK_BITS].getAndAdd(indexInChunk(slot), bytes);
+    }
+
     /** Consecutive slots, which different workers count at once, lie on cache lines of their own. */
     private static int indexInChunk(int slot) {
         int inChunk = slot & (CHUNK_SLOTS - 1);

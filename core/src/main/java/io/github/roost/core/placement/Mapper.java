@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,7 +49,7 @@ public final class Mapper {
     private int slotCount;
 
     /** A registered table. */
-    private record Table(Registration registration, AtomicBoolean open, boolean batchWork) {
+    private record Table(Registration registration, AtomicLong lastEpoch, boolean batchWork) {
         int first() {
             return registration.firstSlot();
         }
@@ -183,9 +183,9 @@ public final class Mapper {
                 requireRoom(name, clusters);
             }
             int first = takeSlots(clusters);
-            AtomicBoolean open = new AtomicBoolean(true);
-            registration = new Registration(owner, name, first, clusters, open);
-            tables.put(first, new Table(registration, open, batchWork));
+            AtomicLong lastEpoch = new AtomicLong(Registration.OPEN);
+            registration = new Registration(owner, name, first, clusters, lastEpoch);
+            tables.put(first, new Table(registration, lastEpoch, batchWork));
             monitor.ensureCapacity(slotCount);
             before = epochs.publish(withHomesFor(first, clusters));
         }
@@ -253,7 +253,7 @@ public final class Mapper {
             if (table == null || table.registration() != registration || !registration.isOpen()) {
                 return;
             }
-            table.open().set(false);
+            table.lastEpoch().set(epochs.current().mapping().epoch());
             last = publishAgain();
         }
         last.retired().thenRun(() -> recycle(registration));

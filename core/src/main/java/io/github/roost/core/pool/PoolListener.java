@@ -8,6 +8,6 @@ public interface PoolListener {
     /** A task of mapping id {@code slot} ran for {@code nanos} nanoseconds. */
     void ran(int slot, int worker, long nanos);
 
-    /** A worker's thread died and another took its place. */
-    void workerReplaced(int worker);
+    /** A worker was struck by an error that was no task's own, and goes on. */
+    void workerRestarted(int worker);
 }

@@ -1,49 +1,50 @@
 package io.github.roost.core.pool;
 
 import io.github.roost.core.task.Priority;
-import java.util.List;
+import java.util.Arrays;
 
-/** Places for the parts of one query, in rings of several workers, so that all are placed or none. One thread's. */
+/** Places for the parts of one request, in rings of several workers, so that all are placed or none. One thread's. */
 public final class Reservation {
     private final WorkerPool pool;
     private final Priority priority;
     private final int[] workers;
     private final long[] places;
-    private int reserved;
 
-    /** @param size how many places are wanted, at least 1 */
+    /** @param size how many places are wanted at most, at least 1 */
     public Reservation(WorkerPool pool, Priority priority, int size) {
         this.pool = pool;
         this.priority = priority;
         this.workers = new int[size];
         this.places = new long[size];
+        Arrays.fill(places, Ring.FULL);
     }
 
-    /** Reserves the next place, in a worker's ring; false when that is full. */
-    public boolean reserve(int worker) {
-        long place = pool.reserve(worker, priority);
-        if (place == Ring.FULL) {
+    /** Reserves a place for a part in a worker's ring; false when that is full. */
+    boolean reserve(int index, int worker) {
+        places[index] = pool.reserve(worker, priority);
+        workers[index] = worker;
+        return places[index] != Ring.FULL;
+    }
+
+    /** Gives back what is reserved still, last first, as rings like it best. */
+    public void release() {
+        for (int index = places.length - 1; index >= 0; index--) {
+            if (places[index] != Ring.FULL) {
+                long place = places[index];
+                places[index] = Ring.FULL;
+                pool.release(workers[index], priority, place);
+            }
+        }
+    }
+
+    /** Puts a part's task into its place; false where none is reserved for it. */
+    boolean put(int index, Task task) {
+        if (places[index] == Ring.FULL) {
             return false;
         }
-        workers[reserved] = worker;
-        places[reserved] = place;
-        reserved++;
+        long place = places[index];
+        places[index] = Ring.FULL;
+        pool.put(workers[index], priority, place, task);
         return true;
-    }
-
-    /** Gives back what has been reserved, last first, as rings like it best. */
-    public void release() {
-        while (reserved > 0) {
-            reserved--;
-            pool.release(workers[reserved], priority, places[reserved]);
-        }
-    }
-
-    /** Puts a task into each place. */
-    public void put(List<? extends Task> tasks) {
-        for (int i = 0; i < reserved; i++) {
-            pool.put(workers[i], priority, places[i], tasks.get(i));
-        }
-        reserved = 0;
     }
 }

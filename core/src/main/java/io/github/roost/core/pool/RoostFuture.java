@@ -60,12 +60,12 @@ public class RoostFuture<T> extends CompletableFuture<T> {
 
     private void helpIfWorker(long untilNanos) {
         if (!isDone() && Thread.currentThread() instanceof WorkerThread thread) {
-            help(thread.worker(), untilNanos);
+            help(thread.runner(), untilNanos);
         }
     }
 
     /** Brings this future forward on a worker that is about to wait for it. Derived futures: runs what is queued. */
-    void help(Worker worker, long untilNanos) {
-        worker.helpUntilDone(this, untilNanos);
+    void help(Runner runner, long untilNanos) {
+        runner.helpUntilDone(this, untilNanos);
     }
 }

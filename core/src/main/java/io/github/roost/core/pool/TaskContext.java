@@ -2,20 +2,29 @@ package io.github.roost.core.pool;
 
 import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.task.Step;
+import org.jspecify.annotations.Nullable;
 
-/** The context of one run of one task. Used by the running thread alone. */
+/** The context of one slice of one task; used again for others. Used by the running thread alone. */
 public abstract class TaskContext implements SearchContext {
-    private final Task task;
-    private final long startNanos;
+    private @Nullable Task task;
+    private long startNanos;
     private long nodes;
     private long bytes;
+    private boolean ended;
+    private @Nullable Step<?, ?> step;
 
-    TaskContext(Task task, long startNanos) {
-        this.task = task;
-        this.startNanos = startNanos;
+    /** Begins a slice. */
+    final void begin(Task begun, long nanos) {
+        task = begun;
+        startNanos = nanos;
+        nodes = 0;
+        bytes = 0;
+        ended = false;
+        step = null;
     }
 
-    /** {@link System#nanoTime()} when the run began. */
+    /** {@link System#nanoTime()} when the slice began. */
     public final long startNanos() {
         return startNanos;
     }
@@ -36,17 +45,43 @@ public abstract class TaskContext implements SearchContext {
 
     @Override
     public final long epoch() {
-        return task.epoch().mapping().epoch();
+        return task().epoch().mapping().epoch();
     }
 
     @Override
     public final boolean expired() {
-        return task.abandoned() || (task.deadlineNanos() != Task.NO_DEADLINE && task.expired(System.nanoTime()));
+        Task running = task();
+        return running.abandoned()
+                || (running.deadlineNanos() != Task.NO_DEADLINE && running.expired(System.nanoTime()));
     }
 
     /** The task that runs. */
     public final Task task() {
+        Task running = task;
+        if (running == null) {
+            throw new IllegalStateException("a context is valid only during the call that it was passed to");
+        }
+        return running;
+    }
+
+    /** The task that runs, or null; for any thread, which may see an older one. */
+    final @Nullable Task runningOrNull() {
         return task;
+    }
+
+    /** No longer a context of anything. */
+    final void forget() {
+        task = null;
+        step = null;
+    }
+
+    /** How the slice ended, where that leaves something to do: {@link Step.Park} or {@link Step.Fork}. */
+    final void step(Step<?, ?> left) {
+        step = left;
+    }
+
+    final @Nullable Step<?, ?> step() {
+        return step;
     }
 
     final boolean touchedAnything() {
@@ -57,6 +92,13 @@ public abstract class TaskContext implements SearchContext {
         return bytes;
     }
 
-    /** Books the run's outcome and traffic. */
-    public abstract void finished(Outcome outcome);
+    /** Books the task's outcome, once, and this slice's traffic. */
+    public final void finished(Outcome outcome) {
+        if (!ended) {
+            ended = true;
+            book(outcome);
+        }
+    }
+
+    abstract void book(Outcome outcome);
 }

@@ -1,24 +1,36 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.dispatch.Backlog;
 import io.github.roost.core.dispatch.CrossDomainGate;
+import io.github.roost.core.dispatch.Dispatcher;
 import io.github.roost.core.dispatch.IdleStrategy;
-import io.github.roost.core.dispatch.Scheduling;
+import io.github.roost.core.dispatch.SchedulingPolicy;
+import io.github.roost.core.dispatch.SchedulingPolicy.Reach;
 import io.github.roost.core.dispatch.StealOrder;
+import io.github.roost.core.dispatch.WakePolicy;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.pool.WorkerCounters.Counter;
+import io.github.roost.core.task.CompletionSource;
 import io.github.roost.core.task.OrchestratorClosedException;
 import io.github.roost.core.task.Priority;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.PinResult;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,82 +41,93 @@ import org.slf4j.LoggerFactory;
  */
 public final class WorkerPool {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerPool.class);
-    /** The shortest time to the next look across domains; a shorter sleep costs more than it saves. */
-    private static final long SHORTEST_CROSS_LOOK_NANOS = 20_000;
+    private static final CompletionSource.Factory[] NO_SOURCES = {};
     /** How long termination waits for places to be filled that are reserved: a submitter needs well below a microsecond. */
     private static final long FILLING_NANOS = 100_000_000;
 
-    private final WorkerLayout layout;
-    private final Scheduling scheduling;
-    private final Function<Core, PinResult> pinner;
-    private final CallerCore callerCore;
-    private final CrossDomainGate gate;
-    private final IdleStrategy idleStrategy;
-    private final int ringCapacity;
-    private final TrafficMonitor monitor;
-    private final PoolListener listener;
-    private final Worker[] workers;
-    private final DomainState[] domains;
-    private final LongAdder replaced = new LongAdder();
-    private final LongAdder failedWaiting = new LongAdder();
-    /** Written once by {@link #terminate}. */
-    private volatile boolean terminated;
-    /** Written once by {@link #failEverything}: from then on queued tasks fail instead of running. */
-    private volatile @Nullable Throwable failure;
-
-    public WorkerPool(
+    /** What workers are made of, and are to do. */
+    public record Setup(
             WorkerLayout layout,
-            Scheduling scheduling,
+            SchedulingPolicy scheduling,
             Function<Core, PinResult> pinner,
             IntSupplier callerCpu,
             CrossDomainGate gate,
             IdleStrategy idleStrategy,
             int ringCapacity,
+            double maintenanceShare,
             TrafficMonitor monitor,
-            PoolListener listener) {
-        this.layout = layout;
-        this.pinner = pinner;
-        this.callerCore = new CallerCore(callerCpu, layout.cpus());
-        this.gate = gate;
-        this.idleStrategy = idleStrategy;
-        this.ringCapacity = ringCapacity;
-        this.monitor = monitor;
-        this.listener = listener;
-        this.scheduling = scheduling;
-        this.domains = new DomainState[layout.domains()];
-        for (int domain = 0; domain < domains.length; domain++) {
-            domains[domain] = new DomainState();
+            PoolListener listener) {}
+
+    private final Setup setup;
+    private final WorkerLayout layout;
+    private final CallerCore callerCore;
+    private final Worker[] workers;
+    private final ShardState[] shards;
+    /** Maintenance of each domain that waits for its next step. */
+    private final TaskList[] maintenance;
+
+    private final AtomicReferenceArray<Backlog> backlogs;
+    private final WakePolicy wakes;
+    private final Watch watch;
+    private final Dispatch dispatch;
+    private final LongAdder restarts = new LongAdder();
+    private final LongAdder failedWaiting = new LongAdder();
+    /** Runners whose worker has another one, until they end. */
+    private final Set<Runner> blocked = ConcurrentHashMap.newKeySet();
+    /** Grown under the lock of this object. */
+    private volatile CompletionSource.Factory[] sources = NO_SOURCES;
+    /** Written once by {@link #terminate}. */
+    private volatile boolean terminated;
+    /** Written once by {@link #failEverything}: from then on queued tasks fail instead of running. */
+    private volatile @Nullable Throwable failure;
+
+    /** @param tickets what the dispatcher draws by */
+    public WorkerPool(Setup setup, Dispatcher dispatcher, LongSupplier tickets) {
+        this.setup = setup;
+        this.layout = setup.layout();
+        this.callerCore = new CallerCore(setup.callerCpu(), layout.cpus());
+        this.shards = new ShardState[layout.shards()];
+        Arrays.setAll(shards, shard -> new ShardState());
+        this.maintenance = new TaskList[layout.domains()];
+        Arrays.setAll(maintenance, domain -> new TaskList());
+        this.backlogs = new AtomicReferenceArray<>(layout.domains());
+        for (int domain = 0; domain < layout.domains(); domain++) {
+            backlogs.set(domain, Backlog.NONE);
         }
         this.workers = new Worker[layout.workers()];
-        for (int worker = 0; worker < workers.length; worker++) {
-            int domain = layout.domainOf(worker);
-            workers[worker] = new Worker(
-                    worker, domain, this, domains[domain], stealOrder(scheduling, layout, worker), ringCapacity);
-        }
-    }
-
-    private static StealOrder stealOrder(Scheduling scheduling, WorkerLayout layout, int worker) {
-        return switch (scheduling) {
-            case V0 -> StealOrder.none();
-            case V1 -> StealOrder.anywhere(layout, worker);
-            case V2 -> StealOrder.nearestFirst(layout, worker);
-        };
+        Arrays.setAll(
+                workers,
+                worker -> new Worker(
+                        worker, layout.domainOf(worker), layout.shardOf(worker), this, setup.ringCapacity()));
+        this.wakes = new WakePolicy(layout, setup.scheduling(), setup.gate(), new SeenDomains());
+        this.watch = new Watch(this, wakes);
+        this.dispatch = new Dispatch(this, layout, dispatcher, tickets);
     }
 
     /** Starts every worker's thread. */
     public void start() {
+        watch.start();
         for (Worker worker : workers) {
             worker.start();
         }
     }
 
+    /** What puts tasks where they belong. */
+    public Dispatch dispatch() {
+        return dispatch;
+    }
+
+    // ---- Putting tasks, and waking who is to run them.
+
     /** Puts a task into a worker's ring and wakes a worker that should run it; false when the ring is full. */
     public boolean offer(int worker, Priority priority, Task task) {
-        long place = reserve(worker, priority);
+        Ring ring = workers[worker].ring(priority);
+        long place = ring.reserve();
         if (place == Ring.FULL) {
             return false;
         }
-        put(worker, priority, place, task);
+        ring.put(place, task);
+        added(workers[worker]);
         return true;
     }
 
@@ -120,22 +143,47 @@ public final class WorkerPool {
 
     /** Puts a task into a reserved place and wakes a worker that should run it. */
     void put(int worker, Priority priority, long place, Task task) {
-        Worker target = workers[worker];
-        target.ring(priority).put(place, task);
-        if (terminated) {
-            // Whoever terminated the pool may have given up waiting for this task.
-            failWaiting();
-        }
-        if (target.isParked()) {
-            wakeFor(target);
-        } else if (mayNeedHelp(target) && target.isRunning()) {
-            wakeHelper(target);
+        workers[worker].ring(priority).put(place, task);
+        added(workers[worker]);
+    }
+
+    /**
+     * A task was put where a worker finds it: from then on it is accepted, so nothing is thrown here. For want of memory or
+     * stack a worker may not be woken; then {@link Watch} or the next task does.
+     */
+    void added(Worker target) {
+        try {
+            if (terminated) {
+                // Whoever terminated the pool may have given up waiting for this task.
+                failWaiting();
+            }
+            if (target.isParked()) {
+                wakeTarget(target);
+            } else if (mayNeedHelp(target) && target.isRunning()) {
+                wakeHelper(target);
+            }
+        } catch (Throwable struck) {
+            watch.arm();
         }
     }
 
+    /** Puts a task of maintenance where workers of a domain find it. */
+    void maintain(int domain, Task task) {
+        maintenance[domain].add(task);
+        if (terminated) {
+            failWaiting();
+        }
+        wakeOneOf(domain);
+    }
+
+    /** Maintenance that waits for its next step. */
+    TaskList maintenance(int domain) {
+        return maintenance[domain];
+    }
+
     /** Wakes the target, or the worker of the caller's own core if it sleeps as well and may take the target's tasks. */
-    private void wakeFor(Worker target) {
-        int near = scheduling == Scheduling.V0 ? -1 : callerCore.worker();
+    private void wakeTarget(Worker target) {
+        int near = setup.scheduling().reach() == Reach.WORKER ? -1 : callerCore.worker();
         boolean woken =
                 near >= 0 && near != target.index && workers[near].domain == target.domain && workers[near].wake();
         if (!woken) {
@@ -143,16 +191,24 @@ public final class WorkerPool {
         }
     }
 
+    /** A worker is about to run a slice: wakes who is to run what waits behind that, or was overlooked. */
+    void wakeFor(Worker busy) {
+        if (mayNeedHelp(busy) && busy.waiting() > 0) {
+            wakeHelper(busy);
+        }
+        wakeOverlooked(busy.shard);
+    }
+
     /**
-     * Wakes workers of a domain that sleep on tasks of their own: one that was woken in their place has found something
+     * Wakes workers of a shard that sleep on tasks of their own: one that was woken in their place has found something
      * else to run.
      */
-    void wakeOverlooked(int domain) {
-        if (domains[domain].parked() == 0) {
+    private void wakeOverlooked(int shard) {
+        if (shards[shard].parked() == 0) {
             return;
         }
-        for (int i = 0; i < layout.workersIn(domain); i++) {
-            Worker worker = workers[layout.workerIn(domain, i)];
+        for (int i = 0; i < layout.workersInShard(shard); i++) {
+            Worker worker = workers[layout.workerInShard(shard, i)];
             if (worker.isParked() && worker.waiting() > 0) {
                 worker.wake();
             }
@@ -161,68 +217,144 @@ public final class WorkerPool {
 
     /** Whether {@link #wakeHelper} could do anything; cheaper than the look at what the target runs. */
     private boolean mayNeedHelp(Worker target) {
-        return domains.length > 1 || domains[target.domain].parked() > 0;
+        return layout.domains() > 1 || layout.shardsIn(target.domain) > 1 || shards[target.shard].parked() > 0;
     }
 
     /** Wakes a sleeping worker that may steal what the target, which is busy, cannot run at once. */
-    void wakeHelper(Worker target) {
-        switch (scheduling) {
-            case V0 -> {}
-            case V1 -> {
-                for (int i = 0; i < domains.length; i++) {
-                    if (wakeOneOf((target.domain + i) % domains.length)) {
-                        return;
-                    }
+    private void wakeHelper(Worker target) {
+        Reach reach = setup.scheduling().reach();
+        if (reach == Reach.WORKER || wakeNear(target)) {
+            return;
+        }
+        if (reach == Reach.MACHINE || !isGated()) {
+            for (int i = 1; i < layout.domains(); i++) {
+                if (wakeOneOf((target.domain + i) % layout.domains())) {
+                    return;
                 }
             }
-            case V2 -> {
-                if (!wakeOneOf(target.domain) && domains.length > 1 && backlogBegins(target.domain)) {
-                    wakeIdleDomain(target.domain);
-                }
-            }
+        } else if (layout.domains() > 1 && target.waiting() >= setup.gate().backlogPerWorker()) {
+            noteBacklog(target.domain);
         }
     }
 
-    private boolean backlogBegins(int domain) {
-        return !domains[domain].hasBacklog() && isBacklogged(domain) && domains[domain].beginBacklog(System.nanoTime());
+    private boolean wakeNear(Worker target) {
+        return wakeOneOfShard(target.shard) || (layout.shardsIn(target.domain) > 1 && wakeOneOf(target.domain));
     }
 
-    private boolean wakeOneOf(int domain) {
-        if (domains[domain].parked() == 0) {
-            return false;
-        }
-        int count = layout.workersIn(domain);
-        int start = ThreadLocalRandom.current().nextInt(count);
-        for (int i = 0; i < count; i++) {
-            if (workers[layout.workerIn(domain, (start + i) % count)].wake()) {
+    /** Wakes a sleeping worker of a domain; whether there was one. */
+    boolean wakeOneOf(int domain) {
+        int shardsThere = layout.shardsIn(domain);
+        int start = shardsThere == 1 ? 0 : ThreadLocalRandom.current().nextInt(shardsThere);
+        for (int i = 0; i < shardsThere; i++) {
+            if (wakeOneOfShard(layout.shardIn(domain, (start + i) % shardsThere))) {
                 return true;
             }
         }
         return false;
     }
 
-    /** A backlog has begun: lets one worker of an idle domain watch it, which cannot know of it otherwise. */
-    private void wakeIdleDomain(int backlogged) {
-        for (int i = 1; i < domains.length; i++) {
-            int domain = (backlogged + i) % domains.length;
-            if (domains[domain].idle() >= layout.workersIn(domain) && wakeOneOf(domain)) {
-                return;
+    private boolean wakeOneOfShard(int shard) {
+        if (shards[shard].parked() == 0) {
+            return false;
+        }
+        int count = layout.workersInShard(shard);
+        int start = ThreadLocalRandom.current().nextInt(count);
+        for (int i = 0; i < count; i++) {
+            if (workers[layout.workerInShard(shard, (start + i) % count)].wake()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // ---- Backlogs, and who helps.
+
+    /** A look at a domain whose workers are all busy: a backlog that begins is watched. */
+    private void noteBacklog(int domain) {
+        Backlog before = backlogs.get(domain);
+        if (!before.exists()) {
+            refreshBacklog(domain, before, System.nanoTime());
+            if (backlogs.get(domain).exists()) {
+                watch.arm();
             }
         }
     }
 
-    /** A task was taken from a ring of this domain. */
-    void taken(int domain) {
-        if (domains.length > 1 && domains[domain].hasBacklog() && !isBacklogged(domain)) {
-            domains[domain].endBacklog();
+    private void refreshBacklog(int domain, Backlog before, long now) {
+        Backlog next = before.next(setup.gate(), waitingIn(domain), layout.workersIn(domain), now);
+        if (next != before) {
+            // Who loses has seen the queue as late as who wins.
+            backlogs.compareAndSet(domain, before, next);
         }
     }
 
-    private boolean isBacklogged(int domain) {
-        return gate.backlogged(waitingIn(domain), layout.workersIn(domain));
+    void refreshBacklogs(long now) {
+        for (int domain = 0; domain < layout.domains(); domain++) {
+            Backlog backlog = backlogs.get(domain);
+            if (backlog.exists()) {
+                refreshBacklog(domain, backlog, now);
+            }
+        }
     }
 
-    /** Tasks that wait in the rings of a domain. */
+    /** A task was taken from a ring of this worker. */
+    void taken(Worker from) {
+        if (layout.domains() > 1) {
+            Backlog backlog = backlogs.get(from.domain);
+            if (backlog.exists() && from.waiting() < setup.gate().backlogPerWorker()) {
+                refreshBacklog(from.domain, backlog, System.nanoTime());
+            }
+        }
+    }
+
+    boolean gateOpens(int thiefDomain, int victimDomain) {
+        return !isGated()
+                || (backlogs.get(victimDomain).exists() && wakes.opens(thiefDomain, victimDomain, System.nanoTime()));
+    }
+
+    boolean isGated() {
+        return setup.scheduling().gated();
+    }
+
+    /** A worker has taken a task of another domain: it wakes the next that may. */
+    void stole(Worker thief, int victimDomain) {
+        if (wakes.afterSteal(thief.domain, victimDomain, System.nanoTime())) {
+            wakeOneOf(thief.domain);
+        }
+    }
+
+    /** The domains as the policy sees them. */
+    private final class SeenDomains implements WakePolicy.Domains {
+        @Override
+        public int waiting(int domain) {
+            return waitingIn(domain);
+        }
+
+        @Override
+        public int idle(int domain) {
+            int idle = 0;
+            for (int i = 0; i < layout.shardsIn(domain); i++) {
+                idle += shards[layout.shardIn(domain, i)].idle();
+            }
+            return idle;
+        }
+
+        @Override
+        public int strays(int domain) {
+            int strays = 0;
+            for (int i = 0; i < layout.shardsIn(domain); i++) {
+                strays += shards[layout.shardIn(domain, i)].strays();
+            }
+            return strays;
+        }
+
+        @Override
+        public Backlog backlog(int domain) {
+            return backlogs.get(domain);
+        }
+    }
+
+    /** Tasks that wait in the rings and lists of a domain. */
     public int waitingIn(int domain) {
         int waiting = 0;
         for (int i = 0; i < layout.workersIn(domain); i++) {
@@ -233,46 +365,75 @@ public final class WorkerPool {
 
     /** Workers of a domain that have nothing to run, less the tasks that wait for them; at least 0. */
     public int freeIn(int domain) {
-        int idle = domains[domain].idle();
+        int idle = 0;
+        for (int i = 0; i < layout.shardsIn(domain); i++) {
+            idle += shards[layout.shardIn(domain, i)].idle();
+        }
         return idle == 0 ? 0 : Math.max(0, idle - waitingIn(domain));
     }
 
-    boolean gateOpens(int thiefDomain, int victim) {
-        int victimDomain = layout.domainOf(victim);
-        if (!isBacklogged(victimDomain)) {
-            domains[victimDomain].endBacklog();
-            return false;
-        }
-        long now = System.nanoTime();
-        domains[victimDomain].beginBacklog(now);
-        return gate.opens(
-                domains[thiefDomain].idle(), layout.workersIn(thiefDomain), domains[victimDomain].backlogNanos(now));
-    }
+    // ---- Blocked workers.
 
-    /** How long an idle worker may sleep before another domain's backlog is old enough to steal from. */
-    long nanosToNextCrossLook(int domain, StealOrder stealOrder) {
-        if (domains[domain].idle() < layout.workersIn(domain)) {
-            return Long.MAX_VALUE;
-        }
-        long now = System.nanoTime();
-        long oldest = -1;
-        for (int level = 0; level < stealOrder.gatedLevels(); level++) {
-            for (int i = 0; i < stealOrder.gated(level); i++) {
-                int victimDomain = layout.domainOf(stealOrder.gated(level, i));
-                oldest = Math.max(oldest, domains[victimDomain].backlogNanos(now));
+    /** Whether a search runs that has submitted others, for which it may come to wait. */
+    boolean mayBlock() {
+        for (Worker worker : workers) {
+            Runner runner = worker.runner();
+            if (runner != null && runner.mayBlock()) {
+                return true;
             }
         }
-        return oldest < 0 ? Long.MAX_VALUE : Math.max(SHORTEST_CROSS_LOOK_NANOS, gate.sustainedNanos() - oldest);
+        return false;
     }
 
-    /** Tasks in a worker's rings, and the one it runs. */
+    /** Gives a worker a fresh thread in place of one that is blocked; false where too many are. */
+    boolean relieve(Worker worker, Runner runner) {
+        if (blocked.size() >= Watch.MOST_BLOCKED) {
+            return false;
+        }
+        blocked.add(runner);
+        try {
+            worker.start();
+        } catch (Throwable noThread) {
+            blocked.remove(runner);
+            throw noThread;
+        }
+        return true;
+    }
+
+    /** A runner's thread is about to end. */
+    void ended(Runner runner) {
+        blocked.remove(runner);
+    }
+
+    /** Threads that are blocked in what their search waits for, and whose worker has another thread. */
+    public int blockedThreads() {
+        return blocked.size();
+    }
+
+    Watch watch() {
+        return watch;
+    }
+
+    // ---- What is known of workers.
+
+    /** Tasks that wait at a worker, and the one it runs. */
     public int load(int worker) {
         return workers[worker].load();
     }
 
-    /** Tasks in a worker's rings. */
+    /** Tasks that wait at a worker. */
     public int waiting(int worker) {
         return workers[worker].waiting();
+    }
+
+    /** Searches that wait for bytes, on all workers. */
+    public int parked() {
+        return Arrays.stream(workers).mapToInt(worker -> worker.parked.size()).sum();
+    }
+
+    /** The domain of a worker. */
+    public int domainOf(int worker) {
+        return layout.domainOf(worker);
     }
 
     /** Number of workers. */
@@ -284,19 +445,56 @@ public final class WorkerPool {
         return workers[worker];
     }
 
+    WorkerLayout layout() {
+        return layout;
+    }
+
+    ShardState shard(int shard) {
+        return shards[shard];
+    }
+
+    StealOrder stealOrder(int worker) {
+        return setup.scheduling().stealOrder(layout, worker);
+    }
+
+    double maintenanceShare() {
+        return setup.maintenanceShare();
+    }
+
+    private @Nullable Runner callingRunner() {
+        return Thread.currentThread() instanceof WorkerThread thread
+                        && thread.runner().worker().isOf(this)
+                ? thread.runner()
+                : null;
+    }
+
     /** The index of the worker whose thread is calling, or -1 when it is none of this pool's. */
     public int callingWorker() {
-        return Thread.currentThread() instanceof WorkerThread thread
-                        && thread.worker().isOf(this)
-                ? thread.worker().index
-                : -1;
+        Runner runner = callingRunner();
+        return runner == null ? -1 : runner.worker().index;
+    }
+
+    /** Notes that the calling thread has submitted a task; means something only on a worker. */
+    public void submitted(Task task) {
+        if (Thread.currentThread() instanceof WorkerThread thread
+                && thread.runner().worker().isOf(this)) {
+            thread.runner().submitted(task);
+        }
     }
 
     /** In a worker's thread, runs interactive tasks that wait. */
     public void giveWay() {
-        if (Thread.currentThread() instanceof WorkerThread thread
-                && thread.worker().isOf(this)) {
-            thread.worker().giveWay();
+        Runner runner = callingRunner();
+        if (runner != null) {
+            runner.giveWay();
+        }
+    }
+
+    /** In a worker's thread, runs what waits until something is done. */
+    public void helpUntilDone(Future<?> future, long untilNanos) {
+        Runner runner = callingRunner();
+        if (runner != null) {
+            runner.helpUntilDone(future, untilNanos);
         }
     }
 
@@ -312,19 +510,19 @@ public final class WorkerPool {
 
     /** What a worker has counted since it started. */
     public WorkerTotals totalsOf(int worker) {
-        WorkerCounters counters = workers[worker].counters;
+        Worker counted = workers[worker];
         return new WorkerTotals(
-                counters.get(Counter.COMPLETED),
-                counters.get(Counter.FAILED),
-                counters.get(Counter.CANCELLED),
-                counters.get(Counter.EXPIRED),
-                counters.get(Counter.INTRA_STEALS),
-                counters.get(Counter.CROSS_STEALS),
-                counters.get(Counter.WAITS_TIMED),
-                counters.get(Counter.WAIT_NANOS),
-                counters.get(Counter.RUNS_TIMED),
-                counters.get(Counter.RUN_NANOS),
-                counters.get(Counter.PARKS));
+                counted.count(Counter.COMPLETED),
+                counted.count(Counter.FAILED),
+                counted.count(Counter.CANCELLED),
+                counted.count(Counter.EXPIRED),
+                counted.count(Counter.INTRA_STEALS),
+                counted.count(Counter.CROSS_STEALS),
+                counted.count(Counter.WAITS_TIMED),
+                counted.count(Counter.WAIT_NANOS),
+                counted.count(Counter.RUNS_TIMED),
+                counted.count(Counter.RUN_NANOS),
+                counted.count(Counter.PARKS));
     }
 
     /** How many tasks close failed before a worker came to them. */
@@ -332,13 +530,9 @@ public final class WorkerPool {
         return failedWaiting.sum();
     }
 
-    void failedWaiting() {
-        failedWaiting.increment();
-    }
-
-    /** How many worker threads died and were replaced. */
-    public long replacedWorkers() {
-        return replaced.sum();
+    /** How often a worker was struck by an error that was no task's own, and went on. */
+    public long restartedWorkers() {
+        return restarts.sum();
     }
 
     static Counter counterOf(Outcome outcome) {
@@ -350,12 +544,26 @@ public final class WorkerPool {
         };
     }
 
+    /** Adds a source of completions; each worker opens its own at its next look. */
+    public synchronized void addSource(CompletionSource.Factory factory) {
+        CompletionSource.Factory[] more = Arrays.copyOf(sources, sources.length + 1);
+        more[sources.length] = factory;
+        sources = more;
+        for (Worker worker : workers) {
+            worker.wake();
+        }
+    }
+
+    CompletionSource.Factory[] sources() {
+        return sources;
+    }
+
     IdleStrategy idleStrategy() {
-        return idleStrategy;
+        return setup.idleStrategy();
     }
 
     TrafficMonitor monitor() {
-        return monitor;
+        return setup.monitor();
     }
 
     boolean isTerminated() {
@@ -371,7 +579,7 @@ public final class WorkerPool {
     PinResult pin(Worker worker) {
         Core core = layout.coreOf(worker.index);
         try {
-            PinResult pin = pinner.apply(core);
+            PinResult pin = setup.pinner().apply(core);
             callerCore.pinned(worker.index, pin);
             return pin;
         } catch (Throwable e) {
@@ -380,28 +588,75 @@ public final class WorkerPool {
         }
     }
 
-    void idleStrategyFailed(Worker worker, Throwable failure) {
+    void idleStrategyFailed(Worker worker, Throwable failed) {
         LOG.warn(
                 "worker {} of cache domain {} sleeps from now on whenever it finds nothing: its idle strategy failed",
                 worker.index,
                 worker.domain,
-                failure);
+                failed);
     }
 
     void crossSteal(int thief, int victim, Task task) {
-        listener.crossSteal(thief, victim, task.slot());
+        setup.listener().crossSteal(thief, victim, task.slot());
     }
 
     void ran(Task task, int worker, long nanos) {
-        listener.ran(task.slot(), worker, nanos);
+        setup.listener().ran(task.slot(), worker, nanos);
     }
 
-    void replace(Worker worker) {
-        if (!terminated) {
-            replaced.increment();
-            LOG.error("worker {} of cache domain {} died and is replaced", worker.index, worker.domain);
-            listener.workerReplaced(worker.index);
-            worker.start();
+    /** A worker was struck by an error that was no task's own; throws nothing, for it goes on. */
+    void restarted(Worker worker, Throwable unexpected) {
+        restarts.increment();
+        try {
+            LOG.error("worker {} of cache domain {} met an error and goes on", worker.index, worker.domain, unexpected);
+            setup.listener().workerRestarted(worker.index);
+        } catch (Throwable cannotTell) {
+            // There may be no memory for a message: the count above is all that is left of it.
+            watch.arm();
+        }
+    }
+
+    // ---- Failing, and the end.
+
+    /**
+     * Fails a task that the caller owns, counts it out, and sees to what goes on after it. Where that fails for want of
+     * memory the task waits in a list of the worker until it can be told.
+     */
+    void failOwned(Task task, Worker worker, Throwable cause) {
+        if (task.countsAsTask()) {
+            failedWaiting.increment();
+        }
+        failBooked(task, worker, cause);
+    }
+
+    /** As {@link #failOwned}, where the failure has been counted. */
+    void failBooked(Task task, Worker worker, Throwable cause) {
+        try {
+            task.fail(cause);
+        } catch (Throwable again) {
+            worker.unanswered.add(task);
+            return;
+        }
+        task.epoch().exit(Thread.currentThread().threadId(), 1);
+        deliver(task, worker::resume, worker);
+    }
+
+    /** Has those go on that wait for a task that has ended. */
+    void deliver(Task task, Consumer<Task> goesOn, Worker worker) {
+        try {
+            task.deliver(goesOn);
+        } catch (OutOfMemoryError | StackOverflowError struck) {
+            task.deliver(worker::resume);
+        }
+    }
+
+    /** Tells tasks of a failure that they could not be told before. */
+    void answerAgain(Worker worker) {
+        for (int left = worker.unanswered.size(); left > 0; left--) {
+            Task task = worker.unanswered.poll();
+            if (task != null) {
+                failBooked(task, worker, new OutOfMemoryError("there was no memory to tell the search of its failure"));
+            }
         }
     }
 
@@ -414,14 +669,25 @@ public final class WorkerPool {
 
     private void failRunning(Throwable cause) {
         for (Worker worker : workers) {
-            worker.failRunning(cause);
+            Runner runner = worker.runner();
+            if (runner != null) {
+                runner.failRunning(cause);
+            }
         }
+        blocked.forEach(runner -> runner.failRunning(cause));
     }
 
     private void failWaiting() {
-        Throwable cause = failure == null ? new OrchestratorClosedException() : failure;
+        Throwable known = failure;
+        Throwable cause = known == null ? new OrchestratorClosedException() : known;
         for (Worker worker : workers) {
             worker.failWaiting(cause);
+        }
+        for (int domain = 0; domain < maintenance.length; domain++) {
+            Worker any = workers[layout.workerIn(domain, 0)];
+            for (Task task = maintenance[domain].poll(); task != null; task = maintenance[domain].poll()) {
+                failOwned(task, any, cause);
+            }
         }
     }
 
@@ -435,6 +701,7 @@ public final class WorkerPool {
      * <p>A task that began just as everything was failed may have been overlooked: a worker says what it runs and then looks
      * whether to fail it, without the costly fence between the two. By now what it said has long been visible.
      */
+    @SuppressWarnings("ThreadPriorityCheck") // a submitter needs well below a microsecond to fill the place it reserved
     public void terminate() {
         terminated = true;
         Throwable cause = failure;
@@ -450,20 +717,34 @@ public final class WorkerPool {
         for (Worker worker : workers) {
             worker.wake();
         }
+        watch.wake();
     }
 
-    private boolean anythingWaits() {
-        return Arrays.stream(workers).anyMatch(worker -> worker.waiting() > 0);
+    boolean anythingWaits() {
+        for (Worker worker : workers) {
+            if (worker.waiting() > 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Waits for the workers' threads to end; false when some still run after {@code timeout}. */
     public boolean join(Duration timeout) {
+        List<Thread> threads = new ArrayList<>();
+        for (Worker worker : workers) {
+            Runner runner = worker.runner();
+            if (runner != null) {
+                threads.add(runner.thread());
+            }
+        }
+        blocked.forEach(runner -> threads.add(runner.thread()));
+        threads.add(watch.thread());
         long end = System.nanoTime() + timeout.toNanos();
         boolean interrupted = false;
         boolean ended = true;
-        for (Worker worker : workers) {
-            WorkerThread thread = worker.thread();
-            while (thread != null && thread != Thread.currentThread() && thread.isAlive()) {
+        for (Thread thread : threads) {
+            while (thread != Thread.currentThread() && thread.isAlive()) {
                 long left = end - System.nanoTime();
                 if (left <= 0) {
                     ended = false;

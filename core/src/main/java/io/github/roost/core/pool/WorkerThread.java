@@ -1,16 +1,16 @@
 package io.github.roost.core.pool;
 
-/** The platform thread of a worker; a worker that dies gets another. */
+/** The platform thread of a worker. */
 final class WorkerThread extends Thread {
-    private final Worker worker;
+    private final Runner runner;
 
-    WorkerThread(Worker worker, String name) {
-        super(null, worker, name, 0, false);
-        this.worker = worker;
+    WorkerThread(Runner runner, String name) {
+        super(null, runner, name, 0, false);
+        this.runner = runner;
         setDaemon(true);
     }
 
-    Worker worker() {
-        return worker;
+    Runner runner() {
+        return runner;
     }
 }

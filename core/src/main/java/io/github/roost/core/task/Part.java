@@ -9,4 +9,31 @@ package io.github.roost.core.task;
  * @param <Q> the query
  * @param <P> the result of the part
  */
-public record Part<Q, P>(SearchFunction<? super Q, ? extends P> searchFunction, Q query, MappingId mappingId) {}
+public record Part<Q, P>(SearchFunction<? super Q, ? extends P> searchFunction, Q query, MappingId mappingId) {
+    /**
+     * A part that runs in several slices.
+     *
+     * @param search what to run
+     * @param query its argument
+     * @param mappingId where it belongs
+     * @param <Q> the query
+     * @param <P> the result of the part
+     * @return the part
+     */
+    public static <Q, P> Part<Q, P> inSteps(Search<Q, P> search, Q query, MappingId mappingId) {
+        return new Part<>(new SteppedFunction<>(search), query, mappingId);
+    }
+
+    /** A search of several slices in the place of one of one. */
+    private record SteppedFunction<Q, P>(Search<Q, P> search) implements SearchFunction<Q, P> {
+        @Override
+        public Step<Q, P> step(Q query, SearchContext context) throws Exception {
+            return search.step(query, context);
+        }
+
+        @Override
+        public P search(Q query, SearchContext context) {
+            throw new IllegalStateException("a search of several slices cannot run in one");
+        }
+    }
+}

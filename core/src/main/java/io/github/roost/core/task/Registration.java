@@ -1,6 +1,6 @@
 package io.github.roost.core.task;
 
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A table that an orchestrator places: either one mapping id, or one for each of its clusters. Closing it
@@ -11,8 +11,11 @@ public final class Registration implements AutoCloseable {
     private final int firstSlot;
     private final MappingId[] ids;
     private final Owner owner;
-    /** Cleared once, by the owner, under its registration lock. */
-    private final AtomicBoolean open;
+    /** {@link #OPEN}; set once, by the owner, to the last epoch whose tasks may use the table's ids. */
+    private final AtomicLong lastEpoch;
+
+    /** Stands for the last epoch of a table that is registered. */
+    public static final long OPEN = Long.MAX_VALUE;
 
     /** Who places a table. */
     public interface Owner {
@@ -39,13 +42,13 @@ public final class Registration implements AutoCloseable {
      * @param name how the table shows in reports
      * @param firstSlot of its mapping ids
      * @param clusters number of mapping ids, at least 1
-     * @param open whether submissions are accepted; cleared by the owner
+     * @param lastEpoch {@link #OPEN}; set by the owner when the table is unregistered
      */
-    public Registration(Owner owner, String name, int firstSlot, int clusters, AtomicBoolean open) {
+    public Registration(Owner owner, String name, int firstSlot, int clusters, AtomicLong lastEpoch) {
         this.owner = owner;
         this.name = name;
         this.firstSlot = firstSlot;
-        this.open = open;
+        this.lastEpoch = lastEpoch;
         this.ids = new MappingId[clusters];
         for (int cluster = 0; cluster < clusters; cluster++) {
             ids[cluster] = new MappingId(this, cluster);
@@ -102,7 +105,18 @@ public final class Registration implements AutoCloseable {
 
     /** {@return whether submissions under this table's ids are accepted} */
     public boolean isOpen() {
-        return open.get();
+        return lastEpoch.get() == OPEN;
+    }
+
+    /**
+     * Says whether what was accepted under an epoch may still use the table's ids: its slots are not another table's before
+     * that epoch has retired.
+     *
+     * @param epoch of what asks
+     * @return whether the table was registered in that epoch
+     */
+    public boolean isOpenIn(long epoch) {
+        return epoch <= lastEpoch.get();
     }
 
     /**

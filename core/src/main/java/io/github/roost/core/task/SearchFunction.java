@@ -7,7 +7,7 @@ package io.github.roost.core.task;
  * @param <R> the result
  */
 @FunctionalInterface
-public interface SearchFunction<Q, R> {
+public interface SearchFunction<Q, R> extends Search<Q, R> {
     /**
      * Runs the search on the calling worker. Must report what it touched through
      * {@link SearchContext#touched(long, long)}, or the mapper cannot see this mapping id's traffic.
@@ -18,4 +18,12 @@ public interface SearchFunction<Q, R> {
      * @throws Exception any failure; it fails this search's future only
      */
     R search(Q query, SearchContext context) throws Exception;
+
+    /** {@return the end of the search, after its only slice} */
+    @Override
+    @SuppressWarnings(
+            "FunctionalInterfaceMethodChanged") // a search of one slice is a search whose first step is its last
+    default Step<Q, R> step(Q query, SearchContext context) throws Exception {
+        return new Step.Done<>(search(query, context));
+    }
 }

@@ -57,19 +57,20 @@ class DispatchTest {
     @Test
     void stealingGoesFromNearToFar() {
         StealOrder order = StealOrder.nearestFirst(twoSockets, 2);
-        assertThat(order.ungated()).isEqualTo(1);
-        assertThat(order.ungated(0)).isEqualTo(3);
+        assertThat(order.levels()).isEqualTo(1);
+        assertThat(order.victims(0)).isEqualTo(1);
+        assertThat(order.victim(0, 0)).isEqualTo(3);
         assertThat(order.gatedLevels()).isEqualTo(2);
         assertThat(IntStream.range(0, order.gated(0)).map(i -> order.gated(0, i)))
-                .containsExactly(0, 1);
+                .containsExactly(0);
         assertThat(IntStream.range(0, order.gated(1)).map(i -> order.gated(1, i)))
-                .containsExactly(4, 5, 6, 7);
+                .containsExactly(2, 3);
     }
 
     @Test
     void blindStealingKnowsNoDistanceAndNoStealingNobody() {
-        assertThat(StealOrder.anywhere(twoSockets, 2).ungated()).isEqualTo(7);
-        assertThat(StealOrder.none().ungated()).isZero();
+        assertThat(StealOrder.anywhere(twoSockets, 2).victims(0)).isEqualTo(7);
+        assertThat(StealOrder.none().levels()).isZero();
         assertThat(StealOrder.none().gatedLevels()).isZero();
     }
 
@@ -78,10 +79,12 @@ class DispatchTest {
         CrossDomainGate gate = new CrossDomainGate(2, 1_000);
         assertThat(gate.backlogged(15, 8)).isFalse();
         assertThat(gate.backlogged(16, 8)).isTrue();
-        assertThat(gate.opens(8, 8, 1_000)).isTrue();
-        assertThat(gate.opens(7, 8, 1_000)).isFalse();
-        assertThat(gate.opens(8, 8, 999)).isFalse();
-        assertThat(gate.opens(8, 8, -1)).isFalse();
+        Backlog burst = Backlog.NONE.next(gate, 16, 8, 0);
+        assertThat(gate.opens(8, 8, 8, burst, 1_000)).isTrue();
+        assertThat(gate.opens(8, 1, 8, burst, 1_000)).isTrue();
+        assertThat(gate.opens(7, 7, 8, burst, 1_000)).isFalse();
+        assertThat(gate.opens(8, 8, 8, burst, 999)).isFalse();
+        assertThat(gate.opens(8, 8, 8, Backlog.NONE, 1_000)).isFalse();
         assertThatThrownBy(() -> new CrossDomainGate(0, 0)).hasMessageContaining("at least 1, got 0");
     }
 }

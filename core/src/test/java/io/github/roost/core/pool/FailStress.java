@@ -9,7 +9,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
-/** A {@link SearchTask} that is failed from outside as it begins to run. */
+/** A {@link Request} that is failed from outside as it begins to run. */
 @JCStressTest
 @Outcome(id = "0", expect = Expect.ACCEPTABLE, desc = "the search was faster")
 @Outcome(id = "OrchestratorClosedException", expect = Expect.ACCEPTABLE, desc = "failed with the cause given")
@@ -18,11 +18,11 @@ import org.openjdk.jcstress.infra.results.L_Result;
 public class FailStress {
     private static final OrchestratorClosedException CLOSED = new OrchestratorClosedException();
 
-    private final SearchTask<Integer, Integer> task = StressTasks.task(StressTasks.epoch());
+    private final Request<Integer, Integer> task = StressTasks.task(StressTasks.epoch());
 
     @Actor
     public void worker() {
-        task.run(new CallerContext(task, 0, (context, outcome) -> {}));
+        task.run(StressTasks.context(task));
     }
 
     @Actor

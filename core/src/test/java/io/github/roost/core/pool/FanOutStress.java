@@ -4,6 +4,8 @@ import io.github.roost.core.Machines;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Part;
+import io.github.roost.core.task.Priority;
+import io.github.roost.core.task.Step;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.openjdk.jcstress.annotations.Actor;
@@ -14,7 +16,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** The completion of a {@link FanOut} whose parts end at the same moment, one of them offered to two threads. */
+/** The completion of a {@link Request} of parts whose parts end at the same moment, one of them offered to two threads. */
 @JCStressTest
 @Outcome(id = "1, 111", expect = Expect.ACCEPTABLE, desc = "merged once, with every part's result")
 @Outcome(expect = Expect.FORBIDDEN, desc = "merged twice, never, or without a result")
@@ -23,16 +25,33 @@ public class FanOutStress {
     private static final MappingId ID = anyId();
 
     private final AtomicInteger merges = new AtomicInteger();
-    private final FanOut<Integer, Integer> fanOut = new FanOut<>(
-            List.of(part(1), part(10), part(100)),
-            results -> {
-                merges.incrementAndGet();
-                return results.stream().mapToInt(Integer::intValue).sum();
-            },
+    private final Request<Integer, Integer> request = new Request<>(
+            Request.Kind.PARTS,
+            null,
+            0,
+            0,
             StressTasks.epoch(),
+            Priority.INTERACTIVE,
             Task.NOT_TIMED,
             Task.NO_DEADLINE);
-    private final List<? extends Task> parts = fanOut.parts();
+    private final List<Part<Integer, Integer>> all = List.of(part(1), part(10), part(100));
+    private final Join join = new Join(
+            request,
+            new Step.Fork<Integer, Object, Integer, Integer>(all, List.of(), null, (query, results, context) -> {
+                merges.incrementAndGet();
+                return Step.done(results.stream().mapToInt(Integer::intValue).sum());
+            }));
+    private final List<PartTask> parts = List.of(
+            new PartTask(join, all.get(0), 0), new PartTask(join, all.get(1), 1), new PartTask(join, all.get(2), 2));
+
+    public FanOutStress() {
+        request.work(join);
+        join.countOff(1, FanOutStress::goOn);
+    }
+
+    private static void goOn(Task task) {
+        task.run(StressTasks.context(task));
+    }
 
     private static MappingId anyId() {
         try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
@@ -58,13 +77,14 @@ public class FanOutStress {
 
     private static void run(Task task) {
         if (task.claim()) {
-            task.run(new CallerContext(task, 0, (context, outcome) -> {}));
+            task.run(StressTasks.context(task));
+            task.deliver(FanOutStress::goOn);
         }
     }
 
     @Arbiter
     public void afterwards(II_Result result) {
         result.r1 = merges.get();
-        result.r2 = fanOut.getNow(-1);
+        result.r2 = request.getNow(-1);
     }
 }

@@ -3,12 +3,15 @@ package io.github.roost.core.pool;
 import io.github.roost.core.Machines;
 import io.github.roost.core.dispatch.CrossDomainGate;
 import io.github.roost.core.dispatch.IdleStrategy;
-import io.github.roost.core.dispatch.Scheduling;
+import io.github.roost.core.dispatch.SchedulingPolicy;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.placement.Epoch;
 import io.github.roost.core.placement.Epochs;
+import io.github.roost.core.pool.Request.Kind;
+import io.github.roost.core.pool.Task.Outcome;
+import io.github.roost.core.task.Priority;
 import io.github.roost.core.task.SearchFunction;
 
 /** Tasks for stress tests, that do nothing, and pools whose workers' threads are not started. */
@@ -22,34 +25,77 @@ final class StressTasks {
         return new Epochs(Mapping.of(1, new int[] {0}), 1).current();
     }
 
-    static SearchTask<Integer, Integer> task(Epoch epoch) {
+    static Request<Integer, Integer> task(Epoch epoch) {
         return task(epoch, (query, context) -> query);
     }
 
-    static SearchTask<Integer, Integer> task(Epoch epoch, SearchFunction<Integer, Integer> search) {
-        return new SearchTask<>(search, 0, 0, epoch, Task.NOT_TIMED, Task.NO_DEADLINE);
+    static Request<Integer, Integer> task(Epoch epoch, SearchFunction<Integer, Integer> search) {
+        return new Request<>(
+                Kind.ONE_SLICE, search, 0, 0, epoch, Priority.INTERACTIVE, Task.NOT_TIMED, Task.NO_DEADLINE);
+    }
+
+    /** A context that books nothing. */
+    static TaskContext context(Task task) {
+        TaskContext context = new TaskContext() {
+            @Override
+            void book(Outcome outcome) {}
+
+            @Override
+            public int worker() {
+                return -1;
+            }
+
+            @Override
+            public int domain() {
+                return -1;
+            }
+        };
+        context.begin(task, 0);
+        return context;
+    }
+
+    /** Runs a worker whose thread is not started. */
+    static Runner runner(WorkerPool pool, int worker) {
+        Runner runner = new Runner(pool.worker(worker), pool);
+        pool.worker(worker).runBy(runner);
+        return runner;
+    }
+
+    /** Marks a worker as asleep, as its runner does; whether it may sleep. */
+    static boolean laysDown(Runner runner) {
+        runner.worker().laysDown();
+        return !runner.mayTakeSomething();
     }
 
     /** Two workers of one domain, with room for two tasks each. */
     static WorkerPool pool() {
+        return pool(LAYOUT, MONITOR, new CrossDomainGate(2, 0), 2);
+    }
+
+    /** A pool that tells nobody what happens. */
+    static WorkerPool pool(WorkerLayout layout, TrafficMonitor monitor, CrossDomainGate gate, int ringCapacity) {
         return new WorkerPool(
-                LAYOUT,
-                Scheduling.V2,
-                Machines.unpinned(),
-                () -> -1,
-                new CrossDomainGate(2, 0),
-                IdleStrategy.spinThenPark(1),
-                2,
-                MONITOR,
-                new PoolListener() {
-                    @Override
-                    public void crossSteal(int thief, int victim, int slot) {}
+                new WorkerPool.Setup(
+                        layout,
+                        SchedulingPolicy.HOME_DOMAIN,
+                        Machines.unpinned(),
+                        () -> -1,
+                        gate,
+                        IdleStrategy.spinThenPark(1),
+                        ringCapacity,
+                        .02,
+                        monitor,
+                        new PoolListener() {
+                            @Override
+                            public void crossSteal(int thief, int victim, int slot) {}
 
-                    @Override
-                    public void ran(int slot, int worker, long nanos) {}
+                            @Override
+                            public void ran(int slot, int worker, long nanos) {}
 
-                    @Override
-                    public void workerReplaced(int worker) {}
-                });
+                            @Override
+                            public void workerRestarted(int worker) {}
+                        }),
+                SchedulingPolicy.HOME_DOMAIN.dispatcher(layout),
+                () -> 0);
     }
 }

@@ -24,7 +24,7 @@ public class TerminateStress {
     @State
     public static class ATaskIsPut {
         private final WorkerPool pool = StressTasks.pool();
-        private final SearchTask<Integer, Integer> task = StressTasks.task(StressTasks.epoch());
+        private final Request<Integer, Integer> task = StressTasks.task(StressTasks.epoch());
 
         public ATaskIsPut() {
             pool.failEverything(CLOSED);
@@ -53,8 +53,9 @@ public class TerminateStress {
     @State
     public static class ATaskBegins {
         private final WorkerPool pool = StressTasks.pool();
-        private final SearchTask<Integer, Integer> task =
+        private final Request<Integer, Integer> task =
                 StressTasks.task(StressTasks.epoch(), (query, context) -> endless(query));
+        private final Runner runner = StressTasks.runner(pool, 0);
         private volatile boolean over;
 
         private int endless(int query) {
@@ -66,7 +67,7 @@ public class TerminateStress {
 
         @Actor
         public void worker() {
-            pool.worker(0).runIfUnclaimed(task);
+            runner.runIfUnclaimed(task);
         }
 
         @Actor

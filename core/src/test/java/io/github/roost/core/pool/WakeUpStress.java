@@ -19,7 +19,8 @@ import org.openjdk.jcstress.infra.results.Z_Result;
 @State
 public class WakeUpStress {
     private final WorkerPool pool = StressTasks.pool();
-    private final boolean otherSleeps = pool.worker(1).laysDown();
+    private final Runner runner = StressTasks.runner(pool, 0);
+    private final boolean otherSleeps = StressTasks.laysDown(StressTasks.runner(pool, 1));
     private boolean sleeps;
 
     @Actor
@@ -29,7 +30,7 @@ public class WakeUpStress {
 
     @Actor
     public void worker() {
-        sleeps = pool.worker(0).laysDown();
+        sleeps = StressTasks.laysDown(runner);
     }
 
     @Arbiter

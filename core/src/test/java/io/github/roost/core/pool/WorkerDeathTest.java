@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.roost.core.Machines;
 import io.github.roost.core.dispatch.CrossDomainGate;
 import io.github.roost.core.dispatch.IdleStrategy;
-import io.github.roost.core.dispatch.Scheduling;
+import io.github.roost.core.dispatch.SchedulingPolicy;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.monitor.TrafficMonitor;
@@ -18,47 +18,52 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(value = 30, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class WorkerDeathTest {
-    private final List<Integer> replaced = new CopyOnWriteArrayList<>();
+    private final List<Integer> restarted = new CopyOnWriteArrayList<>();
     private final List<Integer> pinnedTo = new CopyOnWriteArrayList<>();
     private final Epoch epoch = new Epochs(Mapping.of(1, new int[] {0}), 1).current();
 
     @Test
-    void aThreadThatDiesLosesNoTaskAndIsReplacedOnItsCore() throws Exception {
+    void aWorkerStruckByAnErrorLosesNoTaskAndGoesOnOnItsCore() throws Exception {
         TrafficMonitor monitor = new TrafficMonitor(1);
         monitor.ensureCapacity(1);
         WorkerPool pool = new WorkerPool(
-                WorkerLayout.of(Machines.of(1, 1)),
-                Scheduling.V2,
-                core -> {
-                    pinnedTo.add(core.id());
-                    return Machines.unpinned().apply(core);
-                },
-                () -> -1,
-                new CrossDomainGate(2, 0),
-                IdleStrategy.spinThenPark(10),
-                16,
-                monitor,
-                new PoolListener() {
-                    @Override
-                    public void crossSteal(int thief, int victim, int slot) {}
+                new WorkerPool.Setup(
+                        WorkerLayout.of(Machines.of(1, 1)),
+                        SchedulingPolicy.HOME_DOMAIN,
+                        core -> {
+                            pinnedTo.add(core.id());
+                            return Machines.unpinned().apply(core);
+                        },
+                        () -> -1,
+                        new CrossDomainGate(2, 0),
+                        IdleStrategy.spinThenPark(10),
+                        16,
+                        .02,
+                        monitor,
+                        new PoolListener() {
+                            @Override
+                            public void crossSteal(int thief, int victim, int slot) {}
 
-                    @Override
-                    public void ran(int slot, int worker, long nanos) {}
+                            @Override
+                            public void ran(int slot, int worker, long nanos) {}
 
-                    @Override
-                    public void workerReplaced(int worker) {
-                        replaced.add(worker);
-                    }
-                });
+                            @Override
+                            public void workerRestarted(int worker) {
+                                restarted.add(worker);
+                                throw new IllegalStateException("a listener that fails, too");
+                            }
+                        }),
+                (slot, mapping, load, ticket) -> 0,
+                () -> 0);
         pool.start();
         DeadlyTask deadly = new DeadlyTask();
-        SearchTask<Integer, Integer> behind =
-                new SearchTask<>((query, context) -> query + 1, 41, 0, epoch, 0, Task.NO_DEADLINE);
+        Request<Integer, Integer> behind = StressTasks.task(epoch, (query, context) -> query + 42);
         for (Task task : List.of(deadly, behind)) {
             epoch.enter(0, 1);
             assertThat(pool.offer(0, Priority.INTERACTIVE, task)).isTrue();
@@ -68,9 +73,9 @@ class WorkerDeathTest {
         pool.terminate();
         assertThat(pool.join(Duration.ofSeconds(10))).isTrue();
         assertThat(epoch.inside()).isZero();
-        assertThat(replaced).containsExactly(0);
-        assertThat(pinnedTo).containsExactly(0, 0);
-        assertThat(pool.replacedWorkers()).isEqualTo(1);
+        assertThat(restarted).containsExactly(0);
+        assertThat(pinnedTo).containsExactly(0);
+        assertThat(pool.restartedWorkers()).isEqualTo(1);
         assertThat(pool.totalsOf(0).failed()).isEqualTo(1);
         assertThat(pool.totalsOf(0).completed()).isEqualTo(1);
     }
@@ -90,7 +95,7 @@ class WorkerDeathTest {
         }
 
         @Override
-        public void run(TaskContext context) {
+        public After run(TaskContext context) {
             throw new Death();
         }
 
@@ -118,6 +123,27 @@ class WorkerDeathTest {
         public long deadlineNanos() {
             return NO_DEADLINE;
         }
+
+        @Override
+        public Priority priority() {
+            return Priority.INTERACTIVE;
+        }
+
+        @Override
+        public @Nullable Task next() {
+            return null;
+        }
+
+        @Override
+        public void next(@Nullable Task task) {}
+
+        @Override
+        public @Nullable Parked parked() {
+            return null;
+        }
+
+        @Override
+        public void parked(Parked parked) {}
 
         @Override
         public boolean abandoned() {

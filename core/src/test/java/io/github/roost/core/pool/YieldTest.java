@@ -12,6 +12,6 @@ class YieldTest {
     void workGoesOnForFourTimesAsLongAsItWasKeptWaiting(long awayNanos, long workNanos) {
         long left = Long.MAX_VALUE - 1_000;
         long back = left + awayNanos;
-        assertThat(Worker.nextYield(left, back) - back).isEqualTo(workNanos);
+        assertThat(Runner.nextYield(left, back) - back).isEqualTo(workNanos);
     }
 }

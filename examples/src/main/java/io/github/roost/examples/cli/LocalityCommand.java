@@ -3,7 +3,7 @@ package io.github.roost.examples.cli;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import io.github.roost.bench.Samples;
 import io.github.roost.bench.locality.LocalityBench;
-import io.github.roost.core.dispatch.Scheduling;
+import io.github.roost.core.dispatch.SchedulingPolicy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -47,19 +47,19 @@ final class LocalityCommand implements Callable<Integer> {
         BenchCommand.require("--table-kib", tableKib, 1, 1_000_000);
         BenchCommand.require("--rounds", rounds, 1, 10_000);
         BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);
-        Map<Scheduling, List<Double>> results = measure();
+        Map<SchedulingPolicy, List<Double>> results = measure();
         json.line("               searches/s              ratio to V0 of the same round");
         json.line("         min   median      max            min  median    max");
         results.forEach((scheduling, rates) -> json.line("%-4s %s         %s"
                 .formatted(
                         scheduling,
                         spread(rates, "%8.0f"),
-                        spread(ratios(rates, results.getOrDefault(Scheduling.V0, rates)), "%6.2f"))));
+                        spread(ratios(rates, results.getOrDefault(SchedulingPolicy.ROUND_ROBIN, rates)), "%6.2f"))));
         json.print(Map.of("tableKib", tableKib, "searchesPerSecond", results));
         return 0;
     }
 
-    private Map<Scheduling, List<Double>> measure() {
+    private Map<SchedulingPolicy, List<Double>> measure() {
         try {
             return new LocalityBench(level.machine(), tableKib << 10, Duration.ofMillis(sliceMillis)).run(rounds);
         } catch (IllegalArgumentException e) {

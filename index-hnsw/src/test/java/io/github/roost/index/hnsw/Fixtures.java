@@ -3,7 +3,7 @@ package io.github.roost.index.hnsw;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.dispatch.Scheduling;
+import io.github.roost.core.dispatch.SchedulingPolicy;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.topology.CacheDomain;
@@ -37,7 +37,7 @@ final class Fixtures {
     static Orchestrator roundRobin() {
         return Orchestrator.builder()
                 .topology(twoDomains())
-                .scheduling(Scheduling.V0)
+                .scheduling(SchedulingPolicy.ROUND_ROBIN)
                 .build();
     }
 

@@ -1,0 +1,264 @@
+package io.github.roost.core;
+
+import io.github.roost.core.mapping.Mapping;
+import io.github.roost.core.placement.Epoch;
+import io.github.roost.core.placement.Epochs;
+import io.github.roost.core.pool.CallerRunner;
+import io.github.roost.core.pool.Dispatch;
+import io.github.roost.core.pool.Request;
+import io.github.roost.core.pool.Request.Kind;
+import io.github.roost.core.pool.Reservation;
+import io.github.roost.core.pool.Task;
+import io.github.roost.core.pool.WorkerPool;
+import io.github.roost.core.task.BatchQueue;
+import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.Part;
+import io.github.roost.core.task.Priority;
+import io.github.roost.core.task.RejectedSearchException;
+import io.github.roost.core.task.Search;
+import io.github.roost.core.task.Step;
+import io.github.roost.core.task.SubmitOptions;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Accepts requests or refuses them: counts them into the epoch in force, finds them room, and applies the overload policy
+ * where there is none. What it has accepted is never lost. Thread-safe.
+ */
+final class Admission {
+    /** How often a submitter that waits for room looks again. */
+    private static final long ROOM_POLL_NANOS = 20_000;
+
+    private final Epochs epochs;
+    private final WorkerPool pool;
+    private final Dispatch dispatch;
+    private final CallerRunner callers;
+    private final OverloadPolicy overloadPolicy;
+    private final int ringCapacity;
+    private final LongAdder rejected = new LongAdder();
+    /** Written once, by the first close: no request from outside is accepted any more. */
+    private volatile boolean closing;
+    /** Written once, when the time to drain is over: no request at all is accepted any more. */
+    private volatile boolean failing;
+
+    Admission(Epochs epochs, WorkerPool pool, CallerRunner callers, OverloadPolicy overloadPolicy, int ringCapacity) {
+        this.epochs = epochs;
+        this.pool = pool;
+        this.dispatch = pool.dispatch();
+        this.callers = callers;
+        this.overloadPolicy = overloadPolicy;
+        this.ringCapacity = ringCapacity;
+    }
+
+    /** Refuses requests that come from outside. */
+    void close() {
+        closing = true;
+    }
+
+    /** Refuses all requests. */
+    void fail() {
+        failing = true;
+    }
+
+    boolean isClosing() {
+        return closing;
+    }
+
+    long rejected() {
+        return rejected.sum();
+    }
+
+    /** Accepts a request that begins at a worker. The mapping id has been checked to be of this orchestrator. */
+    <Q, R> CompletableFuture<R> submit(
+            Kind kind, Search<? super Q, ? extends R> search, Q query, MappingId mappingId, SubmitOptions options) {
+        long ticket = dispatch.ticket();
+        long now = submissionTime(ticket, options);
+        long deadline = deadline(now, options);
+        Epoch epoch = enterEpoch(mappingId);
+        boolean accepted = false;
+        try {
+            checkOpen(mappingId);
+            Request<Q, R> request =
+                    new Request<>(kind, search, query, mappingId.slot(), epoch, options.priority(), now, deadline);
+            int worker = dispatch.worker(request.slot(), epoch.mapping(), ticket);
+            // From the moment that a ring has it, the request counts itself out.
+            accepted = dispatch.offer(worker, request);
+            if (!accepted) {
+                accepted = applyPolicy(mappingId, request, worker);
+            }
+            pool.submitted(request);
+            return request;
+        } finally {
+            if (!accepted) {
+                epoch.exit(lane(), 1);
+            }
+        }
+    }
+
+    /** Finds a request room, or runs it here, or throws: true once it is accepted. */
+    private boolean applyPolicy(MappingId mappingId, Task request, int worker) {
+        if (runsInCaller()) {
+            callers.run(request);
+            return true;
+        }
+        long since = System.nanoTime();
+        while (mayStillWait(since)) {
+            LockSupport.parkNanos(this, ROOM_POLL_NANOS);
+            if (dispatch.offer(worker, request)) {
+                return true;
+            }
+        }
+        throw full(mappingId.toString(), pool.domainOf(worker));
+    }
+
+    /**
+     * Accepts a request that is made of parts, all of them or none.
+     *
+     * @param mappingId one of those of its parts; all have been checked to be of this orchestrator
+     */
+    <Q, R> CompletableFuture<R> fork(Step.Fork<Q, ?, ?, R> fork, Q query, MappingId mappingId, SubmitOptions options) {
+        long now = System.nanoTime();
+        int count = fork.parts().size() + fork.shared().size();
+        Epoch epoch = enterEpoch(mappingId);
+        boolean accepted = false;
+        try {
+            for (Part<?, ?> part : fork.parts()) {
+                checkOpen(part.mappingId());
+            }
+            for (BatchQueue<?, ?> queue : fork.shared()) {
+                checkOpen(queue.mappingId());
+            }
+            Request<Q, R> request = new Request<>(
+                    Kind.PARTS, null, query, mappingId.slot(), epoch, options.priority(), now, deadline(now, options));
+            request.claim();
+            Reservation places = new Reservation(pool, options.priority(), Math.max(1, count));
+            boolean inRings = reserveOrApplyPolicy(fork, places, epoch.mapping(), options, now);
+            if (inRings) {
+                accepted = true;
+                dispatch.begin(request, fork, places, dispatch::place, callers::runOwned);
+            } else {
+                accepted = true;
+                dispatch.begin(request, fork, null, callers::run, callers::runOwned);
+            }
+            pool.submitted(request);
+            return request;
+        } finally {
+            if (!accepted) {
+                epoch.exit(lane(), 1);
+            }
+        }
+    }
+
+    /** Accepts maintenance, which waits where there is always room. */
+    <Q> CompletableFuture<Boolean> maintain(Search<Q, Boolean> search, Q query, MappingId mappingId) {
+        Epoch epoch = enterEpoch(mappingId);
+        boolean accepted = false;
+        try {
+            checkOpen(mappingId);
+            Request<Q, Boolean> request = new Request<>(
+                    Kind.MAINTENANCE,
+                    search,
+                    query,
+                    mappingId.slot(),
+                    epoch,
+                    Priority.BATCH,
+                    Task.NOT_TIMED,
+                    Task.NO_DEADLINE);
+            request.claim();
+            dispatch.maintain(request);
+            accepted = true;
+            return request;
+        } finally {
+            if (!accepted) {
+                epoch.exit(lane(), 1);
+            }
+        }
+    }
+
+    /** Reserves a place for every part; false when the submitter is to run the parts. */
+    private boolean reserveOrApplyPolicy(
+            Step.Fork<?, ?, ?, ?> fork, Reservation places, Mapping mapping, SubmitOptions options, long now) {
+        while (true) {
+            int full = dispatch.reserve(fork, places, mapping, options.priority(), ringCapacity);
+            if (full < 0) {
+                return true;
+            }
+            if (runsInCaller()) {
+                return false;
+            }
+            if (!mayStillWait(now)) {
+                throw full("a query of " + (fork.parts().size() + fork.shared().size()) + " parts", full);
+            }
+            LockSupport.parkNanos(this, ROOM_POLL_NANOS);
+        }
+    }
+
+    /**
+     * Once more within an epoch: unregistering closes the table before it publishes the next epoch, so a task that finds
+     * it open there is waited for before the slots are handed out again.
+     */
+    static void checkOpen(MappingId mappingId) {
+        if (!mappingId.registration().isOpen()) {
+            throw new IllegalArgumentException(
+                    "mapping id must be of a registered table, got " + mappingId + ", which is unregistered");
+        }
+    }
+
+    /** Reads the clock only where it is needed, and for one submission in eight: it costs as much as the rest. */
+    private static long submissionTime(long ticket, SubmitOptions options) {
+        boolean sampled = ((ticket * 0x9E3779B97F4A7C15L) >>> 61) == 0;
+        return sampled || !options.timeout().isZero() ? System.nanoTime() : Task.NOT_TIMED;
+    }
+
+    private static long deadline(long now, SubmitOptions options) {
+        return options.timeout().isZero() ? Task.NO_DEADLINE : now + Nanos.of(options.timeout());
+    }
+
+    /**
+     * Counts a request into the current epoch. Counting comes before the look at {@link #closing}, and closing before the
+     * look at the counts, so a request is either seen by who closes or refused here.
+     */
+    private Epoch enterEpoch(MappingId mappingId) {
+        while (true) {
+            Epoch epoch = epochs.current();
+            epoch.enter(lane(), 1);
+            if (epoch != epochs.current()) {
+                epoch.exit(lane(), 1);
+                continue;
+            }
+            if (failing || (closing && pool.callingWorker() < 0)) {
+                epoch.exit(lane(), 1);
+                rejected.increment();
+                throw RejectedSearchException.closed(mappingId.toString());
+            }
+            return epoch;
+        }
+    }
+
+    /** Where this thread counts requests in and out: beside other threads, not on their cache lines. */
+    private static long lane() {
+        return Thread.currentThread().threadId();
+    }
+
+    private RejectedSearchException full(String what, int domain) {
+        rejected.increment();
+        RuntimeEvents.rejected(what, domain);
+        return RejectedSearchException.full(what, domain, ringCapacity);
+    }
+
+    private boolean runsInCaller() {
+        return switch (overloadPolicy.kind()) {
+            case REJECT -> false;
+            case CALLER_RUNS -> true;
+            case BLOCK -> pool.callingWorker() >= 0;
+        };
+    }
+
+    private boolean mayStillWait(long since) {
+        return overloadPolicy.kind() == OverloadPolicy.Kind.BLOCK
+                && !failing
+                && !Thread.currentThread().isInterrupted()
+                && System.nanoTime() - since < Nanos.of(overloadPolicy.timeout());
+    }
+}

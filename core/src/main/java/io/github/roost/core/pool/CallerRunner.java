@@ -1,0 +1,109 @@
+package io.github.roost.core.pool;
+
+import io.github.roost.core.monitor.TrafficMonitor;
+import io.github.roost.core.pool.Task.After;
+import io.github.roost.core.pool.Task.Outcome;
+import io.github.roost.core.task.Step;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Runs tasks in their submitters' threads, because the rings were full. A task that parks goes on at a worker of its home.
+ * Thread-safe.
+ */
+public final class CallerRunner {
+    private final WorkerPool pool;
+    private final TrafficMonitor monitor;
+    private final LongAdder[] outcomes = new LongAdder[Outcome.values().length];
+
+    public CallerRunner(WorkerPool pool, TrafficMonitor monitor) {
+        this.pool = pool;
+        this.monitor = monitor;
+        for (int i = 0; i < outcomes.length; i++) {
+            outcomes[i] = new LongAdder();
+        }
+    }
+
+    /** How many tasks ended here in a way. */
+    public long count(Outcome outcome) {
+        return outcomes[outcome.ordinal()].sum();
+    }
+
+    /** Runs a task that was put nowhere. */
+    public void run(Task task) {
+        if (task.claim()) {
+            runOwned(task);
+        }
+    }
+
+    /** Runs a task that the caller owns, until it has ended or goes on elsewhere. */
+    public void runOwned(Task task) {
+        Worker home =
+                pool.worker(pool.dispatch().worker(task.slot(), task.epoch().mapping()));
+        After after = After.YIELDED;
+        CallerContext context = new CallerContext();
+        try {
+            while (after == After.YIELDED) {
+                context.begin(task, System.nanoTime());
+                after = task.run(context);
+                context.bookTraffic();
+            }
+            switch (after) {
+                case PARKED -> {
+                    Parked parked = new Parked(home, task, ((Step.Park<?, ?>) context.left()).pending());
+                    task.parked(parked);
+                    home.parked.add(parked);
+                    parked.begin();
+                }
+                case FORKED ->
+                    pool.dispatch().fork((Stepper) task, (Step.Fork<?, ?, ?, ?>) context.left(), this::runOwned);
+                default -> {
+                    task.epoch().exit(Thread.currentThread().threadId(), 1);
+                    pool.deliver(task, this::runOwned, home);
+                }
+            }
+        } catch (Throwable failure) {
+            // What user code throws is the outcome of a future; this is none of it.
+            pool.failOwned(task, home, failure);
+        }
+    }
+
+    /** The context of a slice in its submitter's thread. */
+    private final class CallerContext extends TaskContext {
+        @Override
+        public int worker() {
+            return -1;
+        }
+
+        @Override
+        public int domain() {
+            return -1;
+        }
+
+        @Override
+        void book(Outcome outcome) {
+            if (task().countsAsTask()) {
+                outcomes[outcome.ordinal()].increment();
+            }
+        }
+
+        void bookTraffic() {
+            if (touchedAnything()) {
+                int slot = task().slot();
+                int home = task().epoch().mapping().home(slot, 0);
+                if (task().countsAsSearch()) {
+                    monitor.add(home, slot, bytes());
+                } else {
+                    monitor.addBytes(home, slot, bytes());
+                }
+            }
+        }
+
+        Step<?, ?> left() {
+            Step<?, ?> step = step();
+            if (step == null) {
+                throw new IllegalStateException("a slice that parks or forks must say how");
+            }
+            return step;
+        }
+    }
+}

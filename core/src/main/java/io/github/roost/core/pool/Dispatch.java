@@ -1,0 +1,208 @@
+package io.github.roost.core.pool;
+
+import io.github.roost.core.dispatch.Dispatcher;
+import io.github.roost.core.dispatch.LoadView;
+import io.github.roost.core.dispatch.WorkerLayout;
+import io.github.roost.core.mapping.Mapping;
+import io.github.roost.core.placement.Epoch;
+import io.github.roost.core.pool.SharedQueue.Entry;
+import io.github.roost.core.task.BatchQueue;
+import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.Part;
+import io.github.roost.core.task.Priority;
+import io.github.roost.core.task.Step;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.IntPredicate;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Puts tasks where the dispatcher wants them: into the ring of the worker it names, or of another one of that domain. What
+ * belongs to a request that has been accepted is never refused: where all rings are full it waits in a list. Thread-safe.
+ */
+public final class Dispatch {
+    private final WorkerPool pool;
+    private final WorkerLayout layout;
+    private final Dispatcher dispatcher;
+    private final LongSupplier tickets;
+    private final LoadView load;
+
+    /** @param tickets what the dispatcher draws by */
+    Dispatch(WorkerPool pool, WorkerLayout layout, Dispatcher dispatcher, LongSupplier tickets) {
+        this.pool = pool;
+        this.layout = layout;
+        this.dispatcher = dispatcher;
+        this.tickets = tickets;
+        this.load = pool::load;
+    }
+
+    /** The worker where a task with a slot is to wait. */
+    public int worker(int slot, Mapping mapping) {
+        return worker(slot, mapping, tickets.getAsLong());
+    }
+
+    /** As {@link #worker(int, Mapping)}, by a ticket drawn before. */
+    public int worker(int slot, Mapping mapping, long ticket) {
+        return dispatcher.worker(slot, mapping, load, ticket);
+    }
+
+    /** A ticket for {@link #worker(int, Mapping, long)}. */
+    public long ticket() {
+        return tickets.getAsLong();
+    }
+
+    /** Puts a task into the ring of a worker, or of another of its domain; false where all are full. */
+    public boolean offer(int preferred, Task task) {
+        if (pool.offer(preferred, task.priority(), task)) {
+            return true;
+        }
+        return tryOthers(preferred, worker -> pool.offer(worker, task.priority(), task));
+    }
+
+    /** Reserves a place near a worker; false where all rings are full. */
+    boolean reserve(int preferred, Reservation places, int index) {
+        return places.reserve(index, preferred) || tryOthers(preferred, worker -> places.reserve(index, worker));
+    }
+
+    private boolean tryOthers(int preferred, IntPredicate attempt) {
+        int domain = layout.domainOf(preferred);
+        for (int i = 0; i < layout.workersIn(domain); i++) {
+            int worker = layout.workerIn(domain, i);
+            if (worker != preferred && attempt.test(worker)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Puts a task of an accepted request into a ring, or where these are full into a worker's list. */
+    public void place(Task task) {
+        int worker = worker(task.slot(), task.epoch().mapping());
+        if (!offer(worker, task) && task.claim()) {
+            pool.worker(worker).resume(task);
+        }
+    }
+
+    /** Puts a task of maintenance, claimed by the caller, where its home's workers find it. */
+    public void maintain(Task task) {
+        pool.maintain(layout.domainOf(worker(task.slot(), task.epoch().mapping())), task);
+    }
+
+    /**
+     * Reserves places for the parts of a fork, and for the tasks of those batch queues that nobody waits in; all or none.
+     *
+     * @param most queries that may wait in a batch queue
+     * @return -1, or the domain that is full
+     */
+    public int reserve(Step.Fork<?, ?, ?, ?> fork, Reservation places, Mapping mapping, Priority priority, int most) {
+        int index = 0;
+        for (Part<?, ?> part : fork.parts()) {
+            int worker = worker(part.mappingId().slot(), mapping);
+            if (!reserve(worker, places, index++)) {
+                places.release();
+                return layout.domainOf(worker);
+            }
+        }
+        for (BatchQueue<?, ?> queue : fork.shared()) {
+            SharedQueue<?, ?> shared = (SharedQueue<?, ?>) queue;
+            boolean empty = shared.isEmpty(priority);
+            if (empty || shared.waiting() >= most) {
+                int worker = worker(shared.mappingId().slot(), mapping);
+                if (!empty || !reserve(worker, places, index)) {
+                    places.release();
+                    return layout.domainOf(worker);
+                }
+            }
+            index++;
+        }
+        return -1;
+    }
+
+    /** Has a task go on in parts, for which no place is reserved. Called by its owner, who no longer is when this returns. */
+    void fork(Stepper task, Step.Fork<?, ?, ?, ?> fork, Consumer<Task> goesOn) {
+        requireOpen(task.epoch(), fork);
+        begin(task, fork, null, this::place, goesOn);
+    }
+
+    private static void requireOpen(Epoch epoch, Step.Fork<?, ?, ?, ?> fork) {
+        long number = epoch.mapping().epoch();
+        for (Part<?, ?> part : fork.parts()) {
+            requireOpen(part.mappingId(), number);
+        }
+        for (BatchQueue<?, ?> queue : fork.shared()) {
+            requireOpen(queue.mappingId(), number);
+        }
+    }
+
+    private static void requireOpen(MappingId id, long epoch) {
+        if (!id.registration().isOpenIn(epoch)) {
+            throw new IllegalArgumentException(
+                    "mapping id must be of a registered table, got " + id + ", which is unregistered");
+        }
+    }
+
+    /**
+     * Puts the parts of a task on their way. What fails in the midst of it fails the request; the parts that are on their way
+     * find that out, the others are counted off here.
+     *
+     * @param places where those are reserved; null for none
+     * @param elsewhere puts or runs those for which none is
+     * @param goesOn told the task where no part is left
+     */
+    public void begin(
+            Stepper task,
+            Step.Fork<?, ?, ?, ?> fork,
+            @Nullable Reservation places,
+            Consumer<Task> elsewhere,
+            Consumer<Task> goesOn) {
+        Join join = new Join(task, fork);
+        task.work(join);
+        List<? extends Part<?, ?>> parts = fork.parts();
+        List<? extends BatchQueue<?, ?>> shared = fork.shared();
+        int count = parts.size() + shared.size();
+        int begun = 0;
+        try {
+            while (begun < parts.size()) {
+                PartTask part = new PartTask(join, parts.get(begun), begun);
+                Faults.point();
+                task.epoch().enter(lane(), 1);
+                // From here on the part counts itself off.
+                int index = begun++;
+                pool.submitted(part);
+                put(part, places, index, elsewhere);
+            }
+            GroupTask spare = null;
+            while (begun < count) {
+                SharedQueue<?, ?> queue = (SharedQueue<?, ?>) shared.get(begun - parts.size());
+                Entry entry = new Entry(join, begun, fork.asked());
+                // Made before the query joins: a queue that nobody is to serve would never be served again.
+                spare = spare == null ? new GroupTask(task.epoch(), task.priority()) : spare;
+                Faults.point();
+                int index = begun++;
+                if (queue.join(task.priority(), entry)) {
+                    task.epoch().enter(lane(), 1);
+                    put(spare.of(queue), places, index, elsewhere);
+                    spare = null;
+                }
+            }
+        } catch (Throwable failure) {
+            task.failRequest(failure);
+        } finally {
+            if (places != null) {
+                places.release();
+            }
+            join.countOff(1 + count - begun, goesOn);
+        }
+    }
+
+    private static void put(Task task, @Nullable Reservation places, int index, Consumer<Task> elsewhere) {
+        if (places == null || !places.put(index, task)) {
+            elsewhere.accept(task);
+        }
+    }
+
+    private static long lane() {
+        return Thread.currentThread().threadId();
+    }
+}

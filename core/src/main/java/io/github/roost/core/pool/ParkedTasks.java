@@ -1,0 +1,145 @@
+package io.github.roost.core.pool;
+
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tasks that have parked on one worker, and those of them with a deadline in the order of these (a binary heap that
+ * knows each one's place, so that one that goes on leaves nothing behind). Thread-safe.
+ */
+final class ParkedTasks {
+    private static final Parked[] NONE = {};
+
+    /** Guarded by this, as all that follows. */
+    private @Nullable Parked first;
+
+    private Parked[] heap = NONE;
+    private int timed;
+    private int count;
+    /** Earliest deadline, {@link Task#NO_DEADLINE} for none; written under the lock. */
+    private volatile long earliest = Task.NO_DEADLINE;
+
+    /** Takes a task in; for want of memory it throws and takes nothing in. */
+    synchronized void add(Parked parked) {
+        if (parked.deadlineNanos() != Task.NO_DEADLINE) {
+            if (timed == heap.length) {
+                heap = Arrays.copyOf(heap, Math.max(16, 2 * timed));
+            }
+            up(timed++, parked);
+            earliest = heap[0].deadlineNanos();
+        }
+        parked.after = first;
+        if (first != null) {
+            first.before = parked;
+        }
+        first = parked;
+        count++;
+    }
+
+    /** Lets a task go; without effect if it is not here. */
+    synchronized void remove(Parked parked) {
+        if (parked != first && parked.before == null) {
+            return;
+        }
+        if (parked.before == null) {
+            first = parked.after;
+        } else {
+            parked.before.after = parked.after;
+        }
+        if (parked.after != null) {
+            parked.after.before = parked.before;
+        }
+        parked.before = null;
+        parked.after = null;
+        count--;
+        if (parked.place >= 0) {
+            removeFromHeap(parked.place);
+            parked.place = -1;
+            earliest = timed == 0 ? Task.NO_DEADLINE : heap[0].deadlineNanos();
+        }
+    }
+
+    @SuppressWarnings("NullAway") // places from timed on are null, and never read
+    private void removeFromHeap(int place) {
+        Parked last = heap[--timed];
+        heap[timed] = null;
+        if (place < timed) {
+            int at = down(place, last);
+            if (at == place) {
+                up(place, last);
+            }
+        }
+    }
+
+    private void up(int place, Parked parked) {
+        int at = place;
+        while (at > 0 && earlier(parked, heap[(at - 1) / 2])) {
+            set(at, heap[(at - 1) / 2]);
+            at = (at - 1) / 2;
+        }
+        set(at, parked);
+    }
+
+    private int down(int place, Parked parked) {
+        int at = place;
+        while (2 * at + 1 < timed) {
+            int child = 2 * at + 1;
+            if (child + 1 < timed && earlier(heap[child + 1], heap[child])) {
+                child++;
+            }
+            if (!earlier(heap[child], parked)) {
+                break;
+            }
+            set(at, heap[child]);
+            at = child;
+        }
+        set(at, parked);
+        return at;
+    }
+
+    private void set(int place, Parked parked) {
+        heap[place] = parked;
+        parked.place = place;
+    }
+
+    private static boolean earlier(Parked one, Parked other) {
+        return one.deadlineNanos() - other.deadlineNanos() < 0;
+    }
+
+    /** Nanoseconds until the earliest deadline, at least 0, or {@link Long#MAX_VALUE} for none. Reads the clock only if needed. */
+    long nanosToDeadline() {
+        long deadline = earliest;
+        return deadline == Task.NO_DEADLINE ? Long.MAX_VALUE : Math.max(0, deadline - System.nanoTime());
+    }
+
+    /** Has tasks go on whose deadline has passed. */
+    void expire() {
+        long deadline = earliest;
+        if (deadline == Task.NO_DEADLINE) {
+            return;
+        }
+        long now = System.nanoTime();
+        for (Parked late = late(now); late != null; late = late(now)) {
+            late.late(now);
+        }
+    }
+
+    private synchronized @Nullable Parked late(long now) {
+        return timed > 0 && now - heap[0].deadlineNanos() > 0 ? heap[0] : null;
+    }
+
+    /** Has all go on. */
+    void release() {
+        for (Parked parked = any(); parked != null; parked = any()) {
+            parked.goOn();
+        }
+    }
+
+    private synchronized @Nullable Parked any() {
+        return first;
+    }
+
+    synchronized int size() {
+        return count;
+    }
+}

@@ -1,0 +1,167 @@
+package io.github.roost.core.pool;
+
+import io.github.roost.core.placement.Epoch;
+import io.github.roost.core.task.Part;
+import io.github.roost.core.task.Priority;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The task of one part of a request. However it ends, it is counted off once. A part may itself wait, yield, or fork; a part
+ * of a part belongs to the same request.
+ */
+final class PartTask implements Stepper {
+    private static final VarHandle CLAIMED;
+
+    static {
+        try {
+            CLAIMED = MethodHandles.lookup().findVarHandle(PartTask.class, "claimed", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final Join join;
+    private final int index;
+    private final int slot;
+    private @Nullable Object work;
+    private @Nullable Object query;
+    private @Nullable Task next;
+    private volatile @Nullable Parked parked;
+    /** Written by the owner. */
+    private boolean counted;
+    /** Set once, by compare-and-set, by the thread that runs or fails the part first. */
+    @SuppressWarnings("unused")
+    private volatile boolean claimed;
+
+    PartTask(Join join, Part<?, ?> part, int index) {
+        this.join = join;
+        this.index = index;
+        this.work = part.searchFunction();
+        this.query = part.query();
+        this.slot = part.mappingId().slot();
+    }
+
+    @Override
+    public boolean claim() {
+        return CLAIMED.compareAndSet(this, false, true);
+    }
+
+    @Override
+    public After run(TaskContext context) {
+        return Stepper.run(this, context);
+    }
+
+    @Override
+    public @Nullable Object work() {
+        return work;
+    }
+
+    @Override
+    public void work(Object then) {
+        work = then;
+    }
+
+    @Override
+    public @Nullable Object query() {
+        return query;
+    }
+
+    @Override
+    public void done(@Nullable Object result) {
+        join.result(index, result);
+    }
+
+    @Override
+    public void failRequest(Throwable failure) {
+        join.task().failRequest(failure);
+    }
+
+    @Override
+    public void fail(Throwable cause) {
+        failRequest(cause);
+    }
+
+    @Override
+    public void deliver(Consumer<Task> goesOn) {
+        work = null;
+        query = null;
+        join.countOff(1, goesOn);
+    }
+
+    @Override
+    public int slot() {
+        return slot;
+    }
+
+    @Override
+    public Epoch epoch() {
+        return join.task().epoch();
+    }
+
+    @Override
+    public Priority priority() {
+        return join.task().priority();
+    }
+
+    @Override
+    public boolean isMaintenance() {
+        return join.task().isMaintenance();
+    }
+
+    @Override
+    public long submittedNanos() {
+        return join.task().submittedNanos();
+    }
+
+    @Override
+    public long deadlineNanos() {
+        return join.task().deadlineNanos();
+    }
+
+    @Override
+    public boolean countsAsSearch() {
+        boolean first = !counted;
+        counted = true;
+        return first;
+    }
+
+    @Override
+    public boolean abandoned() {
+        return join.task().abandoned();
+    }
+
+    @Override
+    public @Nullable Task next() {
+        return next;
+    }
+
+    @Override
+    public void next(@Nullable Task task) {
+        next = task;
+    }
+
+    @Override
+    public @Nullable Parked parked() {
+        return parked;
+    }
+
+    @Override
+    public void parked(Parked now) {
+        boolean first = parked == null;
+        parked = now;
+        if (first) {
+            whenAbandoned(join.task());
+        }
+    }
+
+    private void whenAbandoned(Stepper owner) {
+        if (owner instanceof Request<?, ?> request) {
+            request.whenComplete((result, failure) -> Parked.abandon(this));
+        } else if (owner instanceof PartTask part) {
+            whenAbandoned(part.join.task());
+        }
+    }
+}

@@ -1,0 +1,95 @@
+package io.github.roost.core.pool;
+
+import io.github.roost.core.pool.Task.After;
+import io.github.roost.core.pool.Task.Outcome;
+import io.github.roost.core.task.DeadlineExceededException;
+import io.github.roost.core.task.Search;
+import io.github.roost.core.task.Step;
+import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
+
+/** A task made of steps: a {@link Request}, or a part of one. Its owner alone calls these. */
+interface Stepper extends Task {
+    /** What the next slice runs: a {@link Search}, or the {@link Join} of parts that have ended. */
+    @Nullable
+    Object work();
+
+    void work(Object next);
+
+    @Nullable
+    Object query();
+
+    /** The request is over as far as this task goes. */
+    void done(@Nullable Object result);
+
+    /** Fails the request that this is, or is a part of. */
+    void failRequest(Throwable failure);
+
+    /** Runs one slice of a task. */
+    static After run(Stepper task, TaskContext context) {
+        if (task.abandoned()) {
+            context.finished(Outcome.CANCELLED);
+            return After.ENDED;
+        }
+        if (task.expired(context.startNanos())) {
+            context.finished(Outcome.EXPIRED);
+            task.failRequest(new DeadlineExceededException(context.startNanos() - task.deadlineNanos()));
+            return After.ENDED;
+        }
+        Step<?, ?> step;
+        try {
+            step = step(task, context);
+        } catch (Throwable failure) {
+            context.finished(task.abandoned() ? Outcome.CANCELLED : Outcome.FAILED);
+            task.failRequest(failure);
+            return After.ENDED;
+        }
+        return switch (step) {
+            case Step.Done<?, ?>(Object result) -> {
+                context.finished(task.abandoned() ? Outcome.CANCELLED : Outcome.COMPLETED);
+                task.done(result);
+                yield After.ENDED;
+            }
+            case Step.Yield<?, ?>(Search<?, ?> next) -> {
+                task.work(next);
+                yield After.YIELDED;
+            }
+            case Step.Park<?, ?> park -> {
+                task.work(park.next());
+                context.step(park);
+                yield After.PARKED;
+            }
+            case Step.Fork<?, ?, ?, ?> fork -> {
+                context.step(fork);
+                yield After.FORKED;
+            }
+        };
+    }
+
+    /** A task was made with a search and a query that fit, and each step names the next so. */
+    @SuppressWarnings({"unchecked", "NullAway"})
+    private static Step<?, ?> step(Stepper task, TaskContext context) throws Exception {
+        Parked parked = task.parked();
+        Throwable failure = parked == null ? null : parked.failure();
+        if (failure != null) {
+            throw asException(failure);
+        }
+        Object work = task.work();
+        Step<?, ?> step = work instanceof Join join
+                ? join.step(task.query(), context)
+                : ((Search<Object, Object>) work).step(task.query(), context);
+        if (step == null) {
+            throw new NullPointerException("a step must not be null, got null of " + work);
+        }
+        return step;
+    }
+
+    /** What a search failed with elsewhere, to be thrown here. */
+    static Exception asException(Throwable failure) {
+        return switch (failure) {
+            case Error error -> throw error;
+            case Exception exception -> exception;
+            default -> new CompletionException(failure);
+        };
+    }
+}
