@@ -101,7 +101,7 @@ public record ClosedLoop(int inFlight) {
             }
             for (CompletableFuture<R> one : search.start(started, together)) {
                 long number = started++;
-                one.whenComplete((result, thrown) -> {
+                var _ = one.whenComplete((result, thrown) -> {
                     nanos.recordValue(Math.max(0, System.nanoTime() - submitted));
                     Throwable failed = thrown == null ? thrownBy(receiver, number, result) : thrown;
                     if (failed != null) {

@@ -17,7 +17,11 @@ public record Interval(double mean, double halfWidth) {
 
     private static final double NORMAL = 1.96;
 
-    /** @param values at least one */
+    /**
+     * The interval of the mean of some measurements.
+     *
+     * @param values at least one
+     */
     public static Interval of(Collection<Double> values) {
         if (values.isEmpty()) {
             throw new IllegalArgumentException("there must be at least one measurement, got none");

@@ -7,7 +7,6 @@ import java.util.SplittableRandom;
  *
  * @param centres at least one, all of one dimension; not copied
  */
-@SuppressWarnings("ArrayRecordComponent") // nobody compares mixtures
 public record Mixture(float[][] centres) {
     private static final double DEVIATION = .15;
 

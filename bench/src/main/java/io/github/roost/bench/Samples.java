@@ -8,7 +8,11 @@ import java.util.Collection;
  * @param median the middle, of an even number the mean of the two in the middle
  */
 public record Samples(double least, double median, double most) {
-    /** @param values at least one */
+    /**
+     * The least, the middle and the most of some measurements.
+     *
+     * @param values at least one
+     */
     public static Samples of(Collection<Double> values) {
         if (values.isEmpty()) {
             throw new IllegalArgumentException("there must be at least one sample, got none");

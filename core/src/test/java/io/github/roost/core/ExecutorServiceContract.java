@@ -324,7 +324,7 @@ abstract class ExecutorServiceContract {
     private void occupyAllWorkers() throws InterruptedException {
         CountDownLatch begun = new CountDownLatch(WORKERS);
         for (int i = 0; i < WORKERS; i++) {
-            executor.submit(() -> {
+            var _ = executor.submit(() -> {
                 begun.countDown();
                 return waitAtTheGate();
             });

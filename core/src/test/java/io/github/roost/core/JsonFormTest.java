@@ -78,7 +78,7 @@ class JsonFormTest {
     @Test
     void onlyTheTablesWithTheMostTrafficOnDemand() {
         for (int i = 0; i < 5; i++) {
-            long bytes = 1 + (i * 3) % 5;
+            long bytes = 1 + (i * 3L) % 5;
             orchestrator
                     .submit(
                             (query, context) -> {

@@ -97,6 +97,7 @@ class MappedExecutorTest {
     }
 
     @Test
+    @SuppressWarnings("FutureReturnValueIgnored") // the future that the task returns is waited for at the end
     void theInterruptOfATaskDoesNotReachTheOneThatItWaitsFor() throws Exception {
         Callable<Boolean> asking = () -> Thread.currentThread().isInterrupted();
         MappingId id = orchestrator.register("search").id();

@@ -59,7 +59,7 @@ class NeighborsTest {
             long[] ids = new long[20];
             float[] distances = new float[20];
             for (int i = 0; i < 20; i++) {
-                ids[i] = allIds[20 * part + i] = 20 * part + i;
+                ids[i] = allIds[20 * part + i] = 20L * part + i;
                 distances[i] = allDistances[20 * part + i] = random.nextInt(10);
             }
             parts.add(Neighbors.sorted(ids, distances));

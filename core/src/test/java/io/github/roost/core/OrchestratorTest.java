@@ -122,7 +122,7 @@ class OrchestratorTest {
                                 task,
                                 table.id(task % 3 == 0 ? 0 : task % 16));
                         futures.set(task, future);
-                        future.thenRun(completions::incrementAndGet);
+                        var _ = future.thenRun(completions::incrementAndGet);
                     }
                 }));
             }
@@ -340,7 +340,7 @@ class OrchestratorTest {
             MappingId id = orchestrator.register("table").id();
             CountDownLatch started = new CountDownLatch(1);
             CountDownLatch release = new CountDownLatch(1);
-            orchestrator.submit(blocking(started, release), 0, id);
+            var _ = orchestrator.submit(blocking(started, release), 0, id);
             await(started);
             AtomicInteger ran = new AtomicInteger();
             CompletableFuture<Integer> late = orchestrator.submit(
@@ -368,7 +368,7 @@ class OrchestratorTest {
             CompletableFuture<Integer> late = orchestrator.submit(
                     (query, context) -> ran.incrementAndGet(), 0, id, SubmitOptions.DEFAULT.withTimeout(timeout));
             long deadline = System.nanoTime() + timeout.toNanos();
-            first.thenRun(() -> {
+            var _ = first.thenRun(() -> {
                 while (System.nanoTime() - deadline <= 0) {
                     Thread.onSpinWait();
                 }
@@ -427,7 +427,7 @@ class OrchestratorTest {
             MappingId id = orchestrator.register("table").id();
             CountDownLatch started = new CountDownLatch(1);
             CountDownLatch release = new CountDownLatch(1);
-            orchestrator.submit(blocking(started, release), 0, id);
+            var _ = orchestrator.submit(blocking(started, release), 0, id);
             await(started);
             List<String> order = new ArrayList<>();
             List<CompletableFuture<Boolean>> all = new ArrayList<>();
@@ -479,7 +479,7 @@ class OrchestratorTest {
             IntConsumer piece = number -> {
                 most.accumulateAndGet(running.incrementAndGet(), Math::max);
                 CompletableFuture<Integer> answer = orchestrator.newFuture();
-                orchestrator.submit((query, context) -> answer.join(), 0, id);
+                var _ = orchestrator.submit((query, context) -> answer.join(), 0, id);
                 CompletableFuture.delayedExecutor(1, TimeUnit.MILLISECONDS).execute(() -> answer.complete(0));
                 orchestrator.giveWay();
                 running.decrementAndGet();
@@ -559,7 +559,7 @@ class OrchestratorTest {
             MappingId id = orchestrator.register("table").id();
             CountDownLatch started = new CountDownLatch(1);
             CountDownLatch release = new CountDownLatch(1);
-            orchestrator.submit(blocking(started, release), 0, id);
+            var _ = orchestrator.submit(blocking(started, release), 0, id);
             await(started);
             fillWithBatchTasks(orchestrator, id);
             AtomicInteger ran = new AtomicInteger();
@@ -634,7 +634,7 @@ class OrchestratorTest {
             MappingId id = orchestrator.register("table").id();
             CountDownLatch started = new CountDownLatch(1);
             CountDownLatch release = new CountDownLatch(1);
-            orchestrator.submit(blocking(started, release), 0, id);
+            var _ = orchestrator.submit(blocking(started, release), 0, id);
             await(started);
             CompletableFuture.delayedExecutor(1, TimeUnit.MILLISECONDS).execute(release::countDown);
             List<CompletableFuture<Integer>> futures = new ArrayList<>();
@@ -703,7 +703,7 @@ class OrchestratorTest {
             MappingId id = orchestrator.register("table").id();
             CountDownLatch started = new CountDownLatch(1);
             CountDownLatch release = new CountDownLatch(1);
-            orchestrator.submit(blocking(started, release), 0, id);
+            var _ = orchestrator.submit(blocking(started, release), 0, id);
             await(started);
             Thread caller = Thread.currentThread();
             List<CompletableFuture<Thread>> futures = new ArrayList<>();
@@ -1021,7 +1021,7 @@ class OrchestratorTest {
             MappingId id = orchestrator.register("table").id();
             CountDownLatch started = new CountDownLatch(1);
             CountDownLatch release = new CountDownLatch(1);
-            orchestrator.submit(blocking(started, release), 0, id);
+            var _ = orchestrator.submit(blocking(started, release), 0, id);
             await(started);
             long epoch = orchestrator.mapping().epoch();
             CompletableFuture<Void> quiet = orchestrator.quiesce().toCompletableFuture();
@@ -1095,7 +1095,7 @@ class OrchestratorTest {
                                 (query, context) -> finished.get() ? late.incrementAndGet() : 0;
                         try {
                             while (true) {
-                                orchestrator.submit(search, 0, table.id());
+                                var _ = orchestrator.submit(search, 0, table.id());
                             }
                         } catch (IllegalArgumentException unregistered) {
                             // As it should be.

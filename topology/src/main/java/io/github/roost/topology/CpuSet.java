@@ -55,7 +55,7 @@ final class CpuSet {
     /** The inverse of {@link #text(BitSet)}, for what the kernel writes. */
     static BitSet parse(String text) {
         BitSet bits = new BitSet();
-        for (String range : text.strip().split(",")) {
+        for (String range : text.strip().split(",", -1)) {
             if (!range.isEmpty()) {
                 int dash = range.indexOf('-');
                 int first = Integer.parseInt(dash < 0 ? range : range.substring(0, dash));

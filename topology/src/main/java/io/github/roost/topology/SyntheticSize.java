@@ -17,7 +17,7 @@ final class SyntheticSize {
     static long pus(String description) {
         long pus = 1;
         for (String level :
-                ATTRIBUTES.matcher(description).replaceAll(" ").strip().split("\\s+")) {
+                ATTRIBUTES.matcher(description).replaceAll(" ").strip().split("\\s+", -1)) {
             Matcher count = LEVEL.matcher(level);
             if (count.matches()) {
                 pus = (long) ((double) pus * Long.parseLong(count.group(1)));

@@ -48,7 +48,7 @@ public record ThreadPlacement(long tid, List<Integer> allowedCpus, int lastCpu) 
         try {
             String stat = Files.readString(task.resolve("stat"));
             long tid = Long.parseLong(stat.substring(0, stat.indexOf(' ')));
-            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
             String allowed = Files.readAllLines(task.resolve("status")).stream()
                     .filter(line -> line.startsWith(ALLOWED))
                     .findFirst()

@@ -109,7 +109,7 @@ class DomainMemoryTest {
     private static String numaMapsLine(MemorySegment segment) {
         try {
             return Files.readAllLines(Path.of("/proc/self/numa_maps")).stream()
-                    .filter(line -> Long.parseUnsignedLong(line.split(" ")[0], 16) <= segment.address() + BYTES / 2)
+                    .filter(line -> Long.parseUnsignedLong(line.split(" ", -1)[0], 16) <= segment.address() + BYTES / 2)
                     .reduce("", (last, line) -> line);
         } catch (IOException absent) {
             return Assumptions.<String>abort("there is no /proc/self/numa_maps");
@@ -135,12 +135,12 @@ class DomainMemoryTest {
     }
 
     private static boolean holds(String mapping, long address) {
-        String[] range = mapping.substring(0, mapping.indexOf(' ')).split("-");
+        String[] range = mapping.substring(0, mapping.indexOf(' ')).split("-", -1);
         return Long.parseUnsignedLong(range[0], 16) <= address && address < Long.parseUnsignedLong(range[1], 16);
     }
 
     private static boolean overlaps(String mapping, MemorySegment segment) {
-        String[] range = mapping.substring(0, mapping.indexOf(' ')).split("-");
+        String[] range = mapping.substring(0, mapping.indexOf(' ')).split("-", -1);
         return Long.parseUnsignedLong(range[0], 16) < segment.address() + segment.byteSize()
                 && segment.address() < Long.parseUnsignedLong(range[1], 16);
     }

@@ -69,12 +69,11 @@ class PinnerTest {
         Core core = live.cores().findFirst().orElseThrow();
         int inherited = inThread(() -> {
             Pinner.of(live).pin(core);
-            return inThread(Thread.ofPlatform().factory()::newThread, PinnerTest::allowedCpus);
+            return inThread(Thread.ofPlatform().factory(), PinnerTest::allowedCpus);
         });
         int restored = inThread(() -> {
             Pinner.of(live).pin(core);
-            return inThread(
-                    new ProcessMaskThreadFactory(Thread.ofPlatform().factory())::newThread, PinnerTest::allowedCpus);
+            return inThread(new ProcessMaskThreadFactory(Thread.ofPlatform().factory()), PinnerTest::allowedCpus);
         });
         assertThat(inherited).isEqualTo(core.pus().size());
         assertThat(restored).isEqualTo(Runtime.getRuntime().availableProcessors());
@@ -85,7 +84,7 @@ class PinnerTest {
     }
 
     private static <T> T inThread(Callable<T> work) throws Exception {
-        return inThread(Thread.ofPlatform().factory()::newThread, work);
+        return inThread(Thread.ofPlatform().factory(), work);
     }
 
     private static <T> T inThread(ThreadFactory factory, Callable<T> work) throws Exception {

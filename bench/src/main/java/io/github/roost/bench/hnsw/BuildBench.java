@@ -44,7 +44,6 @@ public final class BuildBench implements AutoCloseable {
     /** Searches under way at a time while the workers' capacity is measured: enough to keep them busy. */
     private static final int CALIBRATION_IN_FLIGHT = 32;
 
-    private final Settings settings;
     private final Orchestrator orchestrator;
     private final List<HnswTable> served = new ArrayList<>();
     private final Workload built;
@@ -52,6 +51,8 @@ public final class BuildBench implements AutoCloseable {
     private final double perSecond;
 
     /**
+     * What is measured.
+     *
      * @param tables searched
      * @param rows of each of them
      * @param builtRows of the table that is built
@@ -98,7 +99,6 @@ public final class BuildBench implements AutoCloseable {
 
     /** Builds the tables and measures what the workers can answer. */
     public BuildBench(Topology topology, Settings settings) throws InterruptedException {
-        this.settings = settings;
         this.orchestrator = Orchestrator.builder().topology(topology).build();
         SplittableRandom random = new SplittableRandom(settings.seed());
         Mixture mixture = Mixture.of(CENTRES, settings.dimension(), random);
@@ -209,7 +209,7 @@ public final class BuildBench implements AutoCloseable {
                 LockSupport.parkNanos(left);
             }
             long submitted = System.nanoTime();
-            search(number).whenComplete((found, thrown) -> {
+            var _ = search(number).whenComplete((found, thrown) -> {
                 nanos.recordValue(System.nanoTime() - submitted);
                 failure.compareAndSet(null, thrown);
                 answered.release();

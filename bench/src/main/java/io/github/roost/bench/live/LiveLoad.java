@@ -12,6 +12,7 @@ import io.github.roost.topology.Topology;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
@@ -40,6 +41,8 @@ public final class LiveLoad {
     private final Settings settings;
 
     /**
+     * What the load is.
+     *
      * @param rows in the table to begin with; about as many stay
      * @param dimension of the rows, a {@link Mixture}
      * @param clients threads that search and change rows, each one operation at a time
@@ -156,7 +159,7 @@ public final class LiveLoad {
     private Stretch measured(
             Orchestrator orchestrator,
             LiveTable table,
-            TreeMap<Long, float[]> rows,
+            Map<Long, float[]> rows,
             float[][] queries,
             Duration length,
             Counts counts) {

@@ -45,7 +45,7 @@ final class TableLoad {
 
     private void next(long seed, CompletableFuture<Void> done) {
         long submitted = System.nanoTime();
-        orchestrator.submit(this::search, seed, registration.id()).whenComplete((sum, failure) -> {
+        var _ = orchestrator.submit(this::search, seed, registration.id()).whenComplete((sum, failure) -> {
             if (failure != null) {
                 done.completeExceptionally(failure);
                 return;

@@ -81,7 +81,7 @@ final class Load {
             long end, Histogram latencies, CountDownLatch chains, AtomicReference<@Nullable Throwable> failure) {
         long submitted = System.nanoTime();
         int number = (int) (next.getAndIncrement() % tables.length);
-        contender.search(tables[number], targets[number]).whenComplete((found, thrown) -> {
+        var _ = contender.search(tables[number], targets[number]).whenComplete((found, thrown) -> {
             long now = System.nanoTime();
             if (thrown != null) {
                 failure.compareAndSet(null, thrown);
@@ -106,7 +106,7 @@ final class Load {
             long from = intended;
             int number = (int) (next.getAndIncrement() % tables.length);
             underWay.register();
-            contender.search(tables[number], targets[number]).whenComplete((found, thrown) -> {
+            var _ = contender.search(tables[number], targets[number]).whenComplete((found, thrown) -> {
                 if (thrown == null) {
                     latencies.recordValue(Math.max(0, System.nanoTime() - from));
                 } else {

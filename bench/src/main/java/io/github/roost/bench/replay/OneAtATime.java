@@ -41,7 +41,7 @@ final class OneAtATime implements Contender {
     /** Called by one thread at a time, while there is one that waits: it was added before it was counted. */
     private void begin() {
         Waiting next = waiting.remove();
-        parallel.search(next.table(), next.target()).whenComplete((found, failure) -> {
+        var _ = parallel.search(next.table(), next.target()).whenComplete((found, failure) -> {
             if (failure == null) {
                 next.answer().complete(found);
             } else {

@@ -18,7 +18,6 @@ final class Condensed {
     private static final String RESULTS = "results";
     private static final String DOMAINS = "domains";
     private static final String WINDOWS = "windows";
-    private static final List<String> OF_A_WINDOW = List.of("perSecond", "imbalance", "l3MissRatio", "remaps");
     private static final List<String> OF_A_VARIANT =
             List.of("policy", DOMAINS, "cores", "searches", "seconds", "utilisation", "l3MissRatio", "stallShare");
 

@@ -137,7 +137,7 @@ final class PeerViews {
         for (IvfPoint point : points) {
             String times = points.stream()
                     .filter(other -> other.engine.equals("faiss")
-                            && other != point
+                            && !other.equals(point)
                             && other.k == point.k
                             && other.nprobe == point.nprobe)
                     .findFirst()

@@ -91,7 +91,8 @@ final class ReplayViews {
                 .count();
         Contender first = simulated.getFirst();
         List<Contender> distinct = simulated.stream()
-                .filter(contender -> contender != first && !contender.ratio.contains(1))
+                .skip(1)
+                .filter(contender -> !contender.ratio.contains(1))
                 .toList();
         long ordered = distinct.stream()
                 .filter(contender -> contender.ratio.mean() > 1 == rate(predicted, contender) > rate(predicted, first))

@@ -138,11 +138,9 @@ final class SimViews {
                     Figures.percent(result.l3MissRatio()),
                     Figures.percent(result.stallShare()),
                     Figures.decimals(1, result.dramGBs()),
-                    "%s of %s"
-                            .formatted(
-                                    Figures.percent(result.crossShare()),
-                                    Figures.whole(result.intraSteals() + result.crossSteals())),
-                    Figures.whole(result.remaps()),
+                    "%s of %s".formatted(Figures.percent(result.crossShare()), Figures.whole((double)
+                            (result.intraSteals() + result.crossSteals()))),
+                    Figures.whole((double) result.remaps()),
                     Figures.whole(result.movedMib()));
         }
         return Block.of(table.toString());
@@ -269,7 +267,7 @@ final class SimViews {
                                             Figures.whole(sorted.get(last / 20)),
                                             Figures.whole(sorted.get(last - last / 20))),
                     Figures.ratio(result.medianImbalance()),
-                    Figures.whole(result.remaps()),
+                    Figures.whole((double) result.remaps()),
                     Figures.whole(result.movedMib()));
             timeline(rates, result, Window::perSecond);
             timeline(imbalances, result, Window::imbalance);

@@ -77,7 +77,7 @@ public enum Contender {
         @Override
         public Future<?> submit(Runnable task) {
             return orchestrator.submit(
-                    RUN, task, ids[ThreadLocalRandom.current().nextInt(TABLES)]);
+                    function, task, ids[ThreadLocalRandom.current().nextInt(TABLES)]);
         }
 
         @Override

@@ -36,6 +36,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @SuppressWarnings("NullAway.Init") // JMH sets the parameters and calls the set-up
 public class RemapBenchmark {
     /** The policies by name. */
+    @SuppressWarnings("ImmutableEnumChecker") // the policies hold nothing
     public enum Policy {
         PAPER(new HotColdPairing()),
         STAYING(new StayingPairing());

@@ -56,7 +56,7 @@ public class ThroughputBenchmark {
     public void burst() {
         Burst burst = new Burst(Thread.currentThread(), tokens);
         for (int i = 0; i < BURST; i++) {
-            pool.submit(burst);
+            var _ = pool.submit(burst);
         }
         burst.await();
     }

@@ -61,7 +61,7 @@ public final class Calibration {
         double l2Bytes = l2.domains().getFirst().cacheBytes();
         double l3Nanos = least(() -> chase((long) (l2Bytes * 6)));
         double dramNanos = least(() -> chase(l3.cacheBytes() * 12));
-        double l3Bytes = l3Share(l3.cacheBytes(), (l3Nanos + dramNanos) / 2);
+        double l3Bytes = l3Share((double) l3.cacheBytes(), (l3Nanos + dramNanos) / 2);
         progress.accept(
                 "of a last-level cache of %.0f MiB, %.1f MiB are here".formatted(l3.cacheBytes() / MIB, l3Bytes / MIB));
         double taskNanos = least(Calibration::taskNanos);
@@ -183,7 +183,7 @@ public final class Calibration {
             submitNext(orchestrator, id, left - 1, done);
             return true;
         };
-        var unused = orchestrator.submit(next, 0, id);
+        var _ = orchestrator.submit(next, 0, id);
     }
 
     /** What it takes to give each worker a task that does nothing and to wait for all, again and again. */
@@ -208,7 +208,7 @@ public final class Calibration {
         SearchFunction<Integer, Boolean> nothing = (query, context) -> true;
         CompletableFuture<?>[] parts = new CompletableFuture<?>[workers];
         Arrays.setAll(parts, worker -> orchestrator.submit(nothing, 0, id));
-        var unused = CompletableFuture.allOf(parts).thenRun(() -> {
+        var _ = CompletableFuture.allOf(parts).thenRun(() -> {
             if (left == 0) {
                 done.complete(true);
             } else {

@@ -27,7 +27,11 @@ final class OneWorker implements AutoCloseable {
 
     /** What is measured. */
     interface Work {
-        /** @param repeat from 0 */
+        /**
+         * Does it once.
+         *
+         * @param repeat from 0
+         */
         void run(int repeat) throws Exception;
     }
 

@@ -240,7 +240,7 @@ public final class Simulation {
 
         SimResult run() {
             if (spec.perSecond() > 0) {
-                events.add(stream.nanosToNext(), ARRIVAL);
+                events.add((double) stream.nanosToNext(), ARRIVAL);
             } else {
                 for (int i = 0; i < spec.inFlight(); i++) {
                     submit(0);

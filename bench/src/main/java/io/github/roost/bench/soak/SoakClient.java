@@ -98,7 +98,7 @@ final class SoakClient implements Runnable {
     private void watch(CompletableFuture<?> future) {
         futures.incrementAndGet();
         AtomicInteger times = new AtomicInteger();
-        future.whenComplete((result, failure) -> {
+        var _ = future.whenComplete((result, failure) -> {
             completions.incrementAndGet();
             if (times.incrementAndGet() > 1) {
                 fail("a future completed twice");

@@ -94,7 +94,7 @@ class HnswBenchTest {
         Workload workload = Workload.mixture(3_000, 500, 128, 20, 2);
         try (RoostEngine engine = new RoostEngine(workload, ONE_CORE, element, 8, 40)) {
             int k = 10;
-            long result = k * (Long.BYTES + Float.BYTES) + 3 * 24;
+            long result = (long) k * (Long.BYTES + Float.BYTES) + 3 * 24;
             assertThat(engine.allocatedBytes(k, 100)).isLessThanOrEqualTo(result + 1_024);
         }
     }

@@ -115,7 +115,7 @@ class ReplayTest {
             assertThat(begun).hasSize(2);
             begun.getLast().completeExceptionally(new IllegalStateException("lost"));
             assertThat(second).isCompletedExceptionally();
-            var unused = one.search(2, 0);
+            var _ = one.search(2, 0);
             assertThat(begun).hasSize(3);
         }
     }

@@ -47,7 +47,7 @@ class RunTest {
     @Test
     void anInterruptedRunGoesOnWhereItWas() throws Exception {
         assertThatThrownBy(() -> run("c1", List.of(FIRST, SECOND), (part, json) -> {
-                    if (part == SECOND) {
+                    if (part.equals(SECOND)) {
                         throw new InterruptedException("Ctrl-C");
                     }
                     return succeeds(part, json);
@@ -73,7 +73,7 @@ class RunTest {
         Results results = run(
                 "c1",
                 List.of(FIRST, SECOND),
-                (part, json) -> part == FIRST ? "status 1: no python" : succeeds(part, json));
+                (part, json) -> part.equals(FIRST) ? "status 1: no python" : succeeds(part, json));
 
         assertThat(results.parts()).extracting(PartResult::failure).containsExactly("status 1: no python", null);
         assertThat(told).contains("  failed: status 1: no python");

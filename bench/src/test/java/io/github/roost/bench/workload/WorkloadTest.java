@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class WorkloadTest {
-    private static final List<String> BUILT_IN = WorkloadSpec.BUILT_IN;
+    static final List<String> BUILT_IN = WorkloadSpec.BUILT_IN;
 
     @ParameterizedTest
     @FieldSource("BUILT_IN")

@@ -130,6 +130,7 @@ public final class Mapper {
         return rule.atWindowEnd(now, windows).map(decided -> publish(now, decided, event));
     }
 
+    @SuppressWarnings("NonAtomicVolatileUpdate") // under the lock of those that call it; volatile for those that read
     private Epoch publish(Mapping now, Remap remap, RemapEvent event) {
         long moved = remap.movedBytes(now);
         Epoch before = epochs.publish(remap.mapping());
@@ -207,17 +208,19 @@ public final class Mapper {
     private int takeSlots(int count) {
         for (Map.Entry<Integer, Integer> range : free.entrySet()) {
             if (range.getValue() >= count) {
-                int first = range.getKey();
-                int length = range.getValue();
-                free.remove(first);
-                if (length > count) {
-                    free.put(first + count, length - count);
-                }
-                return first;
+                return takeFrom(range.getKey(), range.getValue(), count);
             }
         }
         int first = slotCount;
         slotCount += count;
+        return first;
+    }
+
+    private int takeFrom(int first, int length, int count) {
+        free.remove(first);
+        if (length > count) {
+            free.put(first + count, length - count);
+        }
         return first;
     }
 
@@ -256,7 +259,7 @@ public final class Mapper {
             table.lastEpoch().set(epochs.current().mapping().epoch());
             last = publishAgain();
         }
-        last.retired().thenRun(() -> recycle(registration));
+        var _ = last.retired().thenRun(() -> recycle(registration));
         epochs.letRetire(last);
     }
 

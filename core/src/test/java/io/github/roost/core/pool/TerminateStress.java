@@ -13,8 +13,6 @@ import org.openjdk.jcstress.infra.results.Z_Result;
 
 /** A {@link WorkerPool} that ends while a task comes. */
 public class TerminateStress {
-    private static final OrchestratorClosedException CLOSED = new OrchestratorClosedException();
-
     private TerminateStress() {}
 
     /** The task is submitted, and no worker is left to run it. */
@@ -27,7 +25,7 @@ public class TerminateStress {
         private final Request<Integer, Integer> task = StressTasks.task(StressTasks.epoch());
 
         public ATaskIsPut() {
-            pool.failEverything(CLOSED);
+            pool.failEverything(new OrchestratorClosedException());
         }
 
         @Actor
@@ -72,7 +70,7 @@ public class TerminateStress {
 
         @Actor
         public void closer() {
-            pool.failEverything(CLOSED);
+            pool.failEverything(new OrchestratorClosedException());
             // As who closes lets searches go that have been failed.
             LockSupport.parkNanos(1);
             pool.terminate();

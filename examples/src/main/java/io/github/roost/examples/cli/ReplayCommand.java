@@ -138,6 +138,7 @@ final class ReplayCommand implements Callable<Integer> {
         return calibrate ? new Calibration(given, streams.err()::println).run() : given;
     }
 
+    @SuppressWarnings("ReferenceEquality") // the first of the list, not one of the same figures
     private void print(WorkloadSpec spec, Topology topology, List<Outcome> outcomes) {
         streams.out()
                 .println("%s on %d domains, %s"

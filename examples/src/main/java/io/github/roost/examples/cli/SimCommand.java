@@ -160,10 +160,10 @@ final class SimCommand implements Callable<Integer> {
         List<Policy> chosen = Policy.parse(policies);
         if (!machine.endsWith(".xml")) {
             // A name that is wrong is better said before tables are built.
-            var known = parameters.machine(machine);
+            var _ = parameters.machine(machine);
         }
         WorkloadSpec spec = workload();
-        var runnable = asRun(spec);
+        var _ = asRun(spec);
         List<Integer> counts = ccds == null ? List.of() : range(ccds);
         try (OutputFile file = json == null ? null : OutputFile.prepare("--json", json)) {
             Study study = new Study(traces(spec), parameters.tasks(), searches, windowLength(), sample);

@@ -164,6 +164,7 @@ final class DemoText {
         line("%n%s", title);
     }
 
+    @SuppressWarnings("AnnotateFormatMethod") // the annotation would make Error Prone a dependency
     private void line(String format, Object... arguments) {
         out.println(String.format(Locale.ROOT, format, arguments));
     }

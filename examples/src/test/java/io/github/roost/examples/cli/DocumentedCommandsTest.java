@@ -60,7 +60,7 @@ class DocumentedCommandsTest {
             return unknownOptions(command, line);
         }
         List<String> unknown = new ArrayList<>();
-        for (String name : words[0].split("\\|")) {
+        for (String name : words[0].split("\\|", -1)) {
             CommandLine subcommand = command.subcommands().get(name);
             unknown.addAll(
                     subcommand == null

@@ -21,7 +21,7 @@ class FlightRecorderTest {
         run("jcmd", PID, "JFR.start", "name=roost");
         try (SmallService full = SmallService.withOneWorker(1, ServeSettings.DEFAULT);
                 Busy busy = full.busyWorker()) {
-            full.orchestrator.submit(
+            var _ = full.orchestrator.submit(
                     (query, context) -> query, 0, busy.registration().id());
             assertThat(full.post("/tables/games/search", "{\"like\":\"games-1\"}")
                             .status())

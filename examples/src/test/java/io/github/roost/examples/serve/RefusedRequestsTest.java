@@ -7,6 +7,7 @@ import io.github.roost.examples.serve.SmallService.Answer;
 import io.github.roost.examples.serve.SmallService.Busy;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -170,7 +171,7 @@ class RefusedRequestsTest {
                 "7fffffffffffffff | 400 ",
             })
     void aChunkThatCannotBeIsRefusedBeforeItComes(String size, String status) throws IOException {
-        try (Socket socket = new Socket("127.0.0.1", service.service.port())) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), service.service.port())) {
             socket.getOutputStream()
                     .write(("POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                                     + "Transfer-Encoding: chunked\r\n\r\n" + size + "\r\n{}")
@@ -183,7 +184,7 @@ class RefusedRequestsTest {
     @Test
     void aBodyFarOverTheLimitIsRefusedBeforeItComesWhereverItGoes() throws IOException {
         for (String path : List.of("/search", "/nowhere")) {
-            try (Socket socket = new Socket("127.0.0.1", service.service.port())) {
+            try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), service.service.port())) {
                 // Longer than any body may take; without an end the answer would be waited for for ever.
                 socket.setSoTimeout(20_000);
                 socket.getOutputStream()
@@ -202,7 +203,7 @@ class RefusedRequestsTest {
     @Test
     void aClientThatGoesInTheMiddleOfItsBodyIsNoFailureOfTheService() throws IOException {
         try (SmallService one = SmallService.withOneWorker(8, ServeSettings.DEFAULT)) {
-            try (Socket socket = new Socket("127.0.0.1", one.service.port())) {
+            try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), one.service.port())) {
                 socket.getOutputStream()
                         .write(("POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                                         + "Content-Length: 60\r\n\r\n{\"like\":")
@@ -230,7 +231,7 @@ class RefusedRequestsTest {
     void aFullServiceSaysWhenToComeBack() {
         try (SmallService full = SmallService.withOneWorker(1, ServeSettings.DEFAULT);
                 Busy busy = full.busyWorker()) {
-            full.orchestrator.submit(
+            var _ = full.orchestrator.submit(
                     (query, context) -> query, 0, busy.registration().id());
 
             Answer answer = full.post("/tables/games/search", SEARCH);
@@ -280,7 +281,7 @@ class RefusedRequestsTest {
         List<Socket> slow = new ArrayList<>();
         try (SmallService one = SmallService.withOneWorker(8, impatient)) {
             for (int i = 0; i < 40; i++) {
-                Socket socket = new Socket("127.0.0.1", one.service.port());
+                Socket socket = new Socket(InetAddress.getLoopbackAddress(), one.service.port());
                 slow.add(socket);
                 socket.getOutputStream()
                         .write(("POST /tables/games/search HTTP/1.1\r\nHost: localhost\r\n"
@@ -304,7 +305,7 @@ class RefusedRequestsTest {
         try (SmallService one = SmallService.withOneWorker(8, small)) {
             assertThat(one.post("/tables/games/search", most).status()).isEqualTo(200);
             for (int i = 0; i < 70; i++) {
-                Socket socket = new Socket("127.0.0.1", one.service.port());
+                Socket socket = new Socket(InetAddress.getLoopbackAddress(), one.service.port());
                 slow.add(socket);
                 socket.getOutputStream()
                         .write(("POST /tables/games/search HTTP/1.1\r\nHost: localhost\r\n"
@@ -342,7 +343,7 @@ class RefusedRequestsTest {
 
     @Test
     void whatIsNotHttpIsRefusedInTheSameForm() throws IOException {
-        try (Socket socket = new Socket("127.0.0.1", service.service.port())) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), service.service.port())) {
             socket.getOutputStream().write("NONSENSE\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
             String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
 
@@ -381,7 +382,7 @@ class RefusedRequestsTest {
     @Test
     void withoutATokenAWriteUnderAnotherNameOfThisMachineIsRefused() throws IOException {
         String put = "{\"vectors\":[{\"id\":1,\"vector\":" + VECTOR + "}]}";
-        try (Socket socket = new Socket("127.0.0.1", service.service.port())) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), service.service.port())) {
             socket.getOutputStream()
                     .write(("POST /tables/games/vectors HTTP/1.1\r\nHost: evil.example:80\r\nContent-Length: "
                                     + put.length() + "\r\nContent-Type: application/json\r\n\r\n" + put)

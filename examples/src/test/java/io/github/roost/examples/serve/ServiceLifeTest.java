@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.examples.serve.SmallService.Busy;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -77,7 +78,7 @@ class ServiceLifeTest {
         ServeSettings impatient = new ServeSettings(
                 "127.0.0.1", 0, null, 1 << 20, Duration.ofHours(1), Duration.ofSeconds(10), Duration.ofMillis(50));
         try (SmallService service = SmallService.withOneWorker(64, impatient);
-                Socket socket = new Socket("127.0.0.1", service.service.port())) {
+                Socket socket = new Socket(InetAddress.getLoopbackAddress(), service.service.port())) {
             socket.getOutputStream()
                     .write(("POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                                     + "Content-Length: 60\r\n\r\n{\"like\":")

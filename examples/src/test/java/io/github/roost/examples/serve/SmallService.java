@@ -164,7 +164,7 @@ final class SmallService implements AutoCloseable {
             busy.end.await();
             return true;
         };
-        orchestrator.submit(task, 0, busy.registration.id());
+        var _ = orchestrator.submit(task, 0, busy.registration.id());
         try {
             begun.await();
         } catch (InterruptedException e) {

@@ -2,6 +2,8 @@ package io.github.roost.index.hnsw;
 
 /** What a table keeps of each component for its walks. */
 public enum ElementType {
+    // Saved tables hold ordinals: the order stays, and what is new goes to the end.
+
     /** The component itself: 4 bytes. */
     FLOAT32,
     /**

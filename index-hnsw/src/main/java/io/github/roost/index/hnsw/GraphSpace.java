@@ -72,7 +72,7 @@ record GraphSpace(Metric metric, int exponent, int largest) {
     boolean fits(float[] values) {
         float most = largestOf(values);
         int found = exponentOf(most) + exponent;
-        return metric == Metric.COSINE || most == 0 || found >= LEAST_FITTING && found <= MOST_FITTING;
+        return metric == Metric.COSINE || most == 0 || (found >= LEAST_FITTING && found <= MOST_FITTING);
     }
 
     /** The caller's values of a row; under cosine those of length 1. */

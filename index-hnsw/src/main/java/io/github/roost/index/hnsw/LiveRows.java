@@ -57,7 +57,6 @@ final class LiveRows {
      * @param rows how many were there, at least one
      * @param alive a bit a row, in words of 64
      */
-    @SuppressWarnings("ArrayRecordComponent") // nobody compares moments
     record Moment(GraphImage image, int rows, long[] alive) {
         /** An image of the rows without the room for more. */
         GraphImage rowsAlone() {

@@ -227,6 +227,7 @@ public final class LiveTable implements AutoCloseable {
      * happens once in {@code freezeAfter} changes, so it is rare. A search that sees several rows of one id, because they
      * replace each other meanwhile, looks for as many more as it needs to find k ids.
      */
+    @SuppressWarnings("ReferenceEquality") // whether the parts are still the list that was read, not one like it
     private Neighbors search(float[] query, int k, int ef, IdFilter filter, SearchContext context) {
         List<Neighbors> found = new ArrayList<>();
         List<LiveRows> searched = List.of();

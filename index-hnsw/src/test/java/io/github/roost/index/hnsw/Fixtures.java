@@ -50,7 +50,7 @@ final class Fixtures {
             return true;
         };
         for (int worker = 0; worker < roundRobin.workers(); worker++) {
-            roundRobin.submit(keeping, until, id);
+            var _ = roundRobin.submit(keeping, until, id);
         }
         running.await();
     }

@@ -251,7 +251,7 @@ class HnswTableTest {
         long[] ids = new long[rows.length];
         for (int row = 0; row < rows.length; row++) {
             rows[row] = new float[] {row % 2 == 0 ? 1 + row : -row, 0};
-            ids[row] = 1_000 - row;
+            ids[row] = 1_000L - row;
         }
         try (HnswTable table = HnswTable.builder().build(ORCHESTRATOR, ids, rows)) {
             assertThat(table.search(new float[2], 3, 40).join().ids()).containsExactly(999, 1_000, 997);

@@ -61,7 +61,7 @@ class LiveTableTest {
         Map<Long, float[]> model = new TreeMap<>();
         try (LiveTable table = small().metric(metric).build(ORCHESTRATOR, 5)) {
             for (int change = 0; change < 3_000; change++) {
-                long id = random.nextInt(400) - 100;
+                long id = random.nextInt(400) - 100L;
                 if (random.nextInt(4) == 0) {
                     assertThat(table.remove(id)).isEqualTo(model.remove(id) != null);
                 } else {
@@ -155,10 +155,10 @@ class LiveTableTest {
         float[][] rows = new float[ids.length][];
         Arrays.setAll(rows, row -> new float[] {Math.min(row / 2, near) + Math.max(0, row - 2 * near), 1});
         try (LiveTable table = small().build(ORCHESTRATOR, ids, rows)) {
-            for (long id = 0; id < 2 * near; id += 2) {
+            for (long id = 0; id < 2L * near; id += 2) {
                 table.remove(id);
             }
-            IdFilter filter = IdFilter.of(id -> id % 2 == 0 || id >= 2 * near);
+            IdFilter filter = IdFilter.of(id -> id % 2 == 0 || id >= 2L * near);
             assertThat(table.search(new float[2], 5, 5, filter).join().ids())
                     .containsExactly(LongStream.range(2L * near, 2L * near + 5).toArray());
         }

@@ -296,7 +296,7 @@ class SavedLiveTableTest {
                 for (int id = 1; id <= WINDOW; id++) {
                     slide(table, id);
                 }
-                CompletableFuture.runAsync(() -> {
+                var _ = CompletableFuture.runAsync(() -> {
                     for (long id = WINDOW + 1; true; id++) {
                         slide(table, id);
                     }
@@ -507,7 +507,7 @@ class SavedLiveTableTest {
 
     private static void sign(ByteBuffer bytes, int from, int length) {
         CRC32C checksum = new CRC32C();
-        checksum.update(bytes.array(), from, length - 8);
+        checksum.update(bytes.slice(from, length - 8));
         bytes.putLong(from + length - 8, checksum.getValue());
     }
 

@@ -223,7 +223,7 @@ class SavedTableTest {
 
     private static void sign(ByteBuffer bytes) {
         CRC32C checksum = new CRC32C();
-        checksum.update(bytes.array(), 0, bytes.capacity() - 8);
+        checksum.update(bytes.slice(0, bytes.capacity() - 8));
         bytes.putLong(bytes.capacity() - 8, checksum.getValue());
     }
 

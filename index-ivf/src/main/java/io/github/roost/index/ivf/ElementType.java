@@ -2,6 +2,8 @@ package io.github.roost.index.ivf;
 
 /** What a list keeps of each component for its scans. */
 public enum ElementType {
+    // Saved tables hold ordinals: the order stays, and what is new goes to the end.
+
     /** The component itself: 4 bytes, and one more for scans ({@link IvfTable.Builder#codes}). Answers are exact. */
     FLOAT32,
     /** The nearest IEEE half, of 11 bits: 2 bytes. Scans are exact to these. Components must be within 65,504 of 0. */

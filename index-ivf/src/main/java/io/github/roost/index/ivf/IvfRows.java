@@ -219,6 +219,7 @@ final class IvfRows {
      * @param copies of the first rows of the buffer, those of dead ones of no meaning; what came later goes to the next buffer
      * @param assigned a list for each copy
      */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // under the lock of those that call it; volatile for those that read
     private void handOver(float[][] copies, int[] assigned, InsertBuffer next) {
         RowList from = lists.buffer().rows();
         Lists after = lists.with(next);

@@ -427,7 +427,7 @@ public final class IvfTable implements AutoCloseable {
         boolean queued = false;
         try {
             SearchFunction<BooleanSupplier, Boolean> task = (toDo, context) -> toDo.getAsBoolean();
-            orchestrator
+            var _ = orchestrator
                     .submit(task, work, registration.id(list), SubmitOptions.BATCH)
                     .whenComplete((done, failure) -> {
                         if (failure != null || !done) {

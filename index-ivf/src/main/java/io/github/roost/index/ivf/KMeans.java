@@ -25,7 +25,7 @@ final class KMeans {
         this.work = work;
     }
 
-    /** @return {@code nlist} centroids of the rows */
+    /** Makes {@code nlist} centroids of the rows. */
     float[][] train(RowSource rows, int count, int nlist, long seed) {
         int[] sample = sample(count, (int) Math.min(count, (long) nlist * ROWS_PER_CENTROID), new Random(seed));
         RowSource sampled = ordinal -> rows.row(sample[ordinal]);

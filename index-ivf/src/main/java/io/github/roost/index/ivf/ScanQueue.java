@@ -94,7 +94,7 @@ final class ScanQueue {
         for (int[] bundle : bundles) {
             countScanOfBuffer(bundle[0], lists);
             try {
-                orchestrator.submit(scan, bundle, id(bundle[0], lists)).whenComplete(scan);
+                var _ = orchestrator.submit(scan, bundle, id(bundle[0], lists)).whenComplete(scan);
             } catch (RuntimeException | Error refused) {
                 query.answer().completeExceptionally(refused);
                 return;
@@ -149,7 +149,7 @@ final class ScanQueue {
         ListMailbox mailbox = lists.mailbox(list);
         try {
             MailboxScan scan = new MailboxScan(scanner, mailbox);
-            orchestrator.submit(scan, lists.rows(list), id(list, lists)).whenComplete(scan);
+            var _ = orchestrator.submit(scan, lists.rows(list), id(list, lists)).whenComplete(scan);
         } catch (RuntimeException | Error refused) {
             if (isBecauseClosed(refused)) {
                 // The others counted on this task, and their searches may have been accepted before.

@@ -10,7 +10,7 @@ final class BusyWorker implements AutoCloseable {
 
     BusyWorker(Orchestrator ofOneWorker, IvfTable table) throws InterruptedException {
         CountDownLatch started = new CountDownLatch(1);
-        ofOneWorker.submit(
+        var _ = ofOneWorker.submit(
                 (none, context) -> {
                     started.countDown();
                     return release.await(60, TimeUnit.SECONDS);

@@ -55,7 +55,7 @@ class IvfMutationTest {
     static Stream<Arguments> metricsAndKept() {
         return Arrays.stream(Metric.values())
                 .flatMap(metric -> Arrays.stream(Kept.values())
-                        .filter(kept -> metric != Metric.COSINE || kept != Kept.HALVES && kept != Kept.CODES)
+                        .filter(kept -> metric != Metric.COSINE || (kept != Kept.HALVES && kept != Kept.CODES))
                         .map(kept -> Arguments.of(metric, kept)));
     }
 

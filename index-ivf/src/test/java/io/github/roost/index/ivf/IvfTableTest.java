@@ -217,10 +217,10 @@ class IvfTableTest {
                 List<CompletableFuture<Neighbors>> together = new ArrayList<>();
                 try (ExecutorService callers = Executors.newFixedThreadPool(4)) {
                     for (int i = 0; i < queries.length; i++) {
-                        int query = i;
-                        together.add(CompletableFuture.supplyAsync(
-                                        () -> table.search(queries[query], 1 + query % 30, 1 + query % 16), callers)
-                                .thenCompose(answer -> answer));
+                        together.add(CompletableFuture.completedFuture(i)
+                                .thenComposeAsync(
+                                        query -> table.search(queries[query], 1 + query % 30, 1 + query % 16),
+                                        callers));
                     }
                 }
                 assertThat(together.stream().map(CompletableFuture::join).toList())
@@ -289,9 +289,9 @@ class IvfTableTest {
                 until.await();
                 return true;
             };
-            cramped.submit(keeping, release, other.id());
+            var _ = cramped.submit(keeping, release, other.id());
             busy.await();
-            cramped.submit(keeping, release, other.id());
+            var _ = cramped.submit(keeping, release, other.id());
             CompletableFuture<CompletableFuture<Neighbors>> first = new CompletableFuture<>();
             Thread searcher = Thread.ofPlatform().start(() -> first.complete(table.search(rows[3], 5, 2)));
             awaitWaiting(searcher);

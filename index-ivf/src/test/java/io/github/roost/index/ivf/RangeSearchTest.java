@@ -75,7 +75,7 @@ class RangeSearchTest {
     void ofMoreRowsThanTheLimitTheNearestAreFound() {
         float[][] rows = new float[500][1];
         for (int i = 0; i < rows.length; i++) {
-            rows[i][0] = i / 2;
+            rows[i][0] = Math.floorDiv(i, 2);
         }
         try (IvfTable table = IvfTable.builder().nlist(9).build(orchestrator, rows)) {
             Neighbors found = table.rangeSearch(new float[1], 100 * 100, 5, 9).join();

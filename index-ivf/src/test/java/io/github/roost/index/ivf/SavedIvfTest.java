@@ -268,7 +268,7 @@ class SavedIvfTest {
 
     private static long checksum(ByteBuffer bytes, int from, int to) {
         CRC32C checksum = new CRC32C();
-        checksum.update(bytes.array(), from, to - from);
+        checksum.update(bytes.slice(from, to - from));
         return checksum.getValue();
     }
 

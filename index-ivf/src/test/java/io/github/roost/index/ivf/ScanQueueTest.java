@@ -129,7 +129,7 @@ class ScanQueueTest {
                 int busy = i % 4;
                 for (int list = 0, found = 0; found < busy && list < NLIST; list++) {
                     if (table.registration().home(list) == found) {
-                        three.submit(keeping, 0, table.registration().id(list));
+                        var _ = three.submit(keeping, 0, table.registration().id(list));
                         found++;
                     }
                 }

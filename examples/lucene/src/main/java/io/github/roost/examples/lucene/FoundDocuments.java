@@ -72,7 +72,7 @@ final class FoundDocuments extends Query {
                         : Explanation.match(scores[index] * boost, "among the " + docs.length + " nearest");
             }
 
-            /** It is cheaper than what would be cached. */
+            // It is cheaper than what would be cached.
             @Override
             public boolean isCacheable(LeafReaderContext segment) {
                 return false;
@@ -152,7 +152,7 @@ final class FoundDocuments extends Query {
 
             @Override
             public long cost() {
-                return to - from;
+                return (long) to - from;
             }
         }
     }

@@ -173,7 +173,7 @@ class SegmentHomesTest {
             IndexSearcher searcher = new SegmentHomes(small, "packages").searcher(reader);
             CountDownLatch busy = new CountDownLatch(1);
             MappingId other = small.register("other").id();
-            small.submit(
+            var _ = small.submit(
                     (query, context) -> {
                         busy.countDown();
                         return release.await(1, TimeUnit.MINUTES);
@@ -205,7 +205,7 @@ class SegmentHomesTest {
             RoostTable table = RoostTable.of(rows, 100, PackageIndex.ROW);
             MappingId other = single.register("other").id();
             CountDownLatch busy = new CountDownLatch(1);
-            single.submit(
+            var _ = single.submit(
                     (query, context) -> {
                         busy.countDown();
                         return release.await(1, TimeUnit.MINUTES);

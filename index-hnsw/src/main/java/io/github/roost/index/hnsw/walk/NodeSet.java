@@ -49,6 +49,7 @@ public final class NodeSet {
     }
 
     /** Takes a node out; searches that begin after this returns do not find it. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one thread at a time removes; volatile for those that read
     public void remove(int node) {
         if (contains(node)) {
             long at = (long) (node / WORD) * Long.BYTES;

@@ -71,6 +71,7 @@ public final class RowPicks {
     }
 
     /** Picks a row of floats. */
+    @SuppressWarnings("ReferenceEquality") // runs of equal contents lie at different addresses
     public void add(RowRun run, int row) {
         if (runs.isEmpty() || runs.getLast() != run) {
             if (run.stride() != stride || run.componentBytes() != Float.BYTES) {
