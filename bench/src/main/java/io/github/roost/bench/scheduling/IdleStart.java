@@ -26,7 +26,7 @@ public final class IdleStart {
         Map<Contender, Histogram> times = new EnumMap<>(Contender.class);
         try {
             for (Contender contender : contenders) {
-                pools.put(contender, contender.open(true));
+                pools.put(contender, contender.open());
                 times.put(contender, new Histogram(LONGEST_NANOS, 3));
             }
             for (int task = -tasks / 4; task < tasks; task++) {
@@ -66,7 +66,7 @@ public final class IdleStart {
 
     /** The share of one core that all idle workers of Roost use together, over {@code millis} milliseconds. */
     public double idleShareOfACore(long millis) {
-        try (TaskPool pool = Contender.ROOST.open(true)) {
+        try (TaskPool pool = Contender.ROOST.open()) {
             pool.submit(() -> {});
             LockSupport.parkNanos(200_000_000);
             long before = workerCpuNanos();

@@ -1,12 +1,15 @@
 package io.github.roost.examples.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import io.github.roost.bench.Interval;
 import io.github.roost.bench.Latencies;
 import io.github.roost.bench.Samples;
 import io.github.roost.bench.scheduling.Contender;
 import io.github.roost.bench.scheduling.IdleStart;
+import io.github.roost.bench.scheduling.ReportingCost;
 import io.github.roost.bench.scheduling.Throughput;
 import io.github.roost.bench.scheduling.Throughput.Outcome;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
@@ -25,6 +28,13 @@ import picocli.CommandLine.Option;
         name = "scheduling",
         description = "What scheduling costs, with ForkJoinPool and a fixed pool beside it in the same run.")
 final class SchedulingCommand implements Callable<Integer> {
+    private static final int REPORTING_TASK_MICROS = 1;
+    private static final int REPORTING_SUBMITTERS = 2;
+    /** Short, so that both kinds of tasks meet the same moments of the machine. */
+    private static final Duration REPORTING_SLICE = Duration.ofMillis(2);
+    /** They are short, and the mean of many tells a percent. */
+    private static final int REPORTING_ROUNDS = 10;
+
     @Mixin
     private final HelpOption help = new HelpOption();
 
@@ -42,7 +52,11 @@ final class SchedulingCommand implements Callable<Integer> {
             description = "Numbers of submitting threads; default 1,2,8.")
     private List<Integer> submitters = List.of(1, 2, 8);
 
-    @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all contenders; default 3.")
+    @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            description =
+                    "Rounds of all contenders; default 3. Ten times as many short ones tell what reporting costs.")
     private int rounds = 3;
 
     @Option(names = "--seconds", paramLabel = "N", description = "Measured time of each in a round; default 1.")
@@ -66,7 +80,7 @@ final class SchedulingCommand implements Callable<Integer> {
         check();
         idleStart();
         throughput();
-        monitorCost();
+        reportingCost();
         json.print(figures);
         return 0;
     }
@@ -111,7 +125,7 @@ final class SchedulingCommand implements Callable<Integer> {
         figures.put("throughput", points);
         for (int micros : taskMicros) {
             for (int threads : submitters) {
-                List<Outcome> outcomes = bench().run(List.of(Contender.values()), micros, threads, true, rounds);
+                List<Outcome> outcomes = bench().run(List.of(Contender.values()), micros, threads, rounds);
                 points.add(point(micros, threads, outcomes));
                 Outcome roost = outcomes.get(Contender.ROOST.ordinal());
                 Outcome forkJoin = outcomes.get(Contender.FORK_JOIN.ordinal());
@@ -141,28 +155,17 @@ final class SchedulingCommand implements Callable<Integer> {
         return point;
     }
 
-    private void monitorCost() {
-        print("tasks of 1 us that report traffic against such that do not, roost, 2 submitters");
-        List<Double> ratios = new ArrayList<>();
-        for (int round = 0; round < 2 * rounds; round++) {
-            boolean touchingFirst = round % 2 == 0;
-            double first = rate(touchingFirst);
-            double second = rate(!touchingFirst);
-            ratios.add(touchingFirst ? first / second : second / first);
-        }
+    private void reportingCost() {
+        List<Double> ratios = new ReportingCost(REPORTING_TASK_MICROS, REPORTING_SUBMITTERS, REPORTING_SLICE)
+                .run(REPORTING_ROUNDS * rounds);
         figures.put("monitorRatios", ratios);
-        print("throughput ratio median %.3f (%.3f to %.3f)"
+        Interval mean = Interval.of(ratios);
+        Samples spread = Samples.of(ratios);
+        print("throughput of tasks of %d us that report traffic over that of tasks that do not, roost, %d submitters"
+                .formatted(REPORTING_TASK_MICROS, REPORTING_SUBMITTERS));
+        print("mean of %d rounds %.3f +- %.3f (95 %%); median %.3f, rounds %.3f to %.3f"
                 .formatted(
-                        Samples.of(ratios).median(),
-                        Samples.of(ratios).least(),
-                        Samples.of(ratios).most()));
-    }
-
-    private double rate(boolean touching) {
-        return Samples.of(bench().run(List.of(Contender.ROOST), 1, 2, touching, 1)
-                        .getFirst()
-                        .tasksPerSecond())
-                .median();
+                        ratios.size(), mean.mean(), mean.halfWidth(), spread.median(), spread.least(), spread.most()));
     }
 
     private Throughput bench() {
