@@ -4,11 +4,13 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import io.github.roost.bench.Interval;
 import io.github.roost.bench.Latencies;
 import io.github.roost.bench.Samples;
+import io.github.roost.bench.scheduling.CallerThreads;
 import io.github.roost.bench.scheduling.Contender;
 import io.github.roost.bench.scheduling.IdleStart;
 import io.github.roost.bench.scheduling.ReportingCost;
 import io.github.roost.bench.scheduling.Throughput;
 import io.github.roost.bench.scheduling.Throughput.Outcome;
+import io.github.roost.topology.TopologyReader;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -16,6 +18,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
@@ -37,6 +41,21 @@ final class SchedulingCommand implements Callable<Integer> {
 
     @Mixin
     private final HelpOption help = new HelpOption();
+
+    /** What is measured, in the order in which it is. */
+    enum Section {
+        START,
+        THROUGHPUT,
+        REPORTING,
+        THREADS
+    }
+
+    @Option(
+            names = "--only",
+            split = ",",
+            paramLabel = "start,throughput,reporting,threads",
+            description = "Sections to measure; default all.")
+    private Set<Section> sections = EnumSet.allOf(Section.class);
 
     @Option(
             names = "--task-micros",
@@ -65,6 +84,15 @@ final class SchedulingCommand implements Callable<Integer> {
     @Option(names = "--idle-tasks", paramLabel = "N", description = "Tasks submitted to idle pools; default 2000.")
     private int idleTasks = 2_000;
 
+    @Option(names = "--rows", paramLabel = "N", description = "Rows of the tables of threads; default 20000.")
+    private int rows = 20_000;
+
+    @Option(
+            names = "--slice-millis",
+            paramLabel = "N",
+            description = "Time of either kind of threads in a round; default 500.")
+    private int sliceMillis = 500;
+
     @Mixin
     private final JsonOption json;
 
@@ -76,11 +104,16 @@ final class SchedulingCommand implements Callable<Integer> {
     }
 
     @Override
-    public Integer call() throws JsonProcessingException {
+    public Integer call() throws JsonProcessingException, InterruptedException {
         check();
-        idleStart();
-        throughput();
-        reportingCost();
+        for (Section section : sections) {
+            switch (section) {
+                case START -> idleStart();
+                case THROUGHPUT -> throughput();
+                case REPORTING -> reportingCost();
+                case THREADS -> callerThreads();
+            }
+        }
         json.print(figures);
         return 0;
     }
@@ -91,6 +124,8 @@ final class SchedulingCommand implements Callable<Integer> {
         BenchCommand.require("--rounds", rounds, 1, 10_000);
         BenchCommand.require("--seconds", seconds, 1, 3_600);
         BenchCommand.require("--idle-tasks", idleTasks, 1, 10_000_000);
+        BenchCommand.require("--rows", rows, 100, 10_000_000);
+        BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);
     }
 
     private void idleStart() {
@@ -166,6 +201,53 @@ final class SchedulingCommand implements Callable<Integer> {
         print("mean of %d rounds %.3f +- %.3f (95 %%); median %.3f, rounds %.3f to %.3f"
                 .formatted(
                         ratios.size(), mean.mean(), mean.halfWidth(), spread.median(), spread.least(), spread.most()));
+        print("");
+    }
+
+    private void callerThreads() throws InterruptedException {
+        print("searches of %d rows, from a virtual thread for each and from %d platform threads"
+                .formatted(rows, CallerThreads.IN_FLIGHT));
+        print("%-5s %-9s %34s %24s %12s %22s"
+                .formatted(
+                        "",
+                        "threads",
+                        "searches/s (least to most)",
+                        "times platform",
+                        "collections",
+                        "off-heap B a search"));
+        Map<String, Map<String, CallerThreads.Outcome>> indexes = new LinkedHashMap<>();
+        figures.put("callerThreads", indexes);
+        try (CallerThreads bench = new CallerThreads(TopologyReader.live().read(), rows)) {
+            for (CallerThreads.Index index : CallerThreads.Index.values()) {
+                Map<CallerThreads.Kind, CallerThreads.Outcome> outcomes =
+                        bench.run(index, rounds, Duration.ofMillis(sliceMillis));
+                CallerThreads.Outcome platform = outcomes.get(CallerThreads.Kind.PLATFORM);
+                Map<String, CallerThreads.Outcome> kinds = new LinkedHashMap<>();
+                indexes.put(name(index), kinds);
+                outcomes.forEach((kind, outcome) -> {
+                    kinds.put(name(kind), outcome);
+                    print(callerThreads(name(index), name(kind), outcome, Objects.requireNonNull(platform)));
+                });
+            }
+        }
+        print("");
+    }
+
+    private static String callerThreads(
+            String index, String kind, CallerThreads.Outcome outcome, CallerThreads.Outcome platform) {
+        Samples rate = Samples.of(outcome.perSecond());
+        Samples ratio = Samples.of(IntStream.range(0, outcome.perSecond().size())
+                .mapToObj(round ->
+                        outcome.perSecond().get(round) / platform.perSecond().get(round))
+                .toList());
+        return "%-5s %-9s %34s %24s %12s %22.0f"
+                .formatted(
+                        index,
+                        kind,
+                        "%.0f (%.0f to %.0f)".formatted(rate.median(), rate.least(), rate.most()),
+                        "%.2f (%.2f to %.2f)".formatted(ratio.median(), ratio.least(), ratio.most()),
+                        "%d, %.1f/M".formatted(outcome.collections(), outcome.collectionsPerMillion()),
+                        outcome.offHeapBytesPerSearch());
     }
 
     private Throughput bench() {
@@ -185,7 +267,7 @@ final class SchedulingCommand implements Callable<Integer> {
                 Samples.of(ratios).most());
     }
 
-    private static String name(Contender contender) {
+    private static String name(Enum<?> contender) {
         return contender.name().toLowerCase(Locale.ROOT);
     }
 

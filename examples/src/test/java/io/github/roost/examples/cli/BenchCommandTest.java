@@ -20,6 +20,8 @@ class BenchCommandTest {
         "bench locality --table-kib 0, --table-kib must be between 1 and 1000000",
         "bench scheduling --submitters 0, --submitters must be between 1 and 1024",
         "bench scheduling --task-micros -1, --task-micros must be between 0 and 100000",
+        "bench scheduling --only x, --only",
+        "bench scheduling --rows 1, --rows must be between 100 and 10000000",
         "bench ivf --nlist 4 --nprobe 5 --peer none, --nprobe must be between 1 and 4",
         "bench ivf --k 0 --peer none, --k must be between 1 and 10000",
         "bench ivf --kernel x --peer none --data mixture --rows 1000 --nlist 4 --nprobe 1, roost.ivf.kernel must be one of",
@@ -57,6 +59,26 @@ class BenchCommandTest {
                 .isPositive()
                 .isEqualTo(result.at("/add/count").asLong());
         assertThat(result.at("/p99Ratio/median").asDouble()).isPositive();
+    }
+
+    @Test
+    void virtualThreadsAreMeasuredAlone() throws IOException {
+        CommandRun run = CommandRun.of(
+                (Object[]) "bench scheduling --only threads --rounds 2 --rows 500 --slice-millis 20 --json".split(" "));
+        assertThat(run.status()).as(run.err()).isZero();
+        JsonNode figures = new ObjectMapper().readTree(run.out());
+        assertThat(figures.size()).isEqualTo(1);
+        JsonNode ivf = figures.at("/callerThreads/ivf");
+        assertThat(ivf.at("/virtual/perSecond")).hasSize(2);
+        assertThat(ivf.at("/platform/searches").asLong()).isPositive();
+        assertThat(figures.at("/callerThreads/hnsw/virtual/searches").asLong()).isPositive();
+    }
+
+    @Test
+    void whatReportingCostsIsMeasuredAlone() {
+        CommandRun run = CommandRun.of((Object[]) "bench scheduling --only reporting --rounds 1".split(" "));
+        assertThat(run.status()).as(run.err()).isZero();
+        assertThat(run.out()).contains("mean of 10 rounds").doesNotContain("searches of");
     }
 
     private static JsonNode figures(String bench, Object... options) throws IOException {
