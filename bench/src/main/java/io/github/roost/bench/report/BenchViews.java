@@ -114,7 +114,53 @@ final class BenchViews {
                             .median()),
                     Figures.spread(Samples.of(Figures.numbers(gate.path("floodPerSecond")))));
         }
-        return Block.of(table.toString());
+        return Block.of(table + floods(json.path("floods")) + staying(json.path("staying")));
+    }
+
+    /** Floods of made-up machines with several workers a domain; nothing of a run that has none. */
+    private static String floods(JsonNode floods) {
+        MarkdownTable table = new MarkdownTable(
+                "domains x workers, before the flood",
+                "workers at once, of free ones",
+                "took ms",
+                "work-conserving ms",
+                "crossed");
+        for (JsonNode flood : floods) {
+            table.row(
+                    "%s, %s"
+                            .formatted(
+                                    machine(flood),
+                                    flood.path("before").asText().toLowerCase(Locale.ROOT)),
+                    "%d of %d"
+                            .formatted(
+                                    flood.path("atOnce").asInt(),
+                                    flood.path("free").asInt()),
+                    Figures.whole(flood.path("tookMillis").asDouble()),
+                    Figures.whole(flood.path("idealMillis").asDouble()),
+                    Figures.whole(flood.path("crossed").asDouble()));
+        }
+        return floods.isEmpty() ? "" : "\n\n" + table;
+    }
+
+    /** Work that should stay on such machines; nothing of a run that has none. */
+    private static String staying(JsonNode loads) {
+        MarkdownTable table = new MarkdownTable("domains x workers, load", "tasks", "crossed", "workers busy");
+        loads.properties().forEach(load -> {
+            double tasks = load.getValue().path("tasks").asDouble();
+            table.row(
+                    "%s, %s".formatted(machine(load.getValue()), load.getKey()),
+                    Figures.whole(tasks),
+                    Figures.percent(load.getValue().path("crossed").asDouble() / tasks),
+                    Figures.percent(load.getValue().path("busy").asDouble()));
+        });
+        return loads.isEmpty() ? "" : "\n\n" + table;
+    }
+
+    private static String machine(JsonNode of) {
+        return "%dx%d"
+                .formatted(
+                        of.at("/machine/domains").asInt(),
+                        of.at("/machine/workersPerDomain").asInt());
     }
 
     /** Latencies in windows that begin with a remap beside those of others. */

@@ -15,6 +15,9 @@ class BenchCommandTest {
     @ParameterizedTest
     @CsvSource({
         "bench gate --rounds 0, --rounds must be between 1 and 10000",
+        "bench gate --only x, --only",
+        "bench gate --flood-machine 1x8, a made-up machine must have at least 2 domains",
+        "bench gate --staying-machine 8, 'a made-up machine must be DOMAINSxWORKERS, such as 12x8, got 8'",
         "bench remap --ids 200000, --ids must be between 1 and 131000",
         "bench remap --level X, --level",
         "bench locality --table-kib 0, --table-kib must be between 1 and 1000000",
@@ -79,6 +82,20 @@ class BenchCommandTest {
         CommandRun run = CommandRun.of((Object[]) "bench scheduling --only reporting --rounds 1".split(" "));
         assertThat(run.status()).as(run.err()).isZero();
         assertThat(run.out()).contains("mean of 10 rounds").doesNotContain("searches of");
+    }
+
+    @Test
+    void aGateWithSeveralWorkersIsMeasuredAlone() throws IOException {
+        CommandRun run = CommandRun.of((Object[])
+                "bench gate --only workers --flood-machine 2x2 --staying-machine 2x2 --tasks 40 --task-millis 1 --json"
+                        .split(" "));
+        assertThat(run.status()).as(run.err()).isZero();
+        JsonNode figures = new ObjectMapper().readTree(run.out());
+        assertThat(figures.at("/floods")).hasSize(3);
+        assertThat(figures.at("/floods/0/atOnce").asInt()).isBetween(1, 4);
+        assertThat(figures.at("/staying/bursts/tasks").asInt()).isPositive();
+        assertThat(figures.at("/staying/balanced/tasks").asInt()).isPositive();
+        assertThat(figures.has("gates")).isFalse();
     }
 
     private static JsonNode figures(String bench, Object... options) throws IOException {
