@@ -5,6 +5,7 @@ import io.github.roost.bench.Samples;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /** What the benchmarks of scheduling, homes, Lucene and the service show. Stateless. */
 final class BenchViews {
@@ -41,7 +42,34 @@ final class BenchViews {
                 .formatted(
                         Figures.percent(json.path("idleShareOfACore").asDouble()),
                         Figures.ratios(Figures.numbers(json.path("monitorRatios"))));
-        return Block.of(starts + "\n\n" + table + "\n\n" + idle);
+        return Block.of(starts + "\n\n" + table + "\n\n" + idle + callerThreads(json.path("callerThreads")));
+    }
+
+    /** Searches from virtual threads beside those from platform threads; nothing of a run that has none. */
+    private static String callerThreads(JsonNode indexes) {
+        MarkdownTable table = new MarkdownTable(
+                "index, callers",
+                "searches/s (least to most)",
+                "times platform, same round",
+                "collections per million searches",
+                "off-heap bytes a search leaves");
+        for (Map.Entry<String, JsonNode> index : indexes.properties()) {
+            List<Double> platform =
+                    Figures.numbers(index.getValue().path("platform").path("perSecond"));
+            for (Map.Entry<String, JsonNode> kind : index.getValue().properties()) {
+                JsonNode outcome = kind.getValue();
+                List<Double> rates = Figures.numbers(outcome.path("perSecond"));
+                table.row(
+                        "%s, %s".formatted(index.getKey(), kind.getKey()),
+                        Figures.spread(Samples.of(rates)),
+                        Figures.ratios(Figures.over(rates, platform)),
+                        Figures.whole(1e6
+                                * outcome.path("collections").asDouble()
+                                / outcome.path("searches").asDouble()),
+                        Figures.whole(outcome.path("offHeapBytesPerSearch").asDouble()));
+            }
+        }
+        return indexes.isEmpty() ? "" : "\n\n" + table;
     }
 
     private static List<Double> rates(JsonNode point, String contender) {
@@ -86,7 +114,53 @@ final class BenchViews {
                             .median()),
                     Figures.spread(Samples.of(Figures.numbers(gate.path("floodPerSecond")))));
         }
-        return Block.of(table.toString());
+        return Block.of(table + floods(json.path("floods")) + staying(json.path("staying")));
+    }
+
+    /** Floods of made-up machines with several workers a domain; nothing of a run that has none. */
+    private static String floods(JsonNode floods) {
+        MarkdownTable table = new MarkdownTable(
+                "domains x workers, before the flood",
+                "workers at once, of free ones",
+                "took ms",
+                "work-conserving ms",
+                "crossed");
+        for (JsonNode flood : floods) {
+            table.row(
+                    "%s, %s"
+                            .formatted(
+                                    machine(flood),
+                                    flood.path("before").asText().toLowerCase(Locale.ROOT)),
+                    "%d of %d"
+                            .formatted(
+                                    flood.path("atOnce").asInt(),
+                                    flood.path("free").asInt()),
+                    Figures.whole(flood.path("tookMillis").asDouble()),
+                    Figures.whole(flood.path("idealMillis").asDouble()),
+                    Figures.whole(flood.path("crossed").asDouble()));
+        }
+        return floods.isEmpty() ? "" : "\n\n" + table;
+    }
+
+    /** Work that should stay on such machines; nothing of a run that has none. */
+    private static String staying(JsonNode loads) {
+        MarkdownTable table = new MarkdownTable("domains x workers, load", "tasks", "crossed", "workers busy");
+        loads.properties().forEach(load -> {
+            double tasks = load.getValue().path("tasks").asDouble();
+            table.row(
+                    "%s, %s".formatted(machine(load.getValue()), load.getKey()),
+                    Figures.whole(tasks),
+                    Figures.percent(load.getValue().path("crossed").asDouble() / tasks),
+                    Figures.percent(load.getValue().path("busy").asDouble()));
+        });
+        return loads.isEmpty() ? "" : "\n\n" + table;
+    }
+
+    private static String machine(JsonNode of) {
+        return "%dx%d"
+                .formatted(
+                        of.at("/machine/domains").asInt(),
+                        of.at("/machine/workersPerDomain").asInt());
     }
 
     /** Latencies in windows that begin with a remap beside those of others. */

@@ -26,7 +26,7 @@ public final class IdleStart {
         Map<Contender, Histogram> times = new EnumMap<>(Contender.class);
         try {
             for (Contender contender : contenders) {
-                pools.put(contender, contender.open(true));
+                pools.put(contender, contender.open());
                 times.put(contender, new Histogram(LONGEST_NANOS, 3));
             }
             for (int task = -tasks / 4; task < tasks; task++) {
@@ -52,7 +52,7 @@ public final class IdleStart {
         long[] started = new long[1];
         CountDownLatch done = new CountDownLatch(1);
         long submitted = System.nanoTime();
-        var _ = pool.submit(() -> {
+        pool.submit(() -> {
             started[0] = System.nanoTime();
             done.countDown();
         });
@@ -66,8 +66,8 @@ public final class IdleStart {
 
     /** The share of one core that all idle workers of Roost use together, over {@code millis} milliseconds. */
     public double idleShareOfACore(long millis) {
-        try (TaskPool pool = Contender.ROOST.open(true)) {
-            var _ = pool.submit(() -> {});
+        try (TaskPool pool = Contender.ROOST.open()) {
+            pool.submit(() -> {});
             LockSupport.parkNanos(200_000_000);
             long before = workerCpuNanos();
             long begin = System.nanoTime();

@@ -42,16 +42,15 @@ public final class Throughput {
      *
      * @param taskMicros CPU time of a task, in microseconds
      * @param submitters how many threads hand in tasks
-     * @param touching whether tasks report traffic
      */
-    public List<Outcome> run(List<Contender> contenders, int taskMicros, int submitters, boolean touching, int rounds) {
-        long tokens = tokensPerMicro() * taskMicros;
+    public List<Outcome> run(List<Contender> contenders, int taskMicros, int submitters, int rounds) {
+        long tokens = tokens(taskMicros);
         List<Outcome> outcomes =
                 contenders.stream().map(contender -> new Outcome()).toList();
         for (int round = 0; round < rounds; round++) {
             for (int turn = 0; turn < contenders.size(); turn++) {
                 int index = round % 2 == 0 ? turn : contenders.size() - 1 - turn;
-                RunResult result = run(options(contenders.get(index), tokens, submitters, touching));
+                RunResult result = run(options(contenders.get(index), tokens, submitters));
                 Outcome outcome = outcomes.get(index);
                 outcome.tasksPerSecond().add(result.getPrimaryResult().getScore());
                 Result<?> allocated = result.getSecondaryResults().get("gc.alloc.rate.norm");
@@ -61,12 +60,11 @@ public final class Throughput {
         return outcomes;
     }
 
-    private Options options(Contender contender, long tokens, int submitters, boolean touching) {
+    private Options options(Contender contender, long tokens, int submitters) {
         return new OptionsBuilder()
                 .include("^" + ThroughputBenchmark.class.getName().replace(".", "\\.") + "\\.burst$")
                 .param("contender", contender.name())
                 .param("tokens", Long.toString(tokens))
-                .param("touching", Boolean.toString(touching))
                 .threads(submitters)
                 .forks(1)
                 // Without these the JVMs complain, one about JMH, the other about native calls.
@@ -88,9 +86,9 @@ public final class Throughput {
         }
     }
 
-    /** JMH's tokens in a microsecond of this machine: measured once, so that all contenders get the same work. */
-    private static long tokensPerMicro() {
-        return Tokens.PER_MICRO;
+    /** JMH's tokens in so many microseconds of this machine: measured once, so that all contenders get the same work. */
+    static long tokens(int micros) {
+        return Tokens.PER_MICRO * micros;
     }
 
     private static final class Tokens {

@@ -16,8 +16,6 @@ import org.openjdk.jcstress.infra.results.L_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "ran without its search or its query")
 @State
 public class FailStress {
-    private static final OrchestratorClosedException CLOSED = new OrchestratorClosedException();
-
     private final Request<Integer, Integer> task = StressTasks.task(StressTasks.epoch());
 
     @Actor
@@ -27,7 +25,7 @@ public class FailStress {
 
     @Actor
     public void closer() {
-        task.fail(CLOSED);
+        task.fail(new OrchestratorClosedException());
     }
 
     @Arbiter

@@ -1,18 +1,25 @@
 package io.github.roost.examples.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import io.github.roost.bench.Interval;
 import io.github.roost.bench.Latencies;
 import io.github.roost.bench.Samples;
+import io.github.roost.bench.scheduling.CallerThreads;
 import io.github.roost.bench.scheduling.Contender;
 import io.github.roost.bench.scheduling.IdleStart;
+import io.github.roost.bench.scheduling.ReportingCost;
 import io.github.roost.bench.scheduling.Throughput;
 import io.github.roost.bench.scheduling.Throughput.Outcome;
+import io.github.roost.topology.TopologyReader;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
@@ -25,8 +32,30 @@ import picocli.CommandLine.Option;
         name = "scheduling",
         description = "What scheduling costs, with ForkJoinPool and a fixed pool beside it in the same run.")
 final class SchedulingCommand implements Callable<Integer> {
+    private static final int REPORTING_TASK_MICROS = 1;
+    private static final int REPORTING_SUBMITTERS = 2;
+    /** Short, so that both kinds of tasks meet the same moments of the machine. */
+    private static final Duration REPORTING_SLICE = Duration.ofMillis(2);
+    /** They are short, and the mean of many tells a percent. */
+    private static final int REPORTING_ROUNDS = 10;
+
     @Mixin
     private final HelpOption help = new HelpOption();
+
+    /** What is measured, in the order in which it is. */
+    enum Section {
+        START,
+        THROUGHPUT,
+        REPORTING,
+        THREADS
+    }
+
+    @Option(
+            names = "--only",
+            split = ",",
+            paramLabel = "start,throughput,reporting,threads",
+            description = "Sections to measure; default all.")
+    private Set<Section> sections = EnumSet.allOf(Section.class);
 
     @Option(
             names = "--task-micros",
@@ -42,7 +71,11 @@ final class SchedulingCommand implements Callable<Integer> {
             description = "Numbers of submitting threads; default 1,2,8.")
     private List<Integer> submitters = List.of(1, 2, 8);
 
-    @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all contenders; default 3.")
+    @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            description =
+                    "Rounds of all contenders; default 3. Ten times as many short ones tell what reporting costs.")
     private int rounds = 3;
 
     @Option(names = "--seconds", paramLabel = "N", description = "Measured time of each in a round; default 1.")
@@ -50,6 +83,15 @@ final class SchedulingCommand implements Callable<Integer> {
 
     @Option(names = "--idle-tasks", paramLabel = "N", description = "Tasks submitted to idle pools; default 2000.")
     private int idleTasks = 2_000;
+
+    @Option(names = "--rows", paramLabel = "N", description = "Rows of the tables of threads; default 20000.")
+    private int rows = 20_000;
+
+    @Option(
+            names = "--slice-millis",
+            paramLabel = "N",
+            description = "Time of either kind of threads in a round; default 500.")
+    private int sliceMillis = 500;
 
     @Mixin
     private final JsonOption json;
@@ -62,11 +104,16 @@ final class SchedulingCommand implements Callable<Integer> {
     }
 
     @Override
-    public Integer call() throws JsonProcessingException {
+    public Integer call() throws JsonProcessingException, InterruptedException {
         check();
-        idleStart();
-        throughput();
-        monitorCost();
+        for (Section section : sections) {
+            switch (section) {
+                case START -> idleStart();
+                case THROUGHPUT -> throughput();
+                case REPORTING -> reportingCost();
+                case THREADS -> callerThreads();
+            }
+        }
         json.print(figures);
         return 0;
     }
@@ -77,6 +124,8 @@ final class SchedulingCommand implements Callable<Integer> {
         BenchCommand.require("--rounds", rounds, 1, 10_000);
         BenchCommand.require("--seconds", seconds, 1, 3_600);
         BenchCommand.require("--idle-tasks", idleTasks, 1, 10_000_000);
+        BenchCommand.require("--rows", rows, 100, 10_000_000);
+        BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);
     }
 
     private void idleStart() {
@@ -111,7 +160,7 @@ final class SchedulingCommand implements Callable<Integer> {
         figures.put("throughput", points);
         for (int micros : taskMicros) {
             for (int threads : submitters) {
-                List<Outcome> outcomes = bench().run(List.of(Contender.values()), micros, threads, true, rounds);
+                List<Outcome> outcomes = bench().run(List.of(Contender.values()), micros, threads, rounds);
                 points.add(point(micros, threads, outcomes));
                 Outcome roost = outcomes.get(Contender.ROOST.ordinal());
                 Outcome forkJoin = outcomes.get(Contender.FORK_JOIN.ordinal());
@@ -141,28 +190,64 @@ final class SchedulingCommand implements Callable<Integer> {
         return point;
     }
 
-    private void monitorCost() {
-        print("tasks of 1 us that report traffic against such that do not, roost, 2 submitters");
-        List<Double> ratios = new ArrayList<>();
-        for (int round = 0; round < 2 * rounds; round++) {
-            boolean touchingFirst = round % 2 == 0;
-            double first = rate(touchingFirst);
-            double second = rate(!touchingFirst);
-            ratios.add(touchingFirst ? first / second : second / first);
-        }
+    private void reportingCost() {
+        List<Double> ratios = new ReportingCost(REPORTING_TASK_MICROS, REPORTING_SUBMITTERS, REPORTING_SLICE)
+                .run(REPORTING_ROUNDS * rounds);
         figures.put("monitorRatios", ratios);
-        print("throughput ratio median %.3f (%.3f to %.3f)"
+        Interval mean = Interval.of(ratios);
+        Samples spread = Samples.of(ratios);
+        print("throughput of tasks of %d us that report traffic over that of tasks that do not, roost, %d submitters"
+                .formatted(REPORTING_TASK_MICROS, REPORTING_SUBMITTERS));
+        print("mean of %d rounds %.3f +- %.3f (95 %%); median %.3f, rounds %.3f to %.3f"
                 .formatted(
-                        Samples.of(ratios).median(),
-                        Samples.of(ratios).least(),
-                        Samples.of(ratios).most()));
+                        ratios.size(), mean.mean(), mean.halfWidth(), spread.median(), spread.least(), spread.most()));
+        print("");
     }
 
-    private double rate(boolean touching) {
-        return Samples.of(bench().run(List.of(Contender.ROOST), 1, 2, touching, 1)
-                        .getFirst()
-                        .tasksPerSecond())
-                .median();
+    private void callerThreads() throws InterruptedException {
+        print("searches of %d rows, from a virtual thread for each and from %d platform threads"
+                .formatted(rows, CallerThreads.IN_FLIGHT));
+        print("%-5s %-9s %34s %24s %12s %22s"
+                .formatted(
+                        "",
+                        "threads",
+                        "searches/s (least to most)",
+                        "times platform",
+                        "collections",
+                        "off-heap B a search"));
+        Map<String, Map<String, CallerThreads.Outcome>> indexes = new LinkedHashMap<>();
+        figures.put("callerThreads", indexes);
+        try (CallerThreads bench = new CallerThreads(TopologyReader.live().read(), rows)) {
+            for (CallerThreads.Index index : CallerThreads.Index.values()) {
+                Map<CallerThreads.Kind, CallerThreads.Outcome> outcomes =
+                        bench.run(index, rounds, Duration.ofMillis(sliceMillis));
+                CallerThreads.Outcome platform = outcomes.get(CallerThreads.Kind.PLATFORM);
+                Map<String, CallerThreads.Outcome> kinds = new LinkedHashMap<>();
+                indexes.put(name(index), kinds);
+                outcomes.forEach((kind, outcome) -> {
+                    kinds.put(name(kind), outcome);
+                    print(callerThreads(name(index), name(kind), outcome, Objects.requireNonNull(platform)));
+                });
+            }
+        }
+        print("");
+    }
+
+    private static String callerThreads(
+            String index, String kind, CallerThreads.Outcome outcome, CallerThreads.Outcome platform) {
+        Samples rate = Samples.of(outcome.perSecond());
+        Samples ratio = Samples.of(IntStream.range(0, outcome.perSecond().size())
+                .mapToObj(round ->
+                        outcome.perSecond().get(round) / platform.perSecond().get(round))
+                .toList());
+        return "%-5s %-9s %34s %24s %12s %22.0f"
+                .formatted(
+                        index,
+                        kind,
+                        "%.0f (%.0f to %.0f)".formatted(rate.median(), rate.least(), rate.most()),
+                        "%.2f (%.2f to %.2f)".formatted(ratio.median(), ratio.least(), ratio.most()),
+                        "%d, %.1f/M".formatted(outcome.collections(), outcome.collectionsPerMillion()),
+                        outcome.offHeapBytesPerSearch());
     }
 
     private Throughput bench() {
@@ -182,7 +267,7 @@ final class SchedulingCommand implements Callable<Integer> {
                 Samples.of(ratios).most());
     }
 
-    private static String name(Contender contender) {
+    private static String name(Enum<?> contender) {
         return contender.name().toLowerCase(Locale.ROOT);
     }
 

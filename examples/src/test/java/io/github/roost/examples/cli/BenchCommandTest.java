@@ -15,11 +15,16 @@ class BenchCommandTest {
     @ParameterizedTest
     @CsvSource({
         "bench gate --rounds 0, --rounds must be between 1 and 10000",
+        "bench gate --only x, --only",
+        "bench gate --flood-machine 1x8, a made-up machine must have at least 2 domains",
+        "bench gate --staying-machine 8, 'a made-up machine must be DOMAINSxWORKERS, such as 12x8, got 8'",
         "bench remap --ids 200000, --ids must be between 1 and 131000",
         "bench remap --level X, --level",
         "bench locality --table-kib 0, --table-kib must be between 1 and 1000000",
         "bench scheduling --submitters 0, --submitters must be between 1 and 1024",
         "bench scheduling --task-micros -1, --task-micros must be between 0 and 100000",
+        "bench scheduling --only x, --only",
+        "bench scheduling --rows 1, --rows must be between 100 and 10000000",
         "bench ivf --nlist 4 --nprobe 5 --peer none, --nprobe must be between 1 and 4",
         "bench ivf --k 0 --peer none, --k must be between 1 and 10000",
         "bench ivf --kernel x --peer none --data mixture --rows 1000 --nlist 4 --nprobe 1, roost.ivf.kernel must be one of",
@@ -57,6 +62,40 @@ class BenchCommandTest {
                 .isPositive()
                 .isEqualTo(result.at("/add/count").asLong());
         assertThat(result.at("/p99Ratio/median").asDouble()).isPositive();
+    }
+
+    @Test
+    void virtualThreadsAreMeasuredAlone() throws IOException {
+        CommandRun run = CommandRun.of(
+                (Object[]) "bench scheduling --only threads --rounds 2 --rows 500 --slice-millis 20 --json".split(" "));
+        assertThat(run.status()).as(run.err()).isZero();
+        JsonNode figures = new ObjectMapper().readTree(run.out());
+        assertThat(figures.size()).isEqualTo(1);
+        JsonNode ivf = figures.at("/callerThreads/ivf");
+        assertThat(ivf.at("/virtual/perSecond")).hasSize(2);
+        assertThat(ivf.at("/platform/searches").asLong()).isPositive();
+        assertThat(figures.at("/callerThreads/hnsw/virtual/searches").asLong()).isPositive();
+    }
+
+    @Test
+    void whatReportingCostsIsMeasuredAlone() {
+        CommandRun run = CommandRun.of((Object[]) "bench scheduling --only reporting --rounds 1".split(" "));
+        assertThat(run.status()).as(run.err()).isZero();
+        assertThat(run.out()).contains("mean of 10 rounds").doesNotContain("searches of");
+    }
+
+    @Test
+    void aGateWithSeveralWorkersIsMeasuredAlone() throws IOException {
+        CommandRun run = CommandRun.of((Object[])
+                "bench gate --only workers --flood-machine 2x2 --staying-machine 2x2 --tasks 40 --task-millis 1 --json"
+                        .split(" "));
+        assertThat(run.status()).as(run.err()).isZero();
+        JsonNode figures = new ObjectMapper().readTree(run.out());
+        assertThat(figures.at("/floods")).hasSize(3);
+        assertThat(figures.at("/floods/0/atOnce").asInt()).isBetween(1, 4);
+        assertThat(figures.at("/staying/bursts/tasks").asInt()).isPositive();
+        assertThat(figures.at("/staying/balanced/tasks").asInt()).isPositive();
+        assertThat(figures.has("gates")).isFalse();
     }
 
     private static JsonNode figures(String bench, Object... options) throws IOException {

@@ -43,6 +43,49 @@ class DocsTest {
                         assertThat(document.resolveSibling(link).normalize()).exists());
     }
 
+    @ParameterizedTest
+    @MethodSource(DOCUMENTS)
+    void numbersThatStandInTheCodeAreThoseOfTheCode(Path document) throws IOException {
+        String name = Documents.PROJECT.relativize(document).toString();
+
+        assertThat(CodeFacts.problems(name, Files.readString(document), librarySources()))
+                .isEmpty();
+    }
+
+    private static String librarySources() throws IOException {
+        StringBuilder sources = new StringBuilder();
+        for (Path file : Documents.javaFiles()) {
+            if (file.toString().contains("/src/main/")) {
+                sources.append(Files.readString(file));
+            }
+        }
+        return sources.toString();
+    }
+
+    @Test
+    void theDocsOfSchedulingTakeTheirDefaultsFromTheCode() throws IOException {
+        assertThat(CodeFacts.count(Files.readString(Documents.PROJECT.resolve("docs/scheduling.md"))))
+                .isPositive();
+    }
+
+    @Test
+    void aNumberThatIsNotTheCodesIsReported() {
+        String code = "looks = spinThenPark(1_000); gate = new Gate(2, 200_000); twice(1); twice(2)";
+
+        assertThat(CodeFacts.problems("a.md", "<!-- as in: spinThenPark(#) -->1,000 looks", code))
+                .isEmpty();
+        assertThat(CodeFacts.problems("a.md", "for <!-- as in: Gate(2, #_000) -->200 us", code))
+                .isEmpty();
+        assertThat(CodeFacts.problems("a.md", "<!-- as in: spinThenPark(#) -->200 looks", code))
+                .containsExactly("a.md says 200 for spinThenPark(#), the code says [1000]");
+        assertThat(CodeFacts.problems("a.md", "<!-- as in: spinThenPark(#) --> looks", code))
+                .containsExactly("a.md says no number for spinThenPark(#), the code says [1000]");
+        assertThat(CodeFacts.problems("a.md", "<!-- as in: gone(#) -->1", code))
+                .containsExactly("a.md says 1 for gone(#), the code says []");
+        assertThat(CodeFacts.problems("a.md", "<!-- as in: twice(#) -->1", code))
+                .hasSize(1);
+    }
+
     @Test
     void everyTypeThatTheArchitectureNamesExists() throws IOException {
         Set<String> sources = Documents.javaFiles().stream()

@@ -1,0 +1,72 @@
+package io.github.roost.bench.locality;
+
+import io.github.roost.core.Orchestrator;
+import io.github.roost.topology.CacheDomain;
+import io.github.roost.topology.Core;
+import io.github.roost.topology.DomainLevel;
+import io.github.roost.topology.PinResult;
+import io.github.roost.topology.Topology;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * Domains of several workers each, on whatever machine this is: workers are threads that no core is kept for. Of use for tasks
+ * that sleep, of which there may be more at once than cores.
+ *
+ * @param domains cache domains, from 2
+ * @param workersPerDomain from 1
+ */
+public record MadeUpMachine(int domains, int workersPerDomain) {
+    private static final long CACHE_BYTES = 32L << 20;
+
+    /** Checks both. */
+    public MadeUpMachine {
+        if (domains < 2 || workersPerDomain < 1) {
+            throw new IllegalArgumentException(
+                    "a made-up machine must have at least 2 domains of at least 1 worker, got " + domains + "x"
+                            + workersPerDomain);
+        }
+    }
+
+    /** From {@code DOMAINSxWORKERS}. */
+    public static MadeUpMachine of(String text) {
+        String[] sides = text.split("x", -1);
+        try {
+            if (sides.length == 2) {
+                return new MadeUpMachine(Integer.parseInt(sides[0]), Integer.parseInt(sides[1]));
+            }
+        } catch (NumberFormatException e) {
+            // The same complaint as for any other text that is no machine.
+        }
+        throw new IllegalArgumentException("a made-up machine must be DOMAINSxWORKERS, such as 12x8, got " + text);
+    }
+
+    /** All workers. */
+    public int workers() {
+        return domains * workersPerDomain;
+    }
+
+    /** Options of an orchestrator on it. */
+    Orchestrator.Builder orchestrator() {
+        List<CacheDomain> all = new ArrayList<>();
+        for (int domain = 0; domain < domains; domain++) {
+            int first = domain * workersPerDomain;
+            List<Core> cores = IntStream.range(first, first + workersPerDomain)
+                    .mapToObj(core -> new Core(core, -1, List.of(core)))
+                    .toList();
+            all.add(new CacheDomain(domain, CACHE_BYTES, List.of(0), 0, cores));
+        }
+        Topology topology = new Topology("made up", DomainLevel.L3, false, all);
+        return Orchestrator.builder().topology(topology).pinner(MadeUpMachine::unpinned);
+    }
+
+    private static PinResult unpinned(Core core) {
+        return new PinResult(core.pus(), List.of(), -1, false, "a made-up machine");
+    }
+
+    @Override
+    public String toString() {
+        return domains + "x" + workersPerDomain;
+    }
+}

@@ -1,0 +1,74 @@
+package io.github.roost.bench.scheduling;
+
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.OrchestratorStats.TableStats;
+import io.github.roost.core.OverloadPolicy;
+import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.Registration;
+import io.github.roost.core.task.SearchFunction;
+import java.time.Duration;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+
+/** An orchestrator whose tasks belong to any of 64 tables. Views of the same one may differ in whether tasks report traffic. */
+final class RoostPool implements Contender.TaskPool {
+    /** What a task that reports traffic says it has read. */
+    static final long BYTES = 512;
+
+    private static final int TABLES = 64;
+    private static final SearchFunction<Runnable, Boolean> RUN = (task, context) -> {
+        task.run();
+        return Boolean.TRUE;
+    };
+    private static final SearchFunction<Runnable, Boolean> RUN_AND_REPORT = (task, context) -> {
+        task.run();
+        context.touched(1, BYTES);
+        return Boolean.TRUE;
+    };
+
+    private final Orchestrator orchestrator;
+    private final MappingId[] ids;
+    private final SearchFunction<Runnable, Boolean> function;
+
+    private RoostPool(Orchestrator orchestrator, MappingId[] ids, SearchFunction<Runnable, Boolean> function) {
+        this.orchestrator = orchestrator;
+        this.ids = ids;
+        this.function = function;
+    }
+
+    /** Starts an orchestrator with its defaults, but that full rings hold the submitter up. Its tasks report traffic. */
+    static RoostPool open() {
+        Orchestrator orchestrator = Orchestrator.builder()
+                .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(10)))
+                .build();
+        Registration tables = orchestrator.register("tables", TABLES);
+        MappingId[] ids = new MappingId[TABLES];
+        for (int table = 0; table < TABLES; table++) {
+            ids[table] = tables.id(table);
+        }
+        return new RoostPool(orchestrator, ids, RUN_AND_REPORT);
+    }
+
+    /** The same orchestrator, which ends with this pool, for tasks that report no traffic. */
+    RoostPool withoutReports() {
+        return new RoostPool(orchestrator, ids, RUN);
+    }
+
+    @Override
+    public Future<?> submit(Runnable task) {
+        return orchestrator.submit(
+                function, task, ids[ThreadLocalRandom.current().nextInt(TABLES)]);
+    }
+
+    /** Traffic of all tables so far; exact once the pool is closed. */
+    long reportedBytes() {
+        return orchestrator.stats().tables().stream()
+                .mapToLong(TableStats::trafficBytes)
+                .sum();
+    }
+
+    @Override
+    public void close() {
+        orchestrator.close();
+    }
+}

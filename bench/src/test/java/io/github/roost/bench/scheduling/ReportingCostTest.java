@@ -1,0 +1,15 @@
+package io.github.roost.bench.scheduling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class ReportingCostTest {
+    @Test
+    void everyRoundHasARatio() {
+        assertThat(new ReportingCost(0, 2, Duration.ofNanos(100_000)).run(3))
+                .hasSize(3)
+                .allMatch(ratio -> ratio > 0 && Double.isFinite(ratio));
+    }
+}
