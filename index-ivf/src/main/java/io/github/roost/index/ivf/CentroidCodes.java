@@ -16,8 +16,6 @@ final class CentroidCodes {
     /** Rows of the first scan, so few that the others begin with a bound. A multiple of a tile. */
     private static final int FIRST_ROWS = 2 * CodeRun.TILE;
 
-    private static final ThreadLocal<CodeGroup> GROUP = ThreadLocal.withInitial(CodeGroup::new);
-
     private final ScanKernel kernel;
     private final ScalarCodec codec;
     private final CodeRun run;
@@ -39,9 +37,22 @@ final class CentroidCodes {
      * @param queries at most {@link CodeGroup#MAX_QUERIES}
      */
     int[][] candidates(float[][] queries, int count) {
-        CodeGroup group = GROUP.get();
-        group.begin(run.stride());
         Candidates[] candidates = new Candidates[queries.length];
+        CodeGroup group = Scratch.CODE_GROUPS.take();
+        try {
+            scan(queries, count, candidates, group);
+        } finally {
+            Scratch.CODE_GROUPS.giveBack(group);
+        }
+        int[][] rows = new int[queries.length][];
+        for (int i = 0; i < rows.length; i++) {
+            rows[i] = candidates[i].rows();
+        }
+        return rows;
+    }
+
+    private void scan(float[][] queries, int count, Candidates[] candidates, CodeGroup group) {
+        group.begin(run.stride());
         for (int i = 0; i < queries.length; i++) {
             ScalarCodec.Weights weights = codec.weights(queries[i]);
             group.add(weights.weights(), weights.sum(), weights.slope(), Float.POSITIVE_INFINITY);
@@ -56,11 +67,6 @@ final class CentroidCodes {
             }
             from = to;
         }
-        int[][] rows = new int[queries.length][];
-        for (int i = 0; i < rows.length; i++) {
-            rows[i] = candidates[i].rows();
-        }
-        return rows;
     }
 
     /** The centroids that one query may want. */
