@@ -94,18 +94,17 @@ final class RowBlock {
         return capacity;
     }
 
-    boolean isFull() {
-        return published == capacity;
-    }
-
     /** How many places readers may read. */
     int published() {
         return published;
     }
 
-    /** Lets readers read the places before {@code end}. */
-    void publishTo(int end) {
-        published = end - first;
+    /** Lets readers read the places before {@code end}, which may lie behind the block's last or before its first. */
+    void publishUpTo(int end) {
+        int count = Math.clamp(end - first, 0, capacity);
+        if (count > published) {
+            published = count;
+        }
     }
 
     void publishAll() {
