@@ -5,7 +5,7 @@ import io.github.roost.index.ivf.kernel.CodeGroup;
 import io.github.roost.index.ivf.kernel.CodeRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScoredRows;
-import java.lang.foreign.Arena;
+import io.github.roost.index.ivf.kernel.ScratchMemory;
 import java.util.Arrays;
 
 /**
@@ -23,7 +23,13 @@ final class CentroidCodes {
     CentroidCodes(ScanKernel kernel, Metric metric, float[][] centroids) {
         this.kernel = kernel;
         this.codec = ScalarCodec.of(metric, centroids).knowingLossOf(centroids);
-        this.run = CodeRun.allocate(Arena.ofAuto(), centroids.length, CodeRun.strideOf(codec.middles().length));
+        int stride = CodeRun.strideOf(codec.middles().length);
+        // Made by the first search that wants them, which must not fail where rows have used up what the JVM grants.
+        this.run = new CodeRun(
+                ScratchMemory.allocate(CodeRun.codeBytes(centroids.length, stride)),
+                ScratchMemory.allocate(CodeRun.termBytes(centroids.length)),
+                centroids.length,
+                stride);
         for (int i = 0; i < centroids.length; i++) {
             byte[] codes = codec.encode(centroids[i]);
             run.write(i, codes, codec.term(centroids[i], codes));

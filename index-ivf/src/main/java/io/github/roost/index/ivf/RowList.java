@@ -50,6 +50,8 @@ final class RowList {
     private RowBlock[] beforeStaging = blocks;
     /** The writer's. */
     private int dead;
+    /** With fewer dead rows compaction is not tried again. The writer's. */
+    private int leastDead;
 
     private volatile boolean compactionQueued;
 
@@ -238,7 +240,7 @@ final class RowList {
 
     /** Whether enough is dead for {@link #compact} to pay. The writer's. */
     boolean isSparse() {
-        return dead > FEW_DEAD && dead > MOST_DEAD * places;
+        return dead > FEW_DEAD && dead > MOST_DEAD * places && dead >= leastDead;
     }
 
     /** Whether {@link #compact} is yet to come. */
@@ -263,6 +265,8 @@ final class RowList {
      */
     void compact(RowVisitor moved) {
         int live = live();
+        // Where it fails for want of memory, it takes long to do so, and would again with the next row that dies.
+        leastDead = dead + dead / 2;
         RowBlock fresh = new RowBlock(0, Math.max(live, LEAST_BLOCK_ROWS), layout);
         RowBlock[] compacted = {fresh};
         int[] next = {0};
@@ -273,6 +277,7 @@ final class RowList {
         blocks = compacted;
         places = live;
         dead = 0;
+        leastDead = 0;
         for (int place = 0; place < live; place++) {
             moved.row(fresh.id(place), place);
         }

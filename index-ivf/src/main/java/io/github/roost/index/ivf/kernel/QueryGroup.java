@@ -23,6 +23,7 @@ public final class QueryGroup {
     MemorySegment queries = MemorySegment.NULL;
     MemorySegment foundDistances = MemorySegment.NULL;
     MemorySegment foundIds = MemorySegment.NULL;
+    private MemorySegment floats = MemorySegment.NULL;
     final MemorySegment wanted;
     final MemorySegment sizes;
     final MemorySegment bounds;
@@ -93,6 +94,12 @@ public final class QueryGroup {
         MemorySegment.copy(reservoir.distances, 0, foundDistances, FLOAT, first * Float.BYTES, reservoir.size);
         MemorySegment.copy(reservoir.ids, 0, foundIds, LONG, first * Long.BYTES, reservoir.size);
         reservoirs.add(reservoir);
+    }
+
+    /** Room for so many rows as floats, for kernels that scan no halves; valid until the next call. */
+    MemorySegment floats(int rows) {
+        floats = ScratchMemory.roomFor(floats, (long) rows * stride * Float.BYTES);
+        return floats;
     }
 
     /** Number of queries added. */

@@ -1,22 +1,23 @@
 package io.github.roost.index.ivf.kernel;
 
+import io.github.roost.topology.DomainMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Off-heap memory that searches work in. It lives as long as it is reachable. Thread-safe. */
+/**
+ * Off-heap memory that searches work in. It lives as long as it is reachable. Not counted against {@code
+ * -XX:MaxDirectMemorySize}: rows may have used that up, and a table that is full must still be searched. Thread-safe.
+ */
 public final class ScratchMemory {
-    /** A cache line, and the widest vector. */
-    private static final long ALIGNMENT = 64;
-
     private static final LongAdder ALLOCATIONS = new LongAdder();
 
     private ScratchMemory() {}
 
-    /** Zeroed memory. */
+    /** Zeroed memory, aligned to a cache line; of whole pages, so what is small is best allocated together. */
     public static MemorySegment allocate(long bytes) {
         ALLOCATIONS.increment();
-        return Arena.ofAuto().allocate(bytes, ALIGNMENT);
+        return DomainMemory.allocateUncounted(bytes, Arena.ofAuto());
     }
 
     /** The segment, if it has so many bytes; else a larger one, with something to spare. What was in it is lost then. */
