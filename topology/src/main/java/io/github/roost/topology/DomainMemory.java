@@ -13,6 +13,8 @@ import java.lang.foreign.MemorySegment;
  * <p>Everything here is an optimisation, so a refusal is a result and never an exception: the memory stays usable.
  */
 public final class DomainMemory {
+    private static final long CACHE_LINE = 64;
+
     private DomainMemory() {}
 
     /**
@@ -65,6 +67,30 @@ public final class DomainMemory {
         }
         MemorySegment segment = memory.map(bytes, arena);
         return new HugeSegment(segment, result(memory.adviseHugePages(segment), "huge pages"));
+    }
+
+    /**
+     * Allocates zeroed memory that the JVM does not count against {@code -XX:MaxDirectMemorySize}, as it does what {@code
+     * Arena.ofAuto()} allocates: for what must be there also where others have used that up. On systems other than Linux,
+     * and where native access is denied, it is the arena's own memory.
+     *
+     * @param bytes its size, 1 or more; the memory behind it is whole pages, so this is not for a few bytes
+     * @param arena frees the memory when it closes
+     * @return the memory, aligned to a page, or to a cache line where it is the arena's
+     * @throws IllegalArgumentException where {@code bytes} is less than 1
+     * @throws OutOfMemoryError where the kernel has no such amount of address space
+     */
+    public static MemorySegment allocateUncounted(long bytes, Arena arena) {
+        if (bytes < 1) {
+            throw new IllegalArgumentException("bytes must be 1 or more, got " + bytes);
+        }
+        LinuxMemory memory;
+        try {
+            memory = LinuxMemory.open();
+        } catch (NativeUnavailableException notHere) {
+            return arena.allocate(bytes, CACHE_LINE);
+        }
+        return memory.mapPages(bytes, arena);
     }
 
     /**

@@ -95,8 +95,47 @@ class DomainMemoryTest {
     }
 
     @Test
+    void uncountedMemoryIsZeroedAndReturned() throws Exception {
+        long address;
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment segment = DomainMemory.allocateUncounted(BYTES + 1, arena);
+            address = segment.address();
+            assertThat(segment.byteSize()).isEqualTo(BYTES + 1);
+            assertThat(address % 4096).isZero();
+            assertThat(segment.get(ValueLayout.JAVA_BYTE, BYTES)).isZero();
+            segment.set(ValueLayout.JAVA_BYTE, BYTES, (byte) 1);
+        }
+        assertThat(mapped(address)).isFalse();
+    }
+
+    @Test
+    void uncountedMemoryIsThereWhereTheJvmGrantsNone() throws Exception {
+        assertThat(new ChildJvm(BeyondTheLimit.class)
+                        .with("-XX:MaxDirectMemorySize=1m")
+                        .run())
+                .contains("counted: refused", "uncounted: " + BYTES);
+    }
+
+    /** What the other JVM runs. */
+    static final class BeyondTheLimit {
+        private BeyondTheLimit() {}
+
+        public static void main(String[] none) {
+            try {
+                System.out.println("counted: " + Arena.ofAuto().allocate(BYTES).byteSize());
+            } catch (OutOfMemoryError refused) {
+                System.out.println("counted: refused");
+            }
+            System.out.println("uncounted: "
+                    + DomainMemory.allocateUncounted(BYTES, Arena.ofAuto()).byteSize());
+        }
+    }
+
+    @Test
     void nothingCannotBeAllocated() {
         assertThatThrownBy(() -> DomainMemory.allocate(0, Arena.global())).hasMessage("bytes must be 1 or more, got 0");
+        assertThatThrownBy(() -> DomainMemory.allocateUncounted(0, Arena.global()))
+                .hasMessage("bytes must be 1 or more, got 0");
     }
 
     private static void assumeHugePages() throws Exception {

@@ -1,7 +1,7 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.index.ivf.kernel.RowRun;
-import java.lang.foreign.Arena;
+import io.github.roost.index.ivf.kernel.ScratchMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -11,7 +11,7 @@ import java.util.function.LongPredicate;
 /**
  * The rows of a list that a filter lets through, side by side: where all or none of a run pass it is taken or left as it
  * is, else its allowed rows are copied, so that the kernel never computes a distance that nobody wants. The memory is
- * kept for the next list. Belongs to one thread.
+ * kept for the next list. Belongs to one thread at a time.
  */
 final class AllowedRows {
     private MemorySegment vectors = MemorySegment.NULL;
@@ -46,8 +46,8 @@ final class AllowedRows {
 
     private RowRun copy(List<RowRun> runs, List<boolean[]> passes, long rows) {
         long rowBytes = runs.getFirst().rowBytes();
-        vectors = roomFor(vectors, rows * rowBytes);
-        ids = roomFor(ids, rows * Long.BYTES);
+        vectors = ScratchMemory.roomFor(vectors, rows * rowBytes);
+        ids = ScratchMemory.roomFor(ids, rows * Long.BYTES);
         long next = 0;
         for (int i = 0; i < runs.size(); i++) {
             RowRun run = runs.get(i);
@@ -62,9 +62,5 @@ final class AllowedRows {
         }
         return new RowRun(
                 vectors, ids, rows, runs.getFirst().stride(), runs.getFirst().componentBytes());
-    }
-
-    private static MemorySegment roomFor(MemorySegment segment, long bytes) {
-        return segment.byteSize() >= bytes ? segment : Arena.ofAuto().allocate(bytes + bytes / 2, 64);
     }
 }

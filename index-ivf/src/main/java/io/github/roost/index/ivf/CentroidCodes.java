@@ -5,7 +5,7 @@ import io.github.roost.index.ivf.kernel.CodeGroup;
 import io.github.roost.index.ivf.kernel.CodeRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScoredRows;
-import java.lang.foreign.Arena;
+import io.github.roost.index.ivf.kernel.ScratchMemory;
 import java.util.Arrays;
 
 /**
@@ -16,8 +16,6 @@ final class CentroidCodes {
     /** Rows of the first scan, so few that the others begin with a bound. A multiple of a tile. */
     private static final int FIRST_ROWS = 2 * CodeRun.TILE;
 
-    private static final ThreadLocal<CodeGroup> GROUP = ThreadLocal.withInitial(CodeGroup::new);
-
     private final ScanKernel kernel;
     private final ScalarCodec codec;
     private final CodeRun run;
@@ -25,7 +23,13 @@ final class CentroidCodes {
     CentroidCodes(ScanKernel kernel, Metric metric, float[][] centroids) {
         this.kernel = kernel;
         this.codec = ScalarCodec.of(metric, centroids).knowingLossOf(centroids);
-        this.run = CodeRun.allocate(Arena.ofAuto(), centroids.length, CodeRun.strideOf(codec.middles().length));
+        int stride = CodeRun.strideOf(codec.middles().length);
+        // Made by the first search that wants them, which must not fail where rows have used up what the JVM grants.
+        this.run = new CodeRun(
+                ScratchMemory.allocate(CodeRun.codeBytes(centroids.length, stride)),
+                ScratchMemory.allocate(CodeRun.termBytes(centroids.length)),
+                centroids.length,
+                stride);
         for (int i = 0; i < centroids.length; i++) {
             byte[] codes = codec.encode(centroids[i]);
             run.write(i, codes, codec.term(centroids[i], codes));
@@ -39,9 +43,22 @@ final class CentroidCodes {
      * @param queries at most {@link CodeGroup#MAX_QUERIES}
      */
     int[][] candidates(float[][] queries, int count) {
-        CodeGroup group = GROUP.get();
-        group.begin(run.stride());
         Candidates[] candidates = new Candidates[queries.length];
+        CodeGroup group = Scratch.CODE_GROUPS.take();
+        try {
+            scan(queries, count, candidates, group);
+        } finally {
+            Scratch.CODE_GROUPS.giveBack(group);
+        }
+        int[][] rows = new int[queries.length][];
+        for (int i = 0; i < rows.length; i++) {
+            rows[i] = candidates[i].rows();
+        }
+        return rows;
+    }
+
+    private void scan(float[][] queries, int count, Candidates[] candidates, CodeGroup group) {
+        group.begin(run.stride());
         for (int i = 0; i < queries.length; i++) {
             ScalarCodec.Weights weights = codec.weights(queries[i]);
             group.add(weights.weights(), weights.sum(), weights.slope(), Float.POSITIVE_INFINITY);
@@ -56,11 +73,6 @@ final class CentroidCodes {
             }
             from = to;
         }
-        int[][] rows = new int[queries.length][];
-        for (int i = 0; i < rows.length; i++) {
-            rows[i] = candidates[i].rows();
-        }
-        return rows;
     }
 
     /** The centroids that one query may want. */

@@ -26,9 +26,6 @@ final class CoarseQuantizer {
     /** So many queries share what is read of a centroid; choosing candidates is for each of them alone. */
     private static final int TOGETHER = 4;
 
-    private static final ThreadLocal<QueryGroup> GROUP = ThreadLocal.withInitial(QueryGroup::new);
-    private static final ThreadLocal<RowPicks> PICKS = ThreadLocal.withInitial(RowPicks::new);
-
     private final ScanKernel kernel;
     private final int dimension;
     private final RowRun centroids;
@@ -121,15 +118,21 @@ final class CoarseQuantizer {
     }
 
     private Neighbors nearestOf(int[] candidates, float[] query, int count, Metric measure) {
-        RowPicks picks = PICKS.get();
-        picks.begin(measure, query, candidates.length);
-        for (int candidate : candidates) {
-            picks.add(centroids, candidate);
+        RowPicks picks = Scratch.PICKS.take();
+        long[] ids;
+        float[] distances;
+        try {
+            picks.begin(measure, query, candidates.length);
+            for (int candidate : candidates) {
+                picks.add(centroids, candidate);
+            }
+            kernel.compare(picks);
+            ids = picks.copyOfIds();
+            distances = picks.copyOfDistances();
+        } finally {
+            picks.clear();
+            Scratch.PICKS.giveBack(picks);
         }
-        kernel.compare(picks);
-        long[] ids = picks.copyOfIds();
-        float[] distances = picks.copyOfDistances();
-        picks.clear();
         int numbers = NearestFirst.keepWithin(Float.POSITIVE_INFINITY, ids, distances);
         return NearestFirst.of(kernel, ids, distances, numbers, count);
     }
@@ -154,15 +157,19 @@ final class CoarseQuantizer {
 
     /** The nearest centroids of each query, of all of them, in no order. */
     private Reservoir[] scanned(float[][] queries, int count, Metric measure) {
-        QueryGroup group = GROUP.get();
-        group.begin(measure, dimension, count);
         Reservoir[] reservoirs = new Reservoir[queries.length];
-        for (int i = 0; i < reservoirs.length; i++) {
-            reservoirs[i] = new Reservoir(count);
-            group.add(queries[i], reservoirs[i], Float.POSITIVE_INFINITY);
+        QueryGroup group = Scratch.QUERY_GROUPS.take();
+        try {
+            group.begin(measure, dimension, count);
+            for (int i = 0; i < reservoirs.length; i++) {
+                reservoirs[i] = new Reservoir(count);
+                group.add(queries[i], reservoirs[i], Float.POSITIVE_INFINITY);
+            }
+            kernel.scan(centroids, group);
+            group.finish();
+        } finally {
+            Scratch.QUERY_GROUPS.giveBack(group);
         }
-        kernel.scan(centroids, group);
-        group.finish();
         return reservoirs;
     }
 

@@ -16,8 +16,6 @@ import org.jspecify.annotations.Nullable;
  * A filter is asked for the candidates alone: a score costs less than an answer of the filter.
  */
 final class CodeScanner implements ListScanner {
-    private static final ThreadLocal<CodeGroup> GROUP = ThreadLocal.withInitial(CodeGroup::new);
-
     private final ScanKernel kernel;
     private final int stride;
     /** Not a number where answers are exact. */
@@ -88,32 +86,22 @@ final class CodeScanner implements ListScanner {
 
     /** Number of rows scanned. */
     private long scanGroup(List<RowBlock> blocks, List<CodeQuery> queries, SearchContext context) {
-        CodeGroup group = GROUP.get();
-        if (!asksFilter(queries)) {
-            return scanWith(group, blocks, queries, context);
-        }
-        // A filter may wait for another search, and this thread may scan for that one meanwhile: with a group of its
-        // own.
-        GROUP.remove();
-        try {
-            return scanWith(group, blocks, queries, context);
-        } finally {
-            GROUP.set(group);
-        }
-    }
-
-    private static boolean asksFilter(List<CodeQuery> queries) {
-        for (CodeQuery query : queries) {
-            if (query.request().filter() != null) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private long scanWith(CodeGroup group, List<RowBlock> blocks, List<CodeQuery> queries, SearchContext context) {
-        group.begin(stride);
         List<Shortlist> shortlists = new ArrayList<>(queries.size());
+        CodeGroup group = Scratch.CODE_GROUPS.take();
+        long rows;
+        try {
+            rows = scan(group, blocks, queries, shortlists);
+        } finally {
+            Scratch.CODE_GROUPS.giveBack(group);
+        }
+        for (int i = 0; i < queries.size(); i++) {
+            queries.get(i).giveBack(shortlists.get(i), context);
+        }
+        return rows;
+    }
+
+    private long scan(CodeGroup group, List<RowBlock> blocks, List<CodeQuery> queries, List<Shortlist> shortlists) {
+        group.begin(stride);
         for (CodeQuery query : queries) {
             ScalarCodec.Weights weights = query.weights();
             shortlists.add(query.borrow());
@@ -128,9 +116,6 @@ final class CodeScanner implements ListScanner {
                 take(group, block, queries, shortlists);
             }
             rows += count;
-        }
-        for (int i = 0; i < queries.size(); i++) {
-            queries.get(i).giveBack(shortlists.get(i), context);
         }
         return rows;
     }

@@ -15,9 +15,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Scans floats or halves; distances to these are exact. */
 final class FloatScanner implements ListScanner {
-    private static final ThreadLocal<QueryGroup> GROUP = ThreadLocal.withInitial(QueryGroup::new);
-    private static final ThreadLocal<AllowedRows> ALLOWED = ThreadLocal.withInitial(AllowedRows::new);
-
     private final ScanKernel kernel;
     private final Metric metric;
     private final int dimension;
@@ -81,9 +78,19 @@ final class FloatScanner implements ListScanner {
 
     /** A filtered query reads the ids of the list and the rows that it may find, and goes alone. */
     private void scanFiltered(List<RowRun> runs, FloatQuery query, LongPredicate filter, SearchContext context) {
+        AllowedRows allowed = Scratch.ALLOWED.take();
+        try {
+            scanAllowed(allowed, runs, query, filter, context);
+        } finally {
+            Scratch.ALLOWED.giveBack(allowed);
+        }
+    }
+
+    private void scanAllowed(
+            AllowedRows allowed, List<RowRun> runs, FloatQuery query, LongPredicate filter, SearchContext context) {
         List<RowRun> copies;
         try {
-            copies = ALLOWED.get().of(runs, filter);
+            copies = allowed.of(runs, filter);
         } catch (RuntimeException | Error ofTheFilter) {
             // The caller's code: its own query fails, not those that wait for the same list.
             query.answer().completeExceptionally(ofTheFilter);
@@ -104,18 +111,22 @@ final class FloatScanner implements ListScanner {
     }
 
     private void scanGroup(List<RowRun> runs, List<FloatQuery> queries, int mostWanted, SearchContext context) {
-        QueryGroup group = GROUP.get();
-        group.begin(metric, dimension, mostWanted);
         Reservoir[] reservoirs = new Reservoir[queries.size()];
-        for (int i = 0; i < reservoirs.length; i++) {
-            FloatQuery query = queries.get(i);
-            reservoirs[i] = query.borrow();
-            group.add(query.request().vector(), reservoirs[i], query.bound());
+        QueryGroup group = Scratch.QUERY_GROUPS.take();
+        try {
+            group.begin(metric, dimension, mostWanted);
+            for (int i = 0; i < reservoirs.length; i++) {
+                FloatQuery query = queries.get(i);
+                reservoirs[i] = query.borrow();
+                group.add(query.request().vector(), reservoirs[i], query.bound());
+            }
+            for (RowRun run : runs) {
+                kernel.scan(run, group);
+            }
+            group.finish();
+        } finally {
+            Scratch.QUERY_GROUPS.giveBack(group);
         }
-        for (RowRun run : runs) {
-            kernel.scan(run, group);
-        }
-        group.finish();
         for (int i = 0; i < reservoirs.length; i++) {
             queries.get(i).giveBack(reservoirs[i], context);
         }

@@ -21,11 +21,16 @@ final class InsertBuffer {
     private static final int DUE_ROWS = 64;
     /** Until then handing over few rows costs more than to scan them. */
     private static final int DUE_SCANS = 64;
+    /** Failures after which no more scans are waited for until handing over is tried again: a million. */
+    private static final int MOST_DOUBLINGS = 14;
 
     private final RowList rows;
     private final ListMailbox mailbox = new ListMailbox();
     private final AtomicBoolean flushClaimed = new AtomicBoolean();
+    /** Since the last time that handing over failed; from less than 0 up where that is not to be tried again soon. */
     private final AtomicInteger scans = new AtomicInteger();
+
+    private final AtomicInteger failures = new AtomicInteger();
 
     private InsertBuffer(RowList rows) {
         this.rows = rows;
@@ -75,13 +80,23 @@ final class InsertBuffer {
 
     /** Whether it pays to hand over the rows and nobody has been told so: then the caller must do it, or {@link #putOffFlush}. */
     boolean claimFlush() {
-        return (rows.rows() >= DUE_ROWS || scans.get() >= DUE_SCANS)
+        return scans.get() >= (rows.rows() >= DUE_ROWS ? 0 : DUE_SCANS)
                 && !flushClaimed.get()
                 && flushClaimed.compareAndSet(false, true);
     }
 
     /** The next who asks is to hand over the rows. */
     void putOffFlush() {
+        flushClaimed.set(false);
+    }
+
+    /**
+     * Handing over has failed: it is tried again after twice as many scans as the last time. Where there is no memory the JVM
+     * takes a good part of a second to say so, and as many scans as workers do meanwhile must not each have it asked.
+     */
+    void flushFailed() {
+        int doublings = Math.min(failures.getAndIncrement(), MOST_DOUBLINGS);
+        scans.set(-(DUE_SCANS << doublings));
         flushClaimed.set(false);
     }
 }

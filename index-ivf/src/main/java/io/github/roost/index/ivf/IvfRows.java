@@ -7,7 +7,6 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
-import org.agrona.collections.LongHashSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,7 +23,7 @@ final class IvfRows {
     /** Guarded by this. */
     private Locations locations;
     /** Ids touched since the rebuild under way began, or null when there is none. Guarded by this. */
-    private @Nullable LongHashSet touched;
+    private @Nullable LongMap touched;
     /**
      * Grows with every row that is moved, and is odd meanwhile, and with every row that is removed, which may come back
      * elsewhere: a reader that finds it odd at its begin, or changed at its end, may have seen a row at two places. Guarded
@@ -80,19 +79,10 @@ final class IvfRows {
             if (lists.quantizer() != assignedTo.quantizer()) {
                 assigned = destinations(lists, rows);
             }
-            int added = 0;
-            try {
-                while (added < ids.length) {
-                    addTo(lists, assigned[added], ids[added], rows[added]);
-                    added++;
-                }
-            } finally {
-                if (added < ids.length) {
-                    // There is no memory for all of them.
-                    Arrays.stream(ids, 0, added + 1).forEach(this::remove);
-                }
-                size = locations.size();
-            }
+            locations.reserve(ids.length);
+            int[] places = stage(lists, assigned, ids, rows);
+            publish(lists, assigned, ids, places);
+            size = locations.size();
         }
     }
 
@@ -136,13 +126,13 @@ final class IvfRows {
             }
             RowList old = lists.rows(Locations.list(location));
             old.makeWritable(Locations.place(location));
+            int[] to = {assigned};
+            long[] ids = {id};
+            int[] places = stage(lists, to, ids, new float[][] {row});
             moves++;
-            try {
-                addTo(lists, assigned, id, row);
-                old.kill(Locations.place(location));
-            } finally {
-                moves++;
-            }
+            publish(lists, to, ids, places);
+            old.kill(Locations.place(location));
+            moves++;
             return Locations.list(location);
         }
     }
@@ -153,15 +143,41 @@ final class IvfRows {
         return assigned;
     }
 
-    private void addTo(Lists to, int list, long id, float[] row) {
-        note(id);
-        locations.put(id, list, to.rows(list).add(id, row));
+    /**
+     * Writes rows to lists where no reader sees them, all or none; their places. {@link #publish} follows. Whatever may find
+     * no memory is done here, so that a change that fails has changed nothing.
+     */
+    private int[] stage(Lists to, int[] assigned, long[] ids, float[][] rows) {
+        int[] places = new int[ids.length];
+        int staged = 0;
+        try {
+            while (staged < ids.length) {
+                note(ids[staged]);
+                places[staged] = to.rows(assigned[staged]).stage(ids[staged], rows[staged]);
+                staged++;
+            }
+        } finally {
+            if (staged < ids.length) {
+                for (int i = 0; i <= staged; i++) {
+                    to.rows(assigned[i]).dropStaged();
+                }
+            }
+        }
+        return places;
+    }
+
+    /** Shows readers what was staged; cannot fail where there is room for the ids. */
+    private void publish(Lists to, int[] assigned, long[] ids, int[] places) {
+        for (int i = 0; i < ids.length; i++) {
+            to.rows(assigned[i]).publishStaged();
+            locations.put(ids[i], assigned[i], places[i]);
+        }
     }
 
     /** Before the change: a change that fails after it is noted for nothing, which does no harm. */
     private void note(long id) {
         if (touched != null) {
-            touched.add(id);
+            touched.put(id, 0);
         }
     }
 
@@ -223,29 +239,21 @@ final class IvfRows {
     private void handOver(float[][] copies, int[] assigned, InsertBuffer next) {
         RowList from = lists.buffer().rows();
         Lists after = lists.with(next);
-        Locations before = new Locations();
+        long[] ids = new long[from.live()];
+        int[] to = new int[ids.length];
+        float[][] rows = new float[ids.length][];
+        int[] count = {0};
+        from.forEachLive((id, place) -> {
+            boolean isCopied = place < copies.length;
+            ids[count[0]] = id;
+            to[count[0]] = isCopied ? assigned[place] : after.bufferNumber();
+            rows[count[0]++] = isCopied ? copies[place] : from.row(place);
+        });
+        int[] places = stage(after, to, ids, rows);
         moves++;
-        try {
-            from.forEachLive((id, place) -> {
-                boolean isCopied = place < copies.length;
-                addTo(
-                        after,
-                        isCopied ? assigned[place] : after.bufferNumber(),
-                        id,
-                        isCopied ? copies[place] : from.row(place));
-                before.put(id, after.bufferNumber(), place);
-            });
-            lists = after;
-        } catch (RuntimeException | Error failure) {
-            before.forEach((id, list, place) -> {
-                long copy = locations.of(id);
-                after.rows(Locations.list(copy)).killAdded(Locations.place(copy));
-                locations.put(id, list, place);
-            });
-            throw failure;
-        } finally {
-            moves++;
-        }
+        publish(after, to, ids, places);
+        lists = after;
+        moves++;
     }
 
     /**
@@ -308,7 +316,7 @@ final class IvfRows {
                 throw new IllegalStateException("a rebuild is under way already");
             }
             flush(lists.buffer());
-            touched = new LongHashSet();
+            touched = new LongMap();
         }
         try {
             Copy copy = new Copy(Math.max(16, size));
@@ -329,10 +337,10 @@ final class IvfRows {
     }
 
     private synchronized void copyListAlone(int list, Copy copy) {
-        LongHashSet noted = touched == null ? new LongHashSet() : touched;
+        LongMap noted = touched == null ? new LongMap() : touched;
         RowList rows = lists.rows()[list];
         rows.forEachLive((id, place) -> {
-            if (!noted.contains(id)) {
+            if (noted.get(id) == LongMap.MISSING) {
                 copy.add(id, rows.row(place));
             }
         });
@@ -377,22 +385,24 @@ final class IvfRows {
     }
 
     private synchronized void exchangeAlone(Lists fresh, Locations freshLocations) {
-        LongHashSet noted = touched == null ? new LongHashSet() : touched;
+        LongMap noted = touched == null ? new LongMap() : touched;
         touched = null;
-        for (long id : noted) {
-            long stale = freshLocations.remove(id);
-            if (stale != Locations.NOWHERE) {
-                fresh.rows()[Locations.list(stale)].kill(Locations.place(stale));
-            }
-            long now = locations.of(id);
-            if (now != Locations.NOWHERE) {
-                float[] row = lists.rows(Locations.list(now)).row(Locations.place(now));
-                int list = assign(fresh, row)[0];
-                freshLocations.put(id, list, fresh.rows()[list].add(id, row));
-            }
-        }
+        noted.forEach((id, none) -> bringUpToDate(id, fresh, freshLocations));
         locations = freshLocations;
         lists = fresh;
+    }
+
+    private void bringUpToDate(long id, Lists fresh, Locations freshLocations) {
+        long stale = freshLocations.remove(id);
+        if (stale != Locations.NOWHERE) {
+            fresh.rows()[Locations.list(stale)].kill(Locations.place(stale));
+        }
+        long now = locations.of(id);
+        if (now != Locations.NOWHERE) {
+            float[] row = lists.rows(Locations.list(now)).row(Locations.place(now));
+            int list = assign(fresh, row)[0];
+            freshLocations.put(id, list, fresh.rows()[list].add(id, row));
+        }
     }
 
     /** Writes what is there to a file; writers wait meanwhile. */

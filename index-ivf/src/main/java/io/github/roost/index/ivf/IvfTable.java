@@ -368,6 +368,8 @@ public final class IvfTable implements AutoCloseable {
      * @param ids one for each row, none in the table yet and no two equal
      * @param vectors rows of {@link #dimension()} finite components; copied
      * @throws IllegalArgumentException if rows or ids are not as said, or the table is closed; then nothing is added
+     * @throws OutOfMemoryError if there is no memory for all rows, such as {@code -XX:MaxDirectMemorySize} grants; then
+     *     nothing is added, and searches go on
      */
     public void add(long[] ids, float[][] vectors) {
         requireOpen();
@@ -407,7 +409,8 @@ public final class IvfTable implements AutoCloseable {
     /** The next removal from the list tries again where this is put off. */
     private void compactIfSparse(int list) {
         if (list >= 0 && rows.claimCompaction(list)) {
-            tidy(list, () -> rows.tryCompact(list), () -> rows.putOffCompaction(list));
+            Runnable putOff = () -> rows.putOffCompaction(list);
+            tidy(list, () -> rows.tryCompact(list), putOff, putOff);
         }
     }
 
@@ -415,7 +418,7 @@ public final class IvfTable implements AutoCloseable {
     private void flushIfDue() {
         InsertBuffer buffer = rows.lists().buffer();
         if (buffer.claimFlush()) {
-            tidy(0, () -> rows.tryFlush(buffer), buffer::putOffFlush);
+            tidy(0, () -> rows.tryFlush(buffer), buffer::putOffFlush, buffer::flushFailed);
         }
     }
 
@@ -423,14 +426,16 @@ public final class IvfTable implements AutoCloseable {
      * Queues batch work at a list's home. It is put off where the rings are full, it says that it would have to wait, or it
      * fails; where the table has been closed meanwhile it is not needed.
      */
-    private void tidy(int list, BooleanSupplier work, Runnable putOff) {
+    private void tidy(int list, BooleanSupplier work, Runnable putOff, Runnable failed) {
         boolean queued = false;
         try {
             SearchFunction<BooleanSupplier, Boolean> task = (toDo, context) -> toDo.getAsBoolean();
             var _ = orchestrator
                     .submit(task, work, registration.id(list), SubmitOptions.BATCH)
                     .whenComplete((done, failure) -> {
-                        if (failure != null || !done) {
+                        if (failure != null) {
+                            failed.run();
+                        } else if (!done) {
                             putOff.run();
                         }
                     });

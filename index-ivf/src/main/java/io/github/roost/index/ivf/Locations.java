@@ -1,25 +1,30 @@
 package io.github.roost.index.ivf;
 
-import org.agrona.collections.Long2LongHashMap;
+import java.util.function.IntFunction;
 
 /** In which list, and where in it, the row of each external id lives. Not thread-safe. */
 final class Locations {
-    static final long NOWHERE = -1;
+    static final long NOWHERE = LongMap.MISSING;
 
-    private final Long2LongHashMap places = new Long2LongHashMap(NOWHERE);
+    private final LongMap places;
 
+    Locations() {
+        this(long[]::new);
+    }
+
+    /** @param memory allocates an array, or throws */
+    Locations(IntFunction<long[]> memory) {
+        places = new LongMap(memory);
+    }
+
+    /** Makes room for so many more ids, whose {@link #put} needs no memory then; what fails has changed nothing. */
+    void reserve(int more) {
+        places.reserve(more);
+    }
+
+    /** Needs no memory for an id that is there. */
     void put(long id, int list, int place) {
         places.put(id, (long) list << 32 | place);
-    }
-
-    /** Told of rows. */
-    @FunctionalInterface
-    interface Visitor {
-        void row(long id, int list, int place);
-    }
-
-    void forEach(Visitor visitor) {
-        places.forEachLong((id, location) -> visitor.row(id, list(location), place(location)));
     }
 
     /** For {@link #list} and {@link #place}; {@link #NOWHERE} where there is no such row. */
@@ -27,6 +32,7 @@ final class Locations {
         return places.get(id);
     }
 
+    /** Needs no memory. */
     long remove(long id) {
         return places.remove(id);
     }

@@ -80,16 +80,20 @@ final class ProbeChoice {
     }
 
     private void scan(RowRun run, int firstQuery, int endQuery, int dimension) {
-        QueryGroup group = new QueryGroup();
-        group.begin(training.metric(), dimension, K + 1);
         List<Reservoir> reservoirs = IntStream.range(firstQuery, endQuery)
                 .mapToObj(query -> new Reservoir(K + 1))
                 .toList();
-        for (int query = firstQuery; query < endQuery; query++) {
-            group.add(rows.row(sample[query]), reservoirs.get(query - firstQuery), Float.POSITIVE_INFINITY);
+        QueryGroup group = Scratch.QUERY_GROUPS.take();
+        try {
+            group.begin(training.metric(), dimension, K + 1);
+            for (int query = firstQuery; query < endQuery; query++) {
+                group.add(rows.row(sample[query]), reservoirs.get(query - firstQuery), Float.POSITIVE_INFINITY);
+            }
+            training.kernel().scan(run, group);
+            group.finish();
+        } finally {
+            Scratch.QUERY_GROUPS.giveBack(group);
         }
-        training.kernel().scan(run, group);
-        group.finish();
         synchronized (nearest) {
             for (int query = firstQuery; query < endQuery; query++) {
                 Reservoir reservoir = reservoirs.get(query - firstQuery);

@@ -29,7 +29,7 @@ final class RowBlock {
 
     /** Empty places in memory. */
     RowBlock(int first, int capacity, RowLayout layout) {
-        this(first, capacity, layout, Arena.ofAuto().allocate(layout.bytes(capacity), 64));
+        this(first, capacity, layout, memory(layout.bytes(capacity)));
     }
 
     /** Places over {@link RowLayout#bytes} of memory. */
@@ -37,7 +37,7 @@ final class RowBlock {
         this.first = first;
         this.capacity = capacity;
         this.layout = layout;
-        this.ids = Arena.ofAuto().allocate((long) capacity * Long.BYTES, 64);
+        this.ids = memory((long) capacity * Long.BYTES);
         long codesAt = layout.floatBytesOf(capacity);
         long termsAt = codesAt + layout.codeBytesOf(capacity);
         this.floats = layout.floats()
@@ -55,6 +55,18 @@ final class RowBlock {
                         bytes.asSlice(termsAt),
                         capacity,
                         CodeRun.strideOf(layout.dimension()));
+    }
+
+    private static MemorySegment memory(long bytes) {
+        try {
+            return Arena.ofAuto().allocate(bytes, 64);
+        } catch (OutOfMemoryError full) {
+            OutOfMemoryError named = new OutOfMemoryError("no memory for " + bytes
+                    + " more bytes of rows, which the JVM counts against -XX:MaxDirectMemorySize, which is as much as -Xmx"
+                    + " where it is not set: " + full.getMessage());
+            named.initCause(full);
+            throw named;
+        }
     }
 
     /** The rows of a list in a file. */
@@ -94,18 +106,17 @@ final class RowBlock {
         return capacity;
     }
 
-    boolean isFull() {
-        return published == capacity;
-    }
-
     /** How many places readers may read. */
     int published() {
         return published;
     }
 
-    /** Lets readers read the places before {@code end}. */
-    void publishTo(int end) {
-        published = end - first;
+    /** Lets readers read the places before {@code end}, which may lie behind the block's last or before its first. */
+    void publishUpTo(int end) {
+        int count = Math.clamp(end - first, 0, capacity);
+        if (count > published) {
+            published = count;
+        }
     }
 
     void publishAll() {

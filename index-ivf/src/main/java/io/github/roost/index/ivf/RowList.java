@@ -44,8 +44,14 @@ final class RowList {
     private volatile @Nullable Check unchecked;
     /** Places handed out, those of dead rows included. The writer's. */
     private int places;
+    /** Rows behind these places that readers do not see yet. The writer's. */
+    private int staged;
+    /** The blocks without those that were begun for staged rows. The writer's. */
+    private RowBlock[] beforeStaging = blocks;
     /** The writer's. */
     private int dead;
+    /** With fewer dead rows compaction is not tried again. The writer's. */
+    private int leastDead;
 
     private volatile boolean compactionQueued;
 
@@ -142,25 +148,69 @@ final class RowList {
 
     /** Appends a row; its place. The writer's. */
     int add(long id, float[] row) {
-        RowBlock last = blocks.length == 0 ? null : blocks[blocks.length - 1];
-        if (last == null || last.isFull()) {
-            last = new RowBlock(places, nextCapacity(), layout);
-            RowBlock[] grown = Arrays.copyOf(blocks, blocks.length + 1);
-            grown[blocks.length] = last;
-            blocks = grown;
+        try {
+            int place = stage(id, row);
+            publishStaged();
+            return place;
+        } finally {
+            dropStaged();
         }
-        last.write(places, id, row);
-        last.publishTo(places + 1);
-        // Not before: where there is no memory to write a row, there is none.
-        return places++;
+    }
+
+    /**
+     * Appends a row that readers do not see before {@link #publishStaged}; its place. Where that fails, for want of memory,
+     * {@link #dropStaged} must follow. The writer's.
+     */
+    int stage(long id, float[] row) {
+        if (staged == 0) {
+            beforeStaging = blocks;
+        }
+        int place = places + staged;
+        // From here on there is something to be dropped.
+        staged++;
+        blockForMore(place).write(place, id, row);
+        return place;
+    }
+
+    /** Shows readers what has been staged; needs no memory. The writer's. */
+    void publishStaged() {
+        if (staged > 0) {
+            int end = places + staged;
+            for (RowBlock block : blocks) {
+                block.publishUpTo(end);
+            }
+            places = end;
+            staged = 0;
+            beforeStaging = blocks;
+        }
+    }
+
+    /** Takes back what has been staged, and the blocks that were begun for it; needs no memory. The writer's. */
+    void dropStaged() {
+        if (staged > 0) {
+            blocks = beforeStaging;
+            staged = 0;
+        }
+    }
+
+    private RowBlock blockForMore(int place) {
+        RowBlock last = blocks.length == 0 ? null : blocks[blocks.length - 1];
+        if (last != null && last.holds(place)) {
+            return last;
+        }
+        RowBlock next = new RowBlock(place, nextCapacity(place), layout);
+        RowBlock[] grown = Arrays.copyOf(blocks, blocks.length + 1);
+        grown[blocks.length] = next;
+        blocks = grown;
+        return next;
     }
 
     /** Each block is twice the one before it, until it is large enough for the list. */
-    private int nextCapacity() {
+    private int nextCapacity(int rows) {
         if (blocks.length < 2) {
             return LEAST_BLOCK_ROWS;
         }
-        int enough = Math.clamp((int) (GROWTH * places), FEW_ROWS, MOST_BLOCK_ROWS);
+        int enough = Math.clamp((int) (GROWTH * rows), FEW_ROWS, MOST_BLOCK_ROWS);
         return Math.min(enough, 2 * blocks[blocks.length - 1].capacity());
     }
 
@@ -169,16 +219,6 @@ final class RowList {
         makeWritable(place);
         block(place).kill(place);
         dead++;
-    }
-
-    /** Takes back a row that was added, which cannot fail: {@link #kill} may have to read what was there before. The writer's. */
-    void killAdded(int place) {
-        for (RowBlock block : blocks) {
-            if (block.holds(place)) {
-                block.kill(place);
-                dead++;
-            }
-        }
     }
 
     /** Has the row at a place where {@link #kill} cannot fail. The writer's. */
@@ -200,7 +240,7 @@ final class RowList {
 
     /** Whether enough is dead for {@link #compact} to pay. The writer's. */
     boolean isSparse() {
-        return dead > FEW_DEAD && dead > MOST_DEAD * places;
+        return dead > FEW_DEAD && dead > MOST_DEAD * places && dead >= leastDead;
     }
 
     /** Whether {@link #compact} is yet to come. */
@@ -219,22 +259,28 @@ final class RowList {
         void row(long id, int place);
     }
 
-    /** Moves what lives together; told where each row lives from now on. The writer's. */
+    /**
+     * Moves what lives together; told where each row lives from now on, once all have been moved: where there is no memory
+     * for that, none has. The writer's.
+     */
     void compact(RowVisitor moved) {
         int live = live();
+        // Where it fails for want of memory, it takes long to do so, and would again with the next row that dies.
+        leastDead = dead + dead / 2;
         RowBlock fresh = new RowBlock(0, Math.max(live, LEAST_BLOCK_ROWS), layout);
+        RowBlock[] compacted = {fresh};
         int[] next = {0};
         for (RowBlock block : checkedBlocks()) {
-            block.forEachLive((id, place) -> {
-                fresh.copy(next[0], block, place);
-                moved.row(id, next[0]);
-                next[0]++;
-            });
+            block.forEachLive((id, place) -> fresh.copy(next[0]++, block, place));
         }
-        fresh.publishTo(live);
-        blocks = new RowBlock[] {fresh};
+        fresh.publishUpTo(live);
+        blocks = compacted;
         places = live;
         dead = 0;
+        leastDead = 0;
+        for (int place = 0; place < live; place++) {
+            moved.row(fresh.id(place), place);
+        }
     }
 
     /** Visits the rows that live among those published. */

@@ -18,12 +18,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Shortlist {
     private static final int MOST_FIRST_ROOM = 1_024;
-    /** Of a thread; a few hundred kilobytes, or three megabytes where all are as large as may be. */
-    private static final int MOST_SPARE = 256;
-
-    /** Memory of shortlists that this thread has done with, the last first: that is the one its caches still hold. */
-    private static final ThreadLocal<ArrayDeque<ScoredRows>> SPARE = ThreadLocal.withInitial(ArrayDeque::new);
-
     private final ScanKernel kernel;
     private final int wanted;
     private final @Nullable ScoreMargin margin;
@@ -45,20 +39,30 @@ final class Shortlist {
         this.wanted = wanted;
         this.margin = margin;
         this.most = wanted;
-        ScoredRows spare = SPARE.get().pollLast();
-        this.rows = spare == null ? new ScoredRows() : spare;
+        this.rows = spareRows();
+    }
+
+    private static ScoredRows spareRows() {
+        ArrayDeque<ScoredRows> spare = Scratch.SPARE.take();
+        ScoredRows rows = spare.pollLast();
+        Scratch.SPARE.giveBack(spare);
+        return rows == null ? new ScoredRows() : rows;
     }
 
     /**
-     * Leaves its memory to shortlists that this thread makes later. It is not to be used any more: called by the scan that
+     * Leaves its memory to shortlists that are made later. It is not to be used any more: called by the scan that
      * ends its query, when no other is left that could hold it, and whose lock on the query shows it what others wrote.
      */
     void free() {
-        ArrayDeque<ScoredRows> spare = SPARE.get();
-        if (rows.room() <= MOST_FIRST_ROOM && spare.size() < MOST_SPARE) {
-            rows.clear();
+        if (rows.room() > MOST_FIRST_ROOM) {
+            return;
+        }
+        rows.clear();
+        ArrayDeque<ScoredRows> spare = Scratch.SPARE.take();
+        if (spare.size() < Scratch.MOST_SPARE) {
             spare.addLast(rows);
         }
+        Scratch.SPARE.giveBack(spare);
     }
 
     /** Number of rows held. */

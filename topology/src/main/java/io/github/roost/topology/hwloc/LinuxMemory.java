@@ -51,17 +51,26 @@ public final class LinuxMemory {
      * @param bytes the size of the result, 1 or more
      * @param arena unmaps it when it closes
      */
-    @SuppressWarnings("restricted")
     public MemorySegment map(long bytes, Arena arena) {
-        long mapped = Math.addExact(roundUp(bytes), HUGE_PAGE);
+        MemorySegment mapping = mapPages(Math.addExact(roundUp(bytes), HUGE_PAGE), arena);
+        return mapping.asSlice(roundUp(mapping.address()) - mapping.address(), bytes);
+    }
+
+    /**
+     * Untouched zero pages, of whatever size the kernel gives.
+     *
+     * @param mapped the size of the result, 1 or more
+     * @param arena unmaps it when it closes
+     */
+    @SuppressWarnings("restricted")
+    public MemorySegment mapPages(long mapped, Arena arena) {
         try {
             MemorySegment start = (MemorySegment)
                     mmap.invokeExact(MemorySegment.NULL, mapped, PROT_READ_WRITE, MAP_PRIVATE_ANONYMOUS, NO_FILE, 0L);
             if (start.address() == -1) {
                 throw new OutOfMemoryError("the kernel has no " + mapped + " bytes of address space");
             }
-            MemorySegment mapping = start.reinterpret(mapped, arena, this::unmap);
-            return mapping.asSlice(roundUp(start.address()) - start.address(), bytes);
+            return start.reinterpret(mapped, arena, this::unmap);
         } catch (Throwable thrown) {
             throw NativeFunctions.unexpected(thrown);
         }

@@ -1,6 +1,5 @@
 package io.github.roost.index.ivf.kernel;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -40,13 +39,15 @@ public final class CodeGroup {
 
     /** An empty group; its memory lives as long as the group is reachable. */
     public CodeGroup() {
-        Arena arena = Arena.ofAuto();
-        this.starts = arena.allocate(INT, MAX_QUERIES);
-        this.slopes = arena.allocate(FLOAT, MAX_QUERIES);
-        this.bounds = arena.allocate(FLOAT, MAX_QUERIES);
-        this.found = arena.allocate(INT, MAX_QUERIES);
-        this.rows = arena.allocate((long) MAX_QUERIES * ROOM * Integer.BYTES, 64);
-        this.scores = arena.allocate((long) MAX_QUERIES * ROOM * Float.BYTES, 64);
+        long small = MAX_QUERIES * (long) Integer.BYTES;
+        long large = ROOM * small;
+        MemorySegment all = ScratchMemory.allocate(4 * small + 2 * large);
+        this.starts = all.asSlice(0, small);
+        this.slopes = all.asSlice(small, small);
+        this.bounds = all.asSlice(2 * small, small);
+        this.found = all.asSlice(3 * small, small);
+        this.rows = all.asSlice(4 * small, large);
+        this.scores = all.asSlice(4 * small + large, large);
     }
 
     /** Empties the group, for queries of {@code stride} weights. */
@@ -54,7 +55,7 @@ public final class CodeGroup {
         this.stride = stride;
         this.size = 0;
         if (weights.byteSize() < (long) MAX_QUERIES * stride) {
-            weights = Arena.ofAuto().allocate((long) MAX_QUERIES * stride, 64);
+            weights = ScratchMemory.allocate((long) MAX_QUERIES * stride);
         }
     }
 

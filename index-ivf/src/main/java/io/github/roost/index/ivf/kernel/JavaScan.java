@@ -1,6 +1,5 @@
 package io.github.roost.index.ivf.kernel;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
@@ -90,16 +89,14 @@ final class JavaScan implements ScanKernel {
     /** Each row becomes floats once for all queries. */
     private void scanHalves(RowRun run, QueryGroup group) {
         float[] distances = new float[TILE_ROWS];
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment floats = arena.allocate((long) TILE_ROWS * run.stride() * Float.BYTES, 64);
-            for (long row = 0; row < run.count(); row += TILE_ROWS) {
-                long components = Math.min(TILE_ROWS, run.count() - row) * run.stride();
-                for (long i = 0; i < components; i++) {
-                    short half = run.vectors().getAtIndex(ValueLayout.JAVA_SHORT, row * run.stride() + i);
-                    floats.setAtIndex(ValueLayout.JAVA_FLOAT, i, Float.float16ToFloat(half));
-                }
-                scanTile(run, row, floats, 0, group, distances);
+        MemorySegment floats = group.floats(TILE_ROWS);
+        for (long row = 0; row < run.count(); row += TILE_ROWS) {
+            long components = Math.min(TILE_ROWS, run.count() - row) * run.stride();
+            for (long i = 0; i < components; i++) {
+                short half = run.vectors().getAtIndex(ValueLayout.JAVA_SHORT, row * run.stride() + i);
+                floats.setAtIndex(ValueLayout.JAVA_FLOAT, i, Float.float16ToFloat(half));
             }
+            scanTile(run, row, floats, 0, group, distances);
         }
     }
 

@@ -1,7 +1,6 @@
 package io.github.roost.index.ivf.kernel;
 
 import io.github.roost.core.Metric;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -9,7 +8,7 @@ import java.util.List;
 
 /**
  * Queries that scan together, in off-heap memory that is kept from group to group. Fill with {@link #begin} and
- * {@link #add}, hand to a kernel, then {@link #finish}. Belongs to one thread.
+ * {@link #add}, hand to a kernel, then {@link #finish}. Belongs to one thread at a time.
  */
 public final class QueryGroup {
     /** Most queries of a group. */
@@ -24,6 +23,7 @@ public final class QueryGroup {
     MemorySegment queries = MemorySegment.NULL;
     MemorySegment foundDistances = MemorySegment.NULL;
     MemorySegment foundIds = MemorySegment.NULL;
+    private MemorySegment floats = MemorySegment.NULL;
     final MemorySegment wanted;
     final MemorySegment sizes;
     final MemorySegment bounds;
@@ -36,10 +36,11 @@ public final class QueryGroup {
 
     /** An empty group; its memory lives as long as the group is reachable. */
     public QueryGroup() {
-        Arena arena = Arena.ofAuto();
-        this.wanted = arena.allocate(MAX_QUERIES * Integer.BYTES, Integer.BYTES);
-        this.sizes = arena.allocate(MAX_QUERIES * Integer.BYTES, Integer.BYTES);
-        this.bounds = arena.allocate(MAX_QUERIES * Float.BYTES, Float.BYTES);
+        long each = MAX_QUERIES * (long) Integer.BYTES;
+        MemorySegment all = ScratchMemory.allocate(3 * each);
+        this.wanted = all.asSlice(0, each);
+        this.sizes = all.asSlice(each, each);
+        this.bounds = all.asSlice(2 * each, each);
     }
 
     /** How many queries that want so many rows may scan together. */
@@ -60,14 +61,9 @@ public final class QueryGroup {
         innerProduct = metric != Metric.SQUARED_L2;
         bias = metric == Metric.COSINE ? 1 : 0;
         int limit = limit(mostWanted);
-        queries = roomFor(queries, (long) limit * stride * Float.BYTES);
-        foundDistances = roomFor(foundDistances, (long) limit * room * Float.BYTES);
-        foundIds = roomFor(foundIds, (long) limit * room * Long.BYTES);
-    }
-
-    /** A group is reused for vectors of all dimensions, so memory is grown by halves and never shrunk. */
-    private static MemorySegment roomFor(MemorySegment segment, long bytes) {
-        return segment.byteSize() >= bytes ? segment : Arena.ofAuto().allocate(bytes + bytes / 2, 64);
+        queries = ScratchMemory.roomFor(queries, (long) limit * stride * Float.BYTES);
+        foundDistances = ScratchMemory.roomFor(foundDistances, (long) limit * room * Float.BYTES);
+        foundIds = ScratchMemory.roomFor(foundIds, (long) limit * room * Long.BYTES);
     }
 
     /**
@@ -98,6 +94,12 @@ public final class QueryGroup {
         MemorySegment.copy(reservoir.distances, 0, foundDistances, FLOAT, first * Float.BYTES, reservoir.size);
         MemorySegment.copy(reservoir.ids, 0, foundIds, LONG, first * Long.BYTES, reservoir.size);
         reservoirs.add(reservoir);
+    }
+
+    /** Room for so many rows as floats, for kernels that scan no halves; valid until the next call. */
+    MemorySegment floats(int rows) {
+        floats = ScratchMemory.roomFor(floats, (long) rows * stride * Float.BYTES);
+        return floats;
     }
 
     /** Number of queries added. */

@@ -1,7 +1,6 @@
 package io.github.roost.index.ivf.kernel;
 
 import io.github.roost.core.Metric;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -9,7 +8,8 @@ import java.util.List;
 
 /**
  * Rows picked from runs, to be compared with one query; its memory is kept from query to query. Fill with {@link #begin} and
- * {@link #add}, hand to a kernel, copy distances and ids, then {@link #clear}. Belongs to one thread.
+ * {@link #add}, hand to a kernel, copy distances and ids, then {@link #clear}. Belongs to one
+ * thread at a time.
  */
 public final class RowPicks {
     /** Three megabytes. */
@@ -50,24 +50,21 @@ public final class RowPicks {
         stride = RowRun.strideOf(vector.length);
         innerProduct = metric != Metric.SQUARED_L2;
         bias = metric == Metric.COSINE ? 1 : 0;
-        query = roomFor(query, (long) stride * Float.BYTES);
+        query = ScratchMemory.roomFor(query, (long) stride * Float.BYTES);
         query.fill((byte) 0);
         MemorySegment.copy(vector, 0, query, FLOAT, 0, vector.length);
-        addresses = roomFor(addresses, (long) count * Long.BYTES);
-        idAddresses = roomFor(idAddresses, (long) count * Long.BYTES);
-        distances = roomFor(distances, (long) count * Float.BYTES);
-        ids = roomFor(ids, (long) count * Long.BYTES);
+        addresses = ScratchMemory.roomFor(addresses, (long) count * Long.BYTES);
+        idAddresses = ScratchMemory.roomFor(idAddresses, (long) count * Long.BYTES);
+        distances = ScratchMemory.roomFor(distances, (long) count * Float.BYTES);
+        ids = ScratchMemory.roomFor(ids, (long) count * Long.BYTES);
         if (rows.length < count) {
             int room = count + count / 2;
             runOf = new int[room];
-            rows = new int[room];
             addressOf = new long[room];
             idAddressOf = new long[room];
+            // The last, for its length says what there is room for: whatever finds no memory leaves the picks usable.
+            rows = new int[room];
         }
-    }
-
-    private static MemorySegment roomFor(MemorySegment segment, long bytes) {
-        return segment.byteSize() >= bytes ? segment : Arena.ofAuto().allocate(bytes + bytes / 2, 64);
     }
 
     /** Picks a row of floats. */

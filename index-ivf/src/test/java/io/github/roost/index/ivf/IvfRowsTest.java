@@ -1,0 +1,133 @@
+package io.github.roost.index.ivf;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.index.ivf.kernel.ScanKernels;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Changes that find no memory on their way. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class IvfRowsTest {
+    private static final int MANY = InsertBuffer.MOST_TOGETHER + 4;
+
+    private final AtomicBoolean hasMemory = new AtomicBoolean(true);
+    private final RowLayout layout = RowLayout.ofFloats(2);
+    private final RowList[] lists = {new RowList(layout), new RowList(layout)};
+    private final CoarseQuantizer quantizer =
+            new CoarseQuantizer(ScanKernels.preferred(), new float[][] {{0, 0}, {9, 9}});
+    private final IvfRows rows = new IvfRows(new Lists(quantizer, layout, lists), new Locations(length -> {
+        if (!hasMemory.get()) {
+            throw new OutOfMemoryError("for this test");
+        }
+        return new long[length];
+    }));
+
+    @Test
+    void anAdditionWhoseIdsFindNoMemoryAddsNothingAndCanBeDoneAgain() {
+        add(0, MANY);
+        hasMemory.set(false);
+        assertThatThrownBy(() -> add(MANY, 100)).isInstanceOf(OutOfMemoryError.class);
+        assertThat(rows.size()).isEqualTo(MANY);
+        assertHoldsOrdinalsTo(MANY);
+        for (long id = MANY; id < MANY + 100; id++) {
+            assertThat(rows.remove(id)).isEqualTo(-1);
+        }
+        hasMemory.set(true);
+        add(MANY, 100);
+        assertHoldsOrdinalsTo(MANY + 100);
+    }
+
+    @Test
+    void singleAdditionsThatFindNoMemoryForTheirIdsNeverHang() {
+        long next = 0;
+        hasMemory.set(false);
+        for (int failed = 0; failed < 50; ) {
+            try {
+                add(next, 1);
+                next++;
+            } catch (OutOfMemoryError full) {
+                failed++;
+                assertThat(rows.remove(next)).isEqualTo(-1);
+            }
+        }
+        assertHoldsOrdinalsTo((int) next);
+        hasMemory.set(true);
+        add(next, 1);
+        assertHoldsOrdinalsTo((int) next + 1);
+    }
+
+    /** A list that is not there stands for one that finds no memory. */
+    @Test
+    void anAdditionThatFindsNoMemoryForItsLastRowShowsNoneOfTheOthers() {
+        add(0, MANY);
+        int before = lists[0].rows() + lists[1].rows();
+        RowList full = lists[1];
+        lists[1] = null;
+        float[][] vectors = new float[100][];
+        Arrays.fill(vectors, new float[] {1, 1});
+        vectors[99] = new float[] {9, 9};
+        long[] ids = LongStream.range(MANY, MANY + 100).toArray();
+        assertThatThrownBy(() -> rows.add(ids, vectors)).isInstanceOf(NullPointerException.class);
+        lists[1] = full;
+        assertThat(lists[0].rows() + lists[1].rows()).isEqualTo(before);
+        assertHoldsOrdinalsTo(MANY);
+        rows.add(ids, vectors);
+        assertHoldsOrdinalsTo(MANY + 100);
+    }
+
+    /** A row without components stands for one that finds no memory. */
+    @Test
+    void aRowThatCannotBeWrittenLeavesNoTraceInTheBuffer() {
+        add(0, 3);
+        float[][] vectors = {{1, 1}, null};
+        assertThatThrownBy(() -> rows.add(new long[] {3, 4}, vectors)).isInstanceOf(NullPointerException.class);
+        assertHoldsOrdinalsTo(3);
+        assertThat(rows.lists().buffer().rows().rows()).isEqualTo(3);
+        add(3, 2);
+        assertHoldsOrdinalsTo(5);
+    }
+
+    @Test
+    void aChangeThatFailsLeavesTheRowAsItWas() {
+        add(0, MANY);
+        RowList full = lists[1];
+        long inFirst =
+                LongStream.range(0, MANY).filter(id -> id % 2 == 0).findFirst().orElseThrow();
+        lists[1] = null;
+        assertThatThrownBy(() -> rows.update(inFirst, new float[] {9, 9})).isInstanceOf(NullPointerException.class);
+        lists[1] = full;
+        assertHoldsOrdinalsTo(MANY);
+        assertThat(rows.update(inFirst, new float[] {9, 9})).isZero();
+        assertThat(rows.remove(inFirst)).isEqualTo(1);
+        assertThat(rows.remove(inFirst)).isEqualTo(-1);
+    }
+
+    /** Even ids near the first list, odd ones near the second. */
+    private void add(long first, int count) {
+        rows.add(
+                LongStream.range(first, first + count).toArray(),
+                IntStream.range(0, count)
+                        .mapToObj(i -> (first + i) % 2 == 0 ? new float[] {1, 1} : new float[] {8, 8})
+                        .toArray(float[][]::new));
+    }
+
+    private void assertHoldsOrdinalsTo(int count) {
+        List<Long> held = new ArrayList<>();
+        for (int list = 0; list <= rows.lists().count(); list++) {
+            rows.lists().rows(list).forEachLive((id, place) -> held.add(id));
+        }
+        assertThat(held)
+                .containsExactlyInAnyOrderElementsOf(
+                        LongStream.range(0, count).boxed().toList());
+        assertThat(rows.size()).isEqualTo(count);
+    }
+}
