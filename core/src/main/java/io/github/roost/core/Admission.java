@@ -9,6 +9,7 @@ import io.github.roost.core.pool.Request;
 import io.github.roost.core.pool.Request.Kind;
 import io.github.roost.core.pool.Reservation;
 import io.github.roost.core.pool.Task;
+import io.github.roost.core.pool.TaskList;
 import io.github.roost.core.pool.WorkerPool;
 import io.github.roost.core.task.BatchQueue;
 import io.github.roost.core.task.MappingId;
@@ -18,9 +19,12 @@ import io.github.roost.core.task.RejectedSearchException;
 import io.github.roost.core.task.Search;
 import io.github.roost.core.task.Step;
 import io.github.roost.core.task.SubmitOptions;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
 /**
  * Accepts requests or refuses them: counts them into the epoch in force, finds them room, and applies the overload policy
@@ -118,8 +122,59 @@ final class Admission {
      * @param mappingId one of those of its parts; all have been checked to be of this orchestrator
      */
     <Q, R> CompletableFuture<R> fork(Step.Fork<Q, ?, ?, R> fork, Q query, MappingId mappingId, SubmitOptions options) {
+        return fork(fork, query, mappingId, options, dispatch::place, () -> {});
+    }
+
+    /**
+     * As {@link #fork} for several queries, which all join their batch queues before a task for any of these is queued; each
+     * is accepted or refused by itself.
+     *
+     * @return for one that is refused a future that has failed
+     */
+    <Q, R> List<CompletableFuture<R>> forkTogether(
+            List<? extends Step.Fork<Q, ?, ?, R>> forks, Q query, SubmitOptions options) {
+        List<CompletableFuture<R>> answers = new ArrayList<>(forks.size());
+        // Needs no memory: what is in it has been accepted.
+        TaskList held = new TaskList();
+        try {
+            for (Step.Fork<Q, ?, ?, R> fork : forks) {
+                try {
+                    answers.add(fork(fork, query, anyId(fork), options, held::add, () -> placeAll(held)));
+                } catch (RejectedSearchException refused) {
+                    answers.add(CompletableFuture.failedFuture(refused));
+                }
+            }
+        } finally {
+            placeAll(held);
+        }
+        return answers;
+    }
+
+    private void placeAll(TaskList held) {
+        for (Task task = held.poll(); task != null; task = held.poll()) {
+            dispatch.place(task);
+        }
+    }
+
+    /** A mapping id of one of the parts, of which there is at least one. */
+    static MappingId anyId(Step.Fork<?, ?, ?, ?> fork) {
+        return fork.parts().isEmpty()
+                ? fork.shared().getFirst().mappingId()
+                : fork.parts().getFirst().mappingId();
+    }
+
+    /**
+     * @param place puts a task for which no place is reserved
+     * @param beforeWait called before the submitter waits for room
+     */
+    private <Q, R> CompletableFuture<R> fork(
+            Step.Fork<Q, ?, ?, R> fork,
+            Q query,
+            MappingId mappingId,
+            SubmitOptions options,
+            Consumer<Task> place,
+            Runnable beforeWait) {
         long now = System.nanoTime();
-        int count = fork.parts().size() + fork.shared().size();
         Epoch epoch = enterEpoch(mappingId);
         boolean accepted = false;
         try {
@@ -132,11 +187,12 @@ final class Admission {
             Request<Q, R> request = new Request<>(
                     Kind.PARTS, null, query, mappingId.slot(), epoch, options.priority(), now, deadline(now, options));
             request.claim();
-            Reservation places = new Reservation(pool, options.priority(), Math.max(1, count));
-            boolean inRings = reserveOrApplyPolicy(fork, places, epoch.mapping(), options, now);
+            Reservation places =
+                    new Reservation(pool, options.priority(), fork.parts().size());
+            boolean inRings = reserveOrApplyPolicy(fork, places, epoch.mapping(), options, now, beforeWait);
             if (inRings) {
                 accepted = true;
-                dispatch.begin(request, fork, places, dispatch::place, callers::runOwned);
+                dispatch.begin(request, fork, places, place, callers::runOwned);
             } else {
                 accepted = true;
                 dispatch.begin(request, fork, null, callers::run, callers::runOwned);
@@ -178,7 +234,12 @@ final class Admission {
 
     /** Reserves a place for every part; false when the submitter is to run the parts. */
     private boolean reserveOrApplyPolicy(
-            Step.Fork<?, ?, ?, ?> fork, Reservation places, Mapping mapping, SubmitOptions options, long now) {
+            Step.Fork<?, ?, ?, ?> fork,
+            Reservation places,
+            Mapping mapping,
+            SubmitOptions options,
+            long now,
+            Runnable beforeWait) {
         while (true) {
             int full = dispatch.reserve(fork, places, mapping, options.priority(), ringCapacity);
             if (full < 0) {
@@ -190,6 +251,7 @@ final class Admission {
             if (!mayStillWait(now)) {
                 throw full("a query of " + (fork.parts().size() + fork.shared().size()) + " parts", full);
             }
+            beforeWait.run();
             LockSupport.parkNanos(this, ROOM_POLL_NANOS);
         }
     }

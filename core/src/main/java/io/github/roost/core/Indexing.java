@@ -68,6 +68,32 @@ public final class Indexing {
      */
     public <Q, R> CompletableFuture<R> submitFork(Step.Fork<Q, ?, ?, R> fork, Q query, SubmitOptions options) {
         requireNonNull(fork, options);
+        check(fork);
+        return admission.fork(fork, query, Admission.anyId(fork), options);
+    }
+
+    /**
+     * {@link #submitFork} for several queries that come at once: all join their batch queues before any of these is served, so
+     * that those which share a queue are served together.
+     *
+     * @param <Q> what is searched for
+     * @param <R> what is found
+     * @param forks one per query, each with at least one part
+     * @param query passed on to what follows each of them
+     * @param options how to treat every part
+     * @return one per query, complete each by itself; that of a query which is refused has failed with a {@link
+     *     io.github.roost.core.task.RejectedSearchException}
+     * @throws IllegalArgumentException if there are no parts, or a mapping id is of another orchestrator or unregistered; then
+     *     no query is accepted
+     */
+    public <Q, R> List<CompletableFuture<R>> submitTogether(
+            List<? extends Step.Fork<Q, ?, ?, R>> forks, Q query, SubmitOptions options) {
+        requireNonNull(forks, options);
+        forks.forEach(this::check);
+        return admission.forkTogether(forks, query, options);
+    }
+
+    private void check(Step.Fork<?, ?, ?, ?> fork) {
         for (Part<?, ?> part : fork.parts()) {
             orchestrator.checkOwned(part.mappingId());
         }
@@ -77,10 +103,6 @@ public final class Indexing {
         if (fork.parts().isEmpty() && fork.shared().isEmpty()) {
             throw new IllegalArgumentException("a fork must have at least one part, got none");
         }
-        MappingId first = fork.parts().isEmpty()
-                ? fork.shared().getFirst().mappingId()
-                : fork.parts().getFirst().mappingId();
-        return admission.fork(fork, query, first, options);
     }
 
     /**

@@ -56,7 +56,7 @@ final class MappedExecutor extends AbstractExecutorService {
             if (state.get() != State.RUNNING) {
                 throw new RejectedExecutionException("the executor of " + mappingId + " is shut down");
             }
-            orchestrator.submit(entry, command, mappingId).whenComplete((none, failure) -> entry.end(failure));
+            var _ = orchestrator.submit(entry, command, mappingId).whenComplete((none, failure) -> entry.end(failure));
         } catch (Throwable e) {
             entry.end();
             throw e;

@@ -60,6 +60,13 @@ public final class Dispatch {
         return tryOthers(preferred, worker -> pool.offer(worker, task.priority(), task));
     }
 
+    /** Whether a worker, or another of its domain, has room in its ring now. */
+    private boolean hasRoom(int preferred, Priority priority, int capacity) {
+        return pool.worker(preferred).ring(priority).waiting() < capacity
+                || tryOthers(
+                        preferred, worker -> pool.worker(worker).ring(priority).waiting() < capacity);
+    }
+
     /** Reserves a place near a worker; false where all rings are full. */
     boolean reserve(int preferred, Reservation places, int index) {
         return places.reserve(index, preferred) || tryOthers(preferred, worker -> places.reserve(index, worker));
@@ -90,12 +97,14 @@ public final class Dispatch {
     }
 
     /**
-     * Reserves places for the parts of a fork, and for the tasks of those batch queues that nobody waits in; all or none.
+     * Reserves places for the parts of a fork, all or none, and looks whether there is room for what its batch queues need: in
+     * the queue, and in a ring where nobody has queued a task for it. Who loses that room to others meanwhile waits in a list.
      *
-     * @param most queries that may wait in a batch queue
+     * @param capacity tasks that may wait in a ring, and queries in a batch queue
      * @return -1, or the domain that is full
      */
-    public int reserve(Step.Fork<?, ?, ?, ?> fork, Reservation places, Mapping mapping, Priority priority, int most) {
+    public int reserve(
+            Step.Fork<?, ?, ?, ?> fork, Reservation places, Mapping mapping, Priority priority, int capacity) {
         int index = 0;
         for (Part<?, ?> part : fork.parts()) {
             int worker = worker(part.mappingId().slot(), mapping);
@@ -107,14 +116,13 @@ public final class Dispatch {
         for (BatchQueue<?, ?> queue : fork.shared()) {
             SharedQueue<?, ?> shared = (SharedQueue<?, ?>) queue;
             boolean empty = shared.isEmpty(priority);
-            if (empty || shared.waiting() >= most) {
+            if (empty || shared.waiting() >= capacity) {
                 int worker = worker(shared.mappingId().slot(), mapping);
-                if (!empty || !reserve(worker, places, index)) {
+                if (!empty || !hasRoom(worker, priority, capacity)) {
                     places.release();
                     return layout.domainOf(worker);
                 }
             }
-            index++;
         }
         return -1;
     }
@@ -179,11 +187,13 @@ public final class Dispatch {
                 // Made before the query joins: a queue that nobody is to serve would never be served again.
                 spare = spare == null ? new GroupTask(task.epoch(), task.priority()) : spare;
                 Faults.point();
-                int index = begun++;
+                begun++;
                 if (queue.join(task.priority(), entry)) {
                     task.epoch().enter(lane(), 1);
-                    put(spare.of(queue), places, index, elsewhere);
+                    GroupTask group = spare.of(queue);
                     spare = null;
+                    pool.submitted(group);
+                    elsewhere.accept(group);
                 }
             }
         } catch (Throwable failure) {

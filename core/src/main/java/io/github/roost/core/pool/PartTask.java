@@ -159,7 +159,7 @@ final class PartTask implements Stepper {
 
     private void whenAbandoned(Stepper owner) {
         if (owner instanceof Request<?, ?> request) {
-            request.whenComplete((result, failure) -> Parked.abandon(this));
+            var _ = request.whenComplete((result, failure) -> Parked.abandon(this));
         } else if (owner instanceof PartTask part) {
             whenAbandoned(part.join.task());
         }

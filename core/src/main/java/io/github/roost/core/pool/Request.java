@@ -232,7 +232,7 @@ public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
         boolean first = parked == null;
         parked = now;
         if (first) {
-            whenComplete((result, failure) -> Parked.abandon(this));
+            var _ = whenComplete((result, failure) -> Parked.abandon(this));
         }
     }
 

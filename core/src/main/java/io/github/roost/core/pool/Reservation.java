@@ -10,7 +10,7 @@ public final class Reservation {
     private final int[] workers;
     private final long[] places;
 
-    /** @param size how many places are wanted at most, at least 1 */
+    /** @param size how many places are wanted at most */
     public Reservation(WorkerPool pool, Priority priority, int size) {
         this.pool = pool;
         this.priority = priority;
@@ -39,7 +39,7 @@ public final class Reservation {
 
     /** Puts a part's task into its place; false where none is reserved for it. */
     boolean put(int index, Task task) {
-        if (places[index] == Ring.FULL) {
+        if (index >= places.length || places[index] == Ring.FULL) {
             return false;
         }
         long place = places[index];

@@ -673,6 +673,7 @@ final class Runner implements Runnable {
      * submitted meanwhile would come at once. Nothing else of batch work runs in between: it may be of the kind that is
      * being interrupted.
      */
+    @SuppressWarnings("ThreadPriorityCheck") // to leave the core to whoever wants it is the purpose
     void giveWay() {
         if (progress.givesWay) {
             return;

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
  * Tasks that have begun, or were accepted without a place in a ring, first in first out. Unbounded, and needs no memory: the
  * tasks are linked through {@link Task#next()}, so putting one in never fails. Thread-safe. Whoever takes a task out owns it.
  */
-final class TaskList {
+public final class TaskList {
     /** Guarded by this. */
     private @Nullable Task first;
 
@@ -14,7 +14,7 @@ final class TaskList {
     /** Written under the lock, after the link; read without it. */
     private volatile int size;
 
-    void add(Task task) {
+    public void add(Task task) {
         synchronized (this) {
             task.next(null);
             Task before = last;
@@ -28,8 +28,7 @@ final class TaskList {
         }
     }
 
-    @Nullable
-    Task poll() {
+    public @Nullable Task poll() {
         if (size == 0) {
             return null;
         }

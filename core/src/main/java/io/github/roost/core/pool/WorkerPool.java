@@ -282,7 +282,7 @@ public final class WorkerPool {
 
     private void refreshBacklog(int domain, Backlog before, long now) {
         Backlog next = before.next(setup.gate(), waitingIn(domain), layout.workersIn(domain), now);
-        if (next != before) {
+        if (!next.equals(before)) {
             // Who loses has seen the queue as late as who wins.
             backlogs.compareAndSet(domain, before, next);
         }

@@ -2,7 +2,6 @@ package io.github.roost.index.ivf;
 
 import io.github.roost.core.Neighbors;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import org.agrona.collections.LongHashSet;
 import org.jspecify.annotations.Nullable;
@@ -26,11 +25,8 @@ final class CodeQuery extends IvfQuery<Shortlist> {
             int candidates,
             @Nullable ScoreMargin margin,
             Reranker reranker,
-            int lists,
-            BooleanSupplier mayRepeat,
-            @Nullable Again again,
-            CompletableFuture<Neighbors> answer) {
-        super(request, bound(request, margin), lists, mayRepeat, again, answer);
+            BooleanSupplier mayRepeat) {
+        super(request, bound(request, margin), mayRepeat);
         this.weights = weights;
         this.candidates = candidates;
         this.margin = margin;

@@ -1,15 +1,12 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.index.ivf.kernel.CodeGroup;
 import io.github.roost.index.ivf.kernel.CodeRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Scans codes for candidates, of which the best are compared again: so many that the answer is exact, or a number of them.
@@ -51,12 +48,7 @@ final class CodeScanner implements ListScanner {
     }
 
     @Override
-    public CodeQuery query(
-            SearchRequest request,
-            View view,
-            int probed,
-            IvfQuery.@Nullable Again again,
-            CompletableFuture<Neighbors> answer) {
+    public CodeQuery query(SearchRequest request, View view) {
         ScalarCodec codec = view.lists().layout().codec();
         if (codec == null) {
             throw new IllegalStateException("the lists keep no codes");
@@ -65,27 +57,27 @@ final class CodeScanner implements ListScanner {
         boolean exact = Double.isNaN(rerank);
         int candidates = exact ? request.room() : request.room() + (int) Math.ceil(rerank * Math.sqrt(request.k()));
         ScoreMargin margin = exact ? codec.margin(request.vector(), weights) : null;
-        return new CodeQuery(request, weights, candidates, margin, reranker, probed, view::mayRepeat, again, answer);
+        return new CodeQuery(request, weights, candidates, margin, reranker, view::mayRepeat);
     }
 
     @Override
     public void scan(RowList list, List<IvfQuery<?>> waiting, SearchContext context) {
         List<CodeQuery> wanted = new ArrayList<>(waiting.size());
         for (IvfQuery<?> query : waiting) {
-            if (!query.answer().isDone()) {
+            if (!query.hasFailed()) {
                 wanted.add((CodeQuery) query);
             }
         }
         List<RowBlock> blocks = list.blocks();
         for (int from = 0; from < wanted.size(); from += CodeGroup.MAX_QUERIES) {
             int to = Math.min(wanted.size(), from + CodeGroup.MAX_QUERIES);
-            long rows = scanGroup(blocks, wanted.subList(from, to), context);
+            long rows = scanGroup(blocks, wanted.subList(from, to));
             context.touched(rows, rows * rowBytes());
         }
     }
 
     /** Number of rows scanned. */
-    private long scanGroup(List<RowBlock> blocks, List<CodeQuery> queries, SearchContext context) {
+    private long scanGroup(List<RowBlock> blocks, List<CodeQuery> queries) {
         List<Shortlist> shortlists = new ArrayList<>(queries.size());
         CodeGroup group = Scratch.CODE_GROUPS.take();
         long rows;
@@ -95,7 +87,7 @@ final class CodeScanner implements ListScanner {
             Scratch.CODE_GROUPS.giveBack(group);
         }
         for (int i = 0; i < queries.size(); i++) {
-            queries.get(i).giveBack(shortlists.get(i), context);
+            queries.get(i).giveBack(shortlists.get(i));
         }
         return rows;
     }
@@ -131,7 +123,7 @@ final class CodeScanner implements ListScanner {
                 group.lowerBound(i, shortlist.bound());
             } catch (RuntimeException | Error ofTheFilter) {
                 // The caller's code: its own query fails, not those that wait for the same list.
-                queries.get(i).answer().completeExceptionally(ofTheFilter);
+                queries.get(i).fail(ofTheFilter);
                 group.lowerBound(i, Float.NEGATIVE_INFINITY);
             }
         }

@@ -4,22 +4,14 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.index.ivf.kernel.Reservoir;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
-import org.jspecify.annotations.Nullable;
 
 /** A query of lists of floats: its scores are distances. */
 final class FloatQuery extends IvfQuery<Reservoir> {
     private final ScanKernel kernel;
 
-    FloatQuery(
-            ScanKernel kernel,
-            SearchRequest request,
-            int lists,
-            BooleanSupplier mayRepeat,
-            @Nullable Again again,
-            CompletableFuture<Neighbors> answer) {
-        super(request, request.radius(), lists, mayRepeat, again, answer);
+    FloatQuery(ScanKernel kernel, SearchRequest request, BooleanSupplier mayRepeat) {
+        super(request, request.radius(), mayRepeat);
         this.kernel = kernel;
     }
 

@@ -1,7 +1,6 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.index.ivf.kernel.QueryGroup;
 import io.github.roost.index.ivf.kernel.Reservoir;
@@ -9,9 +8,7 @@ import io.github.roost.index.ivf.kernel.RowRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.LongPredicate;
-import org.jspecify.annotations.Nullable;
 
 /** Scans floats or halves; distances to these are exact. */
 final class FloatScanner implements ListScanner {
@@ -39,13 +36,8 @@ final class FloatScanner implements ListScanner {
     }
 
     @Override
-    public FloatQuery query(
-            SearchRequest request,
-            View view,
-            int probed,
-            IvfQuery.@Nullable Again again,
-            CompletableFuture<Neighbors> answer) {
-        return new FloatQuery(kernel, request, probed, view::mayRepeat, again, answer);
+    public FloatQuery query(SearchRequest request, View view) {
+        return new FloatQuery(kernel, request, view::mayRepeat);
     }
 
     /** Scans in groups as large as the kernel takes. */
@@ -55,7 +47,7 @@ final class FloatScanner implements ListScanner {
         List<FloatQuery> wanted = new ArrayList<>(waiting.size());
         int mostWanted = 1;
         for (IvfQuery<?> each : waiting) {
-            if (each.answer().isDone()) {
+            if (each.hasFailed()) {
                 continue;
             }
             FloatQuery query = (FloatQuery) each;
@@ -70,7 +62,7 @@ final class FloatScanner implements ListScanner {
         int limit = QueryGroup.limit(mostWanted);
         long rows = rowsOf(runs);
         for (int from = 0; from < wanted.size(); from += limit) {
-            scanGroup(runs, wanted.subList(from, Math.min(wanted.size(), from + limit)), mostWanted, context);
+            scanGroup(runs, wanted.subList(from, Math.min(wanted.size(), from + limit)), mostWanted);
             // The group's queries share one pass, so the list's rows are read once for all of them.
             context.touched(rows, rows * rowBytes());
         }
@@ -93,10 +85,10 @@ final class FloatScanner implements ListScanner {
             copies = allowed.of(runs, filter);
         } catch (RuntimeException | Error ofTheFilter) {
             // The caller's code: its own query fails, not those that wait for the same list.
-            query.answer().completeExceptionally(ofTheFilter);
+            query.fail(ofTheFilter);
             return;
         }
-        scanGroup(copies, List.of(query), query.request().room(), context);
+        scanGroup(copies, List.of(query), query.request().room());
         long rows = rowsOf(runs);
         long found = rowsOf(copies);
         context.touched(found, rows * Long.BYTES + found * rowBytes());
@@ -110,7 +102,7 @@ final class FloatScanner implements ListScanner {
         return rows;
     }
 
-    private void scanGroup(List<RowRun> runs, List<FloatQuery> queries, int mostWanted, SearchContext context) {
+    private void scanGroup(List<RowRun> runs, List<FloatQuery> queries, int mostWanted) {
         Reservoir[] reservoirs = new Reservoir[queries.size()];
         QueryGroup group = Scratch.QUERY_GROUPS.take();
         try {
@@ -128,7 +120,7 @@ final class FloatScanner implements ListScanner {
             Scratch.QUERY_GROUPS.giveBack(group);
         }
         for (int i = 0; i < reservoirs.length; i++) {
-            queries.get(i).giveBack(reservoirs[i], context);
+            queries.get(i).giveBack(reservoirs[i]);
         }
     }
 }

@@ -1,7 +1,10 @@
 package io.github.roost.index.ivf;
 
+import io.github.roost.core.task.BatchQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Rows that belong to no list yet. Who adds a few rows leaves them here, where every search looks beside its lists, and need
@@ -25,7 +28,9 @@ final class InsertBuffer {
     private static final int MOST_DOUBLINGS = 14;
 
     private final RowList rows;
-    private final ListMailbox mailbox = new ListMailbox();
+    /** Of the queries that wait for it; made with the first. */
+    private final AtomicReference<@Nullable BatchQueue<IvfQuery<?>, Boolean>> queue = new AtomicReference<>();
+
     private final AtomicBoolean flushClaimed = new AtomicBoolean();
     /** Since the last time that handing over failed; from less than 0 up where that is not to be tried again soon. */
     private final AtomicInteger scans = new AtomicInteger();
@@ -50,8 +55,15 @@ final class InsertBuffer {
         return rows;
     }
 
-    ListMailbox mailbox() {
-        return mailbox;
+    @Nullable
+    BatchQueue<IvfQuery<?>, Boolean> queue() {
+        return queue.get();
+    }
+
+    /** The batch queue of the queries that wait for it, {@code made} if it has none. */
+    BatchQueue<IvfQuery<?>, Boolean> queue(BatchQueue<IvfQuery<?>, Boolean> made) {
+        BatchQueue<IvfQuery<?>, Boolean> before = queue.compareAndExchange(null, made);
+        return before == null ? made : before;
     }
 
     /** Whether so many more rows are to be left here. */

@@ -1,60 +1,41 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.core.Neighbors;
-import io.github.roost.core.task.SearchContext;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One query on its way through the lists it probes.
+ * What the scans of one query have found.
  *
  * <p>A scan borrows a collector of the query and gives it back, so there are as many collectors as scans of it ever ran
- * at once, and what earlier lists have found keeps later ones from looking at rows that cannot get in. The scan that
- * counts the last list off merges the collectors and completes the future.
+ * at once, and what earlier lists have found keeps later ones from looking at rows that cannot get in. When all lists are
+ * scanned {@link #result} merges the collectors.
  *
  * @param <C> what keeps the rows that scans have found
  */
 abstract class IvfQuery<C> {
-    /** Does a search once more, in the calling thread. */
-    interface Again {
-        Neighbors search(SearchContext context);
-    }
-
     private final SearchRequest request;
-    private final CompletableFuture<Neighbors> answer;
     private final BooleanSupplier mayRepeat;
-    private final @Nullable Again again;
     /** The fields below are guarded by {@code collectors}. */
     private final List<C> collectors = new ArrayList<>(2);
 
     private final List<C> idle = new ArrayList<>(2);
-    private int remaining;
     /** Written under the lock as well, read without it: an older bound is only looser. */
     private volatile float bound;
+    /** What a filter threw; from then on the query is not scanned for. */
+    private volatile @Nullable Throwable failure;
 
     /**
      * @param bound no score above it can be in the answer
      * @param mayRepeat {@link View#mayRepeat}
-     * @param again asked for the answer where rows may be missing, for one that was seen twice or for want of room; null to
-     *     go without them
-     * @param answer completed by the scan that finishes last; a query whose answer is done already is not scanned for
      */
-    IvfQuery(
-            SearchRequest request,
-            float bound,
-            int lists,
-            BooleanSupplier mayRepeat,
-            @Nullable Again again,
-            CompletableFuture<Neighbors> answer) {
+    IvfQuery(SearchRequest request, float bound, BooleanSupplier mayRepeat) {
         this.request = request;
         this.bound = bound;
         this.mayRepeat = mayRepeat;
-        this.again = again;
-        this.answer = answer;
-        this.remaining = lists;
     }
 
     /** An empty collector. */
@@ -78,8 +59,14 @@ abstract class IvfQuery<C> {
         return request;
     }
 
-    CompletableFuture<Neighbors> answer() {
-        return answer;
+    /** Has the query fail, and no other that is scanned for at the same time. */
+    void fail(Throwable cause) {
+        failure = cause;
+    }
+
+    /** Whether it has failed, so that further scans are for nothing. */
+    boolean hasFailed() {
+        return failure != null;
     }
 
     C borrow() {
@@ -99,35 +86,39 @@ abstract class IvfQuery<C> {
     }
 
     /** One list is done, its rows are in {@code collected}. */
-    void giveBack(C collected, SearchContext context) {
-        boolean last;
+    void giveBack(C collected) {
         synchronized (collectors) {
             idle.add(collected);
             float found = boundOf(collected);
             if (found < bound) {
                 bound = found;
             }
-            last = --remaining == 0;
-        }
-        if (last && !answer.isDone()) {
-            // Nothing is left to scan, so nobody else touches the collectors.
-            finish(context);
         }
     }
 
-    private void finish(SearchContext context) {
-        boolean mayRepeat = this.mayRepeat.getAsBoolean();
-        boolean mayLack = mayLack(collectors, mayRepeat);
-        Neighbors found = merged(collectors, mayRepeat);
-        boolean lacks = request.lacksRoom(found.size()) || (mayLack && isShort(found));
-        if (again == null || !lacks) {
-            answer.complete(found);
-            return;
+    /**
+     * The answer, once all lists are scanned and nobody touches the collectors any more.
+     *
+     * @throws RuntimeException what the filter threw
+     */
+    Result result() {
+        Throwable failed = failure;
+        if (failed != null) {
+            if (failed instanceof Error error) {
+                throw error;
+            }
+            throw failed instanceof RuntimeException unchecked ? unchecked : new CompletionException(failed);
         }
-        try {
-            answer.complete(again.search(context));
-        } catch (RuntimeException | Error failure) {
-            answer.completeExceptionally(failure);
-        }
+        boolean repeats = mayRepeat.getAsBoolean();
+        boolean mayLack = mayLack(collectors, repeats);
+        Neighbors found = merged(collectors, repeats);
+        return new Result(found, request.lacksRoom(found.size()) || (mayLack && isShort(found)));
     }
+
+    /**
+     * What a query has found.
+     *
+     * @param lacks whether rows may be missing, for one that was seen twice or for want of room
+     */
+    record Result(Neighbors found, boolean lacks) {}
 }

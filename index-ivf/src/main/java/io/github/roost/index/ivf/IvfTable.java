@@ -9,6 +9,7 @@ import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.RejectedSearchException;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.task.Step;
 import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
@@ -17,9 +18,10 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
@@ -30,9 +32,9 @@ import org.jspecify.annotations.Nullable;
  * prove of most rows that they are not among the nearest, so that few floats are read. Each list is a mapping id of its own,
  * so the orchestrator places lists, not tables.
  *
- * <p>Where workers are free a query has tasks that scan several of its lists each. Elsewhere it posts itself to the mailbox of
- * each list it probes; a list with mail is queued once, on a worker of its home domain, and scanned once for all queries that
- * wait for it. Whoever finishes a query's last list merges its answer.
+ * <p>Where workers are free a query has parts that scan several of its lists each. Elsewhere it joins the batch queue of each
+ * list it probes: a list is scanned, on a worker of its home domain, once for all queries that wait for it. Whoever finishes a
+ * query's last list merges its answer. Deadline, cancellation, priority, overload and failure are those of each query alone.
  *
  * <p>Rows may be added, removed and changed while the table is searched; a search that starts after such a call has
  * returned sees what it did. Rows that are added a few at a time wait, in a buffer that every search scans beside its
@@ -56,9 +58,15 @@ public final class IvfTable implements AutoCloseable {
     /** Scans after the first of a search that lacks rows: more than one is needed only while rows keep coming or moving. */
     private static final int TIMES_AGAIN = 8;
 
+    /** What is passed on from scan to scan of a search: each knows its own query. */
+    private static final Object SEARCH = new Object();
+    /** The answer where no list can be probed: only where every distance to a centroid overflows to no number. */
+    private static final CompletableFuture<Neighbors> NOTHING_PROBED =
+            CompletableFuture.completedFuture(Neighbors.EMPTY);
+
     private final Orchestrator orchestrator;
     private final Registration registration;
-    private final ScanQueue scans;
+    private final ListSearch scans;
     private final RowPreparation preparation;
     private final IvfRows rows;
     private final Training training;
@@ -79,7 +87,7 @@ public final class IvfTable implements AutoCloseable {
             double rerank) {
         this.orchestrator = orchestrator;
         this.registration = registration;
-        this.scans = new ScanQueue(orchestrator, registration, rows::size);
+        this.scans = new ListSearch(orchestrator, registration, rows::size);
         this.preparation = preparation;
         this.training = training;
         this.rows = rows;
@@ -123,12 +131,27 @@ public final class IvfTable implements AutoCloseable {
      * @param query {@link #dimension()} finite components
      * @param k how many rows, from 1 to 10,000; fewer are found where the probed lists hold fewer
      * @param nprobe how many lists, from 1 to {@link #nlist()}; all of them make the search exact
-     * @return completes with the rows, nearest first, ties by ascending id; or with the failure of a scan, such as a
-     *     rejection by the orchestrator's overload policy, which fails all that wait for the rejected list
+     * @return completes with the rows, nearest first, ties by ascending id; or with the failure of a scan
+     * @throws io.github.roost.core.task.RejectedSearchException if the orchestrator's overload policy rejects it
      * @throws IllegalArgumentException if an argument is out of its range, or the table is closed
      */
     public CompletableFuture<Neighbors> search(float[] query, int k, int nprobe) {
-        return submit(query, "k", k, Float.POSITIVE_INFINITY, nprobe, null);
+        return search(query, k, nprobe, SubmitOptions.DEFAULT);
+    }
+
+    /**
+     * {@link #search(float[], int, int)} with a deadline or another priority. Both are the query's alone, also where its lists
+     * are scanned together with others': no list is scanned for it after its deadline.
+     *
+     * @param query finite, of the table's dimension
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param nprobe how many lists, from 1 to {@link #nlist()}
+     * @param options how to treat it
+     * @return completes with at most k neighbours, nearest first, or with a {@link
+     *     io.github.roost.core.task.DeadlineExceededException}
+     */
+    public CompletableFuture<Neighbors> search(float[] query, int k, int nprobe, SubmitOptions options) {
+        return submit(query, "k", k, Float.POSITIVE_INFINITY, nprobe, null, options);
     }
 
     /**
@@ -143,10 +166,25 @@ public final class IvfTable implements AutoCloseable {
      * @return completes with at most k neighbours, nearest first
      */
     public CompletableFuture<Neighbors> search(float[] query, int k, int nprobe, LongPredicate filter) {
+        return search(query, k, nprobe, filter, SubmitOptions.DEFAULT);
+    }
+
+    /**
+     * {@link #search(float[], int, int, LongPredicate)} with a deadline or another priority.
+     *
+     * @param query finite, of the table's dimension
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param nprobe how many lists, from 1 to {@link #nlist()}
+     * @param filter asked for external ids
+     * @param options how to treat it
+     * @return completes with at most k neighbours, nearest first
+     */
+    public CompletableFuture<Neighbors> search(
+            float[] query, int k, int nprobe, LongPredicate filter, SubmitOptions options) {
         if (filter == null) {
             throw new NullPointerException("filter must not be null");
         }
-        return submit(query, "k", k, Float.POSITIVE_INFINITY, nprobe, filter);
+        return submit(query, "k", k, Float.POSITIVE_INFINITY, nprobe, filter, options);
     }
 
     /**
@@ -166,30 +204,34 @@ public final class IvfTable implements AutoCloseable {
             requireOpen();
             float[] prepared = preparation.prepareQuery("query", query);
             SearchRequest request = new SearchRequest(prepared, k, k, Float.POSITIVE_INFINITY, null);
-            return searchHere(request, nprobe, TIMES_AGAIN, context);
+            return searchHere(request, nprobe, context);
         };
     }
 
     /**
      * Scans a query's lists one after the other; where rows are missing, because one was met twice or more were added than
-     * there was room for, looks for them anew, up to {@code timesAgain} times.
+     * there was room for, looks for them anew, a few times.
      */
-    private Neighbors searchHere(SearchRequest request, int nprobe, int timesAgain, SearchContext context) {
-        View view = rows.view();
-        int[] probed = scanned(view.lists(), nprobe, request.vector())[0];
-        if (probed.length == 0) {
-            return Neighbors.EMPTY;
-        }
-        IvfQuery.Again again =
-                timesAgain == 0 ? null : where -> searchHere(request.again(), nprobe, timesAgain - 1, where);
-        IvfQuery<?> query = query(request, view, probed, again, new CompletableFuture<>());
-        for (int list : probed) {
-            scanner(view.lists()).scan(view.lists().rows(list), List.of(query), context);
-        }
-        try {
-            return query.answer().join();
-        } catch (CompletionException ofTheFilter) {
-            throw ofTheFilter.getCause() instanceof RuntimeException cause ? cause : ofTheFilter;
+    private Neighbors searchHere(SearchRequest asked, int nprobe, SearchContext context) {
+        SearchRequest request = asked;
+        for (int timesAgain = TIMES_AGAIN; ; timesAgain--) {
+            View view = rows.view();
+            int[] probed = scanned(view.lists(), nprobe, request.vector())[0];
+            if (probed.length == 0) {
+                return Neighbors.EMPTY;
+            }
+            IvfQuery<?> query = query(request, view);
+            for (int list : probed) {
+                if (context.expired()) {
+                    throw new CancellationException("the search is over: its deadline has passed or it was cancelled");
+                }
+                scanner(view.lists()).scan(view.lists().rows(list), List.of(query), context);
+            }
+            IvfQuery.Result result = query.result();
+            if (!result.lacks() || timesAgain == 0) {
+                return result.found();
+            }
+            request = request.again();
         }
     }
 
@@ -220,10 +262,25 @@ public final class IvfTable implements AutoCloseable {
      * @throws IllegalArgumentException if an argument is out of its range, or the table is closed
      */
     public CompletableFuture<Neighbors> rangeSearch(float[] query, float radius, int limit, int nprobe) {
+        return rangeSearch(query, radius, limit, nprobe, SubmitOptions.DEFAULT);
+    }
+
+    /**
+     * {@link #rangeSearch(float[], float, int, int)} with a deadline or another priority.
+     *
+     * @param query {@link #dimension()} finite components
+     * @param radius the greatest distance
+     * @param limit how many rows at most, from 1 to 10,000
+     * @param nprobe how many lists, from 1 to {@link #nlist()}
+     * @param options how to treat it
+     * @return completes with the rows within the radius, nearest first
+     */
+    public CompletableFuture<Neighbors> rangeSearch(
+            float[] query, float radius, int limit, int nprobe, SubmitOptions options) {
         if (Float.isNaN(radius)) {
             throw new IllegalArgumentException("radius must be a number, got NaN");
         }
-        return submit(query, "limit", limit, radius, nprobe, null);
+        return submit(query, "limit", limit, radius, nprobe, null, options);
     }
 
     /**
@@ -238,6 +295,20 @@ public final class IvfTable implements AutoCloseable {
      * @throws IllegalArgumentException if an argument is out of its range, or the table is closed; then none has begun
      */
     public List<CompletableFuture<Neighbors>> searchAll(List<float[]> queries, int k, int nprobe) {
+        return searchAll(queries, k, nprobe, SubmitOptions.DEFAULT);
+    }
+
+    /**
+     * {@link #searchAll(List, int, int)} with a deadline or another priority.
+     *
+     * @param queries each as {@link #search(float[], int, int)} takes it; all are checked before one begins
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param nprobe how many lists each probes, from 1 to {@link #nlist()}
+     * @param options how to treat each of them
+     * @return the answers in the order of the queries, each complete on its own
+     */
+    public List<CompletableFuture<Neighbors>> searchAll(
+            List<float[]> queries, int k, int nprobe, SubmitOptions options) {
         List<float[]> checked = List.copyOf(queries);
         Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
         Vectors.requireRange("nprobe", nprobe, 1, nlist());
@@ -249,7 +320,7 @@ public final class IvfTable implements AutoCloseable {
         List<CompletableFuture<Neighbors>> answers = new ArrayList<>(prepared.length);
         for (int from = 0; from < prepared.length; from += MOST_TOGETHER) {
             float[][] some = Arrays.copyOfRange(prepared, from, Math.min(prepared.length, from + MOST_TOGETHER));
-            answers.addAll(submit(some, k, Float.POSITIVE_INFINITY, nprobe, null));
+            answers.addAll(submitTogether(some, k, nprobe, options));
         }
         return answers;
     }
@@ -311,45 +382,76 @@ public final class IvfTable implements AutoCloseable {
 
     /** @param limitName what the caller calls the number of rows */
     private CompletableFuture<Neighbors> submit(
-            float[] query, String limitName, int limit, float radius, int nprobe, @Nullable LongPredicate filter) {
+            float[] query,
+            String limitName,
+            int limit,
+            float radius,
+            int nprobe,
+            @Nullable LongPredicate filter,
+            SubmitOptions options) {
         Vectors.requireRange(limitName, limit, 1, Vectors.MOST_NEIGHBORS);
         Vectors.requireRange("nprobe", nprobe, 1, nlist());
+        if (options == null) {
+            throw new NullPointerException("options must not be null");
+        }
         requireOpen();
-        float[][] prepared = {preparation.prepareQuery("query", query)};
-        return submit(prepared, limit, radius, nprobe, filter).getFirst();
+        float[] prepared = preparation.prepareQuery("query", query);
+        SearchRequest request = new SearchRequest(prepared, limit, limit, radius, filter);
+        View view = rows.view();
+        int[] probed = scanned(view.lists(), nprobe, prepared)[0];
+        if (probed.length == 0) {
+            return NOTHING_PROBED;
+        }
+        CompletableFuture<Neighbors> answer = orchestrator
+                .indexing()
+                .submitFork(scans(request, nprobe, view, probed, TIMES_AGAIN, true), SEARCH, options);
+        flushIfDue();
+        return answer;
     }
 
-    /** @param prepared at most {@link #MOST_TOGETHER} */
-    private List<CompletableFuture<Neighbors>> submit(
-            float[][] prepared, int limit, float radius, int nprobe, @Nullable LongPredicate filter) {
+    /** Queries that come at once. */
+    private List<CompletableFuture<Neighbors>> submitTogether(
+            float[][] prepared, int k, int nprobe, SubmitOptions options) {
         View view = rows.view();
         int[][] probed = scanned(view.lists(), nprobe, prepared);
-        List<CompletableFuture<Neighbors>> answers = scans.scan(
-                i -> query(new SearchRequest(prepared[i], limit, limit, radius, filter), nprobe, view, probed[i]),
-                probed,
-                view.lists(),
-                scanner(view.lists()));
-        flushIfDue();
-        return answers;
-    }
-
-    private IvfQuery<?> query(SearchRequest request, int nprobe, View view, int[] probed) {
-        IvfQuery.Again again = context -> searchHere(request.again(), nprobe, TIMES_AGAIN - 1, context);
-        IvfQuery<?> query = query(request, view, probed, again, orchestrator.newFuture());
-        if (probed.length == 0) {
-            // Only where every distance to a centroid overflows to no number.
-            query.answer().complete(Neighbors.EMPTY);
+        List<Step.Fork<Object, IvfQuery<?>, Boolean, Neighbors>> forks = new ArrayList<>(prepared.length);
+        for (int i = 0; i < prepared.length; i++) {
+            if (probed[i].length > 0) {
+                SearchRequest request = new SearchRequest(prepared[i], k, k, Float.POSITIVE_INFINITY, null);
+                forks.add(scans(request, nprobe, view, probed[i], TIMES_AGAIN, prepared.length == 1));
+            }
         }
-        return query;
+        List<CompletableFuture<Neighbors>> answers = orchestrator.indexing().submitTogether(forks, SEARCH, options);
+        flushIfDue();
+        if (answers.size() == prepared.length) {
+            return answers;
+        }
+        Iterator<CompletableFuture<Neighbors>> inTurn = answers.iterator();
+        return Arrays.stream(probed)
+                .map(lists -> lists.length == 0 ? NOTHING_PROBED : inTurn.next())
+                .toList();
     }
 
-    private IvfQuery<?> query(
-            SearchRequest request,
-            View view,
-            int[] probed,
-            IvfQuery.@Nullable Again again,
-            CompletableFuture<Neighbors> answer) {
-        return scanner(view.lists()).query(request.forTableOf(rows.size()), view, probed.length, again, answer);
+    /** The scans of a query and what follows them: its answer, or where rows may be missing the same anew. */
+    private Step.Fork<Object, IvfQuery<?>, Boolean, Neighbors> scans(
+            SearchRequest request, int nprobe, View view, int[] probed, int timesAgain, boolean alone) {
+        IvfQuery<?> query = query(request, view);
+        return scans.scans(query, probed, view.lists(), scanner(view.lists()), alone, (search, scanned, context) -> {
+            IvfQuery.Result result = query.result();
+            return result.lacks() && timesAgain > 0
+                    ? scansAgain(request.again(), nprobe, timesAgain - 1)
+                    : Step.done(result.found());
+        });
+    }
+
+    private Step<Object, Neighbors> scansAgain(SearchRequest request, int nprobe, int timesAgain) {
+        View view = rows.view();
+        int[] probed = scanned(view.lists(), nprobe, request.vector())[0];
+        return probed.length == 0 ? Step.done(Neighbors.EMPTY) : scans(request, nprobe, view, probed, timesAgain, true);
+    }
+
+    private IvfQuery<?> query(SearchRequest request, View view) {
+        return scanner(view.lists()).query(request.forTableOf(rows.size()), view);
     }
 
     /**
@@ -410,7 +512,7 @@ public final class IvfTable implements AutoCloseable {
     private void compactIfSparse(int list) {
         if (list >= 0 && rows.claimCompaction(list)) {
             Runnable putOff = () -> rows.putOffCompaction(list);
-            tidy(list, () -> rows.tryCompact(list), putOff, putOff);
+            maintain(list, () -> rows.tryCompact(list), putOff, putOff);
         }
     }
 
@@ -418,33 +520,36 @@ public final class IvfTable implements AutoCloseable {
     private void flushIfDue() {
         InsertBuffer buffer = rows.lists().buffer();
         if (buffer.claimFlush()) {
-            tidy(0, () -> rows.tryFlush(buffer), buffer::putOffFlush, buffer::flushFailed);
+            maintain(0, () -> rows.tryFlush(buffer), buffer::putOffFlush, buffer::flushFailed);
         }
     }
 
     /**
-     * Queues batch work at a list's home. It is put off where the rings are full, it says that it would have to wait, or it
-     * fails; where the table has been closed meanwhile it is not needed.
+     * Has a list maintained at its home. That is put off where it says that it would have to wait, or fails; where the table or
+     * its orchestrator has been closed meanwhile it is not needed.
      */
-    private void tidy(int list, BooleanSupplier work, Runnable putOff, Runnable failed) {
-        boolean queued = false;
+    private void maintain(int list, BooleanSupplier work, Runnable putOff, Runnable failed) {
+        boolean accepted = false;
         try {
-            SearchFunction<BooleanSupplier, Boolean> task = (toDo, context) -> toDo.getAsBoolean();
             var _ = orchestrator
-                    .submit(task, work, registration.id(list), SubmitOptions.BATCH)
-                    .whenComplete((done, failure) -> {
-                        if (failure != null) {
-                            failed.run();
-                        } else if (!done) {
+                    .indexing()
+                    .maintenance(registration.id(list), context -> {
+                        if (!work.getAsBoolean()) {
                             putOff.run();
                         }
+                        return false;
+                    })
+                    .whenComplete((none, failure) -> {
+                        if (failure != null) {
+                            failed.run();
+                        }
                     });
-            queued = true;
+            accepted = true;
         } catch (RejectedSearchException | IllegalArgumentException | OutOfMemoryError notNow) {
             // What called for it, an addition, a search, has been done.
             return;
         } finally {
-            if (!queued) {
+            if (!accepted) {
                 putOff.run();
             }
         }

@@ -1,19 +1,25 @@
 package io.github.roost.index.ivf;
 
+import io.github.roost.core.task.BatchQueue;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
 
 /**
- * One training's worth of a table: centroids, what lists keep of rows, for each centroid a list and the mailbox of those who
- * wait for it, and the buffer of rows that are in no list yet, whose number follows the last list's. A rebuild
+ * One training's worth of a table: centroids, what lists keep of rows, for each centroid a list and the batch queue of the
+ * queries that wait for it, made with the first, and the buffer of rows that are in no list yet, whose number follows the last list's. A rebuild
  * makes another; queries finish on the one that they began with.
  */
 record Lists(
-        CoarseQuantizer quantizer, RowLayout layout, RowList[] rows, ListMailbox[] mailboxes, InsertBuffer buffer) {
+        CoarseQuantizer quantizer,
+        RowLayout layout,
+        RowList[] rows,
+        AtomicReferenceArray<@Nullable BatchQueue<IvfQuery<?>, Boolean>> queues,
+        InsertBuffer buffer) {
     private static final int ROWS_PER_STEP = 256;
 
     Lists(CoarseQuantizer quantizer, RowLayout layout, RowList[] rows) {
-        this(quantizer, layout, rows, new ListMailbox[rows.length], InsertBuffer.empty(layout));
-        Arrays.setAll(mailboxes, list -> new ListMailbox());
+        this(quantizer, layout, rows, new AtomicReferenceArray<>(rows.length), InsertBuffer.empty(layout));
     }
 
     /** Fills lists with rows 0 to {@code ids.length}, on the workers, and notes where each lives. */
@@ -56,7 +62,7 @@ record Lists(
 
     /** The same lists with another buffer. */
     Lists with(InsertBuffer next) {
-        return new Lists(quantizer, layout, rows, mailboxes, next);
+        return new Lists(quantizer, layout, rows, queues, next);
     }
 
     /** What the buffer is called where a list's number is asked for. */
@@ -69,9 +75,19 @@ record Lists(
         return list == bufferNumber() ? buffer.rows() : rows[list];
     }
 
-    /** The mailbox of a list, or of the buffer. */
-    ListMailbox mailbox(int list) {
-        return list == bufferNumber() ? buffer.mailbox() : mailboxes[list];
+    /** The batch queue of a list, or of the buffer; null where nobody has waited for it yet. */
+    @Nullable
+    BatchQueue<IvfQuery<?>, Boolean> queue(int list) {
+        return list == bufferNumber() ? buffer.queue() : queues.get(list);
+    }
+
+    /** The same, {@code made} if it has none. */
+    BatchQueue<IvfQuery<?>, Boolean> queue(int list, BatchQueue<IvfQuery<?>, Boolean> made) {
+        if (list == bufferNumber()) {
+            return buffer.queue(made);
+        }
+        BatchQueue<IvfQuery<?>, Boolean> before = queues.compareAndExchange(list, null, made);
+        return before == null ? made : before;
     }
 
     /** Number of lists, without the buffer. */

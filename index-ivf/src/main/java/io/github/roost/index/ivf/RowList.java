@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * a run of ids.
  *
  * <p>One writer at a time, under a lock of the caller's; any number of readers, without one. The writer fills a place
- * beyond what is published and then publishes it with a volatile store, {@link RowBlock#publishTo}, which a reader loads
+ * beyond what is published and then publishes it with a volatile store, {@link RowBlock#publishUpTo}, which a reader loads
  * before it reads rows: so no reader sees half a row. Of a tile of codes it may load rows that are being written, beside
  * those that it wants; what it makes of these is dropped. A row is removed by one store of a NaN to its first component,
  * and one to the term of its codes: whatever of it a reader has seen, it computes the old distance or none, and rows

@@ -1,15 +1,14 @@
 package io.github.roost.index.ivf;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.index.ivf.kernel.QueryGroup;
 import io.github.roost.index.ivf.kernel.Reservoir;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.LongPredicate;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -25,25 +24,26 @@ class FloatScannerTest {
         FloatQuery first = query(2);
         FloatQuery second = query(3);
         scanner.scan(list, List.of(first, second), context);
-        assertThat(first.answer().join().size()).isEqualTo(2);
-        assertThat(second.answer().join().size()).isEqualTo(3);
+        assertThat(first.result().found().size()).isEqualTo(2);
+        assertThat(second.result().found().size()).isEqualTo(3);
         assertThat(context.nodes()).isEqualTo(3);
         assertThat(context.bytes()).isEqualTo(3 * 8 * Float.BYTES);
     }
 
     @Test
-    void aCancelledQueryIsNotScannedFor() {
-        FloatQuery cancelled = query(1);
-        cancelled.answer().cancel(false);
-        scanner.scan(list, List.of(cancelled), context);
+    void aQueryThatHasFailedIsNotScannedFor() {
+        FloatQuery failed = query(1);
+        failed.fail(new IllegalStateException("a filter's"));
+        scanner.scan(list, List.of(failed), context);
         assertThat(context.bytes()).isZero();
+        assertThatThrownBy(failed::result).hasMessage("a filter's");
     }
 
     @Test
     void aFilteredQueryReadsOnlyTheRowsItMayFind() {
         FloatQuery filtered = query(3, id -> id == 1);
         scanner.scan(list, List.of(filtered), context);
-        assertThat(filtered.answer().join().ids()).containsExactly(1);
+        assertThat(filtered.result().found().ids()).containsExactly(1);
         assertThat(context.nodes()).isEqualTo(1);
         assertThat(context.bytes()).isEqualTo(3 * Long.BYTES + 8 * Float.BYTES);
     }
@@ -53,25 +53,22 @@ class FloatScannerTest {
         List<IvfQuery<?>> queries =
                 IntStream.range(0, 150).<IvfQuery<?>>mapToObj(i -> query(1)).toList();
         scanner.scan(list, queries, context);
-        assertThat(queries).allMatch(query -> query.answer().join().size() == 1);
+        assertThat(queries).allMatch(query -> query.result().found().size() == 1);
         assertThat(context.nodes()).isEqualTo(3 * 3);
     }
 
     @Test
     void aRowThatWasMetTwiceInPlaceOfAnotherHasTheSearchDoneAgain() {
-        Neighbors both = new Neighbors(new long[] {0, 1}, new float[] {0, 1});
-        FloatQuery query = queryWhileRowsMove(2, where -> both);
+        FloatQuery query = queryWhileRowsMove(2);
         scanner.scan(aRowAtTwoPlaces(), List.of(query), context);
-        assertThat(query.answer().join()).isSameAs(both);
+        assertThat(query.result().lacks()).isTrue();
     }
 
     /** Two scans at once, of which one meets row 0 twice and so leaves out row 1; the other has only far ones to offer. */
     @Test
     void aRowThatWasMetTwiceInPlaceOfANearerOneThanAnotherScanHasFoundHasTheSearchDoneAgain() {
-        Neighbors both = new Neighbors(new long[] {0, 1}, new float[] {0, 4});
         SearchRequest request = new SearchRequest(new float[8], 2, 2, Float.POSITIVE_INFINITY, null);
-        FloatQuery query = new FloatQuery(
-                ScanKernels.preferred(), request, 2, () -> true, where -> both, new CompletableFuture<>());
+        FloatQuery query = new FloatQuery(ScanKernels.preferred(), request, () -> true);
         QueryGroup other = new QueryGroup();
         other.begin(Metric.SQUARED_L2, 8, 2);
         Reservoir far = query.borrow();
@@ -81,8 +78,8 @@ class FloatScannerTest {
         farRows.add(900, new float[] {100, 0, 0, 0, 0, 0, 0, 0});
         ScanKernels.preferred().scan(farRows.runs().getFirst(), other);
         other.finish();
-        query.giveBack(far, context);
-        assertThat(query.answer().join()).isSameAs(both);
+        query.giveBack(far);
+        assertThat(query.result().lacks()).isTrue();
     }
 
     @Test
@@ -92,35 +89,20 @@ class FloatScannerTest {
         whole.add(0, new float[8]);
         whole.add(1, new float[8]);
         for (int k : new int[] {1, 2, 4}) {
-            FloatQuery query = queryWhileRowsMove(k, where -> {
-                throw new AssertionError("searched again");
-            });
+            FloatQuery query = queryWhileRowsMove(k);
             scanner.scan(whole, List.of(query), context);
-            assertThat(query.answer().join().ids()).hasSize(Math.min(k, 2)).startsWith(0);
+            IvfQuery.Result result = query.result();
+            assertThat(result.lacks()).isFalse();
+            assertThat(result.found().ids()).hasSize(Math.min(k, 2)).startsWith(0);
         }
     }
 
     @Test
     void aSearchWithoutRoomForAllThatWereAskedForIsDoneAgain() {
-        Neighbors more = new Neighbors(new long[] {0, 1, 2}, new float[] {0, 1, 2});
         SearchRequest roomForTwo = new SearchRequest(new float[8], 3, 2, Float.POSITIVE_INFINITY, null);
-        FloatQuery query = new FloatQuery(
-                ScanKernels.preferred(), roomForTwo, 1, () -> false, where -> more, new CompletableFuture<>());
+        FloatQuery query = new FloatQuery(ScanKernels.preferred(), roomForTwo, () -> false);
         scanner.scan(list, List.of(query), context);
-        assertThat(query.answer().join()).isSameAs(more);
-    }
-
-    @Test
-    void aSearchDoneAgainThatFailsFailsItsQueryAlone() {
-        IllegalStateException failure = new IllegalStateException("damaged");
-        FloatQuery failing = queryWhileRowsMove(2, where -> {
-            throw failure;
-        });
-        FloatQuery other = query(1);
-        scanner.scan(aRowAtTwoPlaces(), List.of(failing, other), context);
-        assertThat(failing.answer()).isCompletedExceptionally();
-        assertThat(failing.answer().exceptionNow()).isSameAs(failure);
-        assertThat(other.answer().join().ids()).containsExactly(0);
+        assertThat(query.result().lacks()).isTrue();
     }
 
     /** Row 0, moved from distance 1 to distance 0 meanwhile, and farther rows, so many that most are dropped on the way. */
@@ -134,9 +116,9 @@ class FloatScannerTest {
         return list;
     }
 
-    private static FloatQuery queryWhileRowsMove(int k, IvfQuery.Again again) {
+    private static FloatQuery queryWhileRowsMove(int k) {
         SearchRequest request = new SearchRequest(new float[8], k, k, Float.POSITIVE_INFINITY, null);
-        return new FloatQuery(ScanKernels.preferred(), request, 1, () -> true, again, new CompletableFuture<>());
+        return new FloatQuery(ScanKernels.preferred(), request, () -> true);
     }
 
     private static RowList threeRows() {
@@ -153,6 +135,6 @@ class FloatScannerTest {
 
     private static FloatQuery query(int k, @Nullable LongPredicate filter) {
         SearchRequest request = new SearchRequest(new float[8], k, k, Float.POSITIVE_INFINITY, filter);
-        return new FloatQuery(ScanKernels.preferred(), request, 1, () -> false, null, new CompletableFuture<>());
+        return new FloatQuery(ScanKernels.preferred(), request, () -> false);
     }
 }

@@ -1,0 +1,169 @@
+package io.github.roost.index.ivf;
+
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.task.BatchQueue;
+import io.github.roost.core.task.GroupSearch.Group;
+import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.Part;
+import io.github.roost.core.task.Registration;
+import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.task.Step;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.IntSupplier;
+
+/**
+ * How the lists of a search are scanned where they are at home. Where workers are free the search has parts of its own, each
+ * for several of its lists: nobody else waits for these. Elsewhere it joins the lists' batch queues. Thread-safe.
+ */
+final class ListSearch {
+    /** Queries of a group that are scanned for between two looks whether they are still wanted. */
+    private static final int MOST_AT_ONCE = 64;
+
+    private static final Boolean SCANNED = Boolean.TRUE;
+
+    private final Orchestrator orchestrator;
+    private final Registration registration;
+    private final IntSupplier rows;
+    private final int domains;
+
+    /** @param rows how many the table has */
+    ListSearch(Orchestrator orchestrator, Registration registration, IntSupplier rows) {
+        this.orchestrator = orchestrator;
+        this.registration = registration;
+        this.rows = rows;
+        this.domains = orchestrator.topology().domains().size();
+    }
+
+    /**
+     * The scans of a query, as parts of its search.
+     *
+     * @param probed its lists, at least one, after the buffer if that is to be scanned
+     * @param alone whether it comes by itself: not with others that are likely to probe the same lists
+     * @param next what follows the scans
+     */
+    Step.Fork<Object, IvfQuery<?>, Boolean, Neighbors> scans(
+            IvfQuery<?> query,
+            int[] probed,
+            Lists lists,
+            ListScanner scanner,
+            boolean alone,
+            Step.Joined<Object, Boolean, Neighbors> next) {
+        if (!alone) {
+            return new Step.Fork<>(List.of(), queues(probed, probed.length, lists, scanner), query, next);
+        }
+        List<Part<?, Boolean>> parts = new ArrayList<>();
+        int[] shared = new int[probed.length];
+        int count = 0;
+        int[][] byHome = byHome(probed, lists);
+        for (int home = 0; home < byHome.length; home++) {
+            int[] there = byHome[home];
+            // Where a list has several homes others are likely to wait for it.
+            int free = there.length == 0 || home == domains ? 0 : orchestrator.freeWorkers(home);
+            if (free == 0) {
+                System.arraycopy(there, 0, shared, count, there.length);
+                count += there.length;
+            } else {
+                addParts(parts, query, Bundles.of(there, bytesEach(lists, scanner), free), lists, scanner);
+            }
+        }
+        return new Step.Fork<>(parts, queues(shared, count, lists, scanner), query, next);
+    }
+
+    /** Lists by the domain that is their home, and last those that have several. */
+    private int[][] byHome(int[] probed, Lists lists) {
+        if (domains == 1) {
+            return new int[][] {probed};
+        }
+        int[] counts = new int[domains + 1];
+        int[][] byHome = new int[domains + 1][probed.length];
+        for (int list : probed) {
+            int home = registration.home(cluster(list, lists));
+            int at = home < 0 ? domains : home;
+            byHome[at][counts[at]++] = list;
+        }
+        Arrays.setAll(byHome, at -> Arrays.copyOf(byHome[at], counts[at]));
+        return byHome;
+    }
+
+    /** On average: to look at every list costs more than bundles that are less even. */
+    private long bytesEach(Lists lists, ListScanner scanner) {
+        return (long) rows.getAsInt() * scanner.rowBytes() / lists.count();
+    }
+
+    private void addParts(
+            List<Part<?, Boolean>> parts, IvfQuery<?> query, List<int[]> bundles, Lists lists, ListScanner scanner) {
+        SearchFunction<int[], Boolean> scan = (bundle, context) -> scanBundle(query, bundle, lists, scanner, context);
+        for (int[] bundle : bundles) {
+            countScanOfBuffer(bundle[0], lists);
+            parts.add(new Part<>(scan, bundle, id(bundle[0], lists)));
+        }
+    }
+
+    private Boolean scanBundle(
+            IvfQuery<?> query, int[] bundle, Lists lists, ListScanner scanner, SearchContext context) {
+        List<IvfQuery<?>> only = List.of(query);
+        for (int i = 0; i < bundle.length && !query.hasFailed() && !context.expired(); i++) {
+            ListContext ofList = new ListContext(context);
+            scanner.scan(lists.rows(bundle[i]), only, ofList);
+            // A part that scans several lists counts a search for each, whose traffic is its own.
+            orchestrator.touched(id(bundle[i], lists), ofList.nodes(), ofList.bytes());
+        }
+        return SCANNED;
+    }
+
+    private List<BatchQueue<IvfQuery<?>, Boolean>> queues(int[] probed, int count, Lists lists, ListScanner scanner) {
+        List<BatchQueue<IvfQuery<?>, Boolean>> queues = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            countScanOfBuffer(probed[i], lists);
+            queues.add(queue(probed[i], lists, scanner));
+        }
+        return queues;
+    }
+
+    private BatchQueue<IvfQuery<?>, Boolean> queue(int list, Lists lists, ListScanner scanner) {
+        BatchQueue<IvfQuery<?>, Boolean> queue = lists.queue(list);
+        if (queue != null) {
+            return queue;
+        }
+        RowList scanned = lists.rows(list);
+        return lists.queue(
+                list,
+                orchestrator
+                        .indexing()
+                        .batchQueue(id(list, lists), (group, context) -> scanFor(group, scanned, scanner, context)));
+    }
+
+    private static Step<Group<IvfQuery<?>, Boolean>, Boolean> scanFor(
+            Group<IvfQuery<?>, Boolean> group, RowList list, ListScanner scanner, SearchContext context) {
+        List<IvfQuery<?>> wanted = new ArrayList<>(Math.min(group.size(), MOST_AT_ONCE));
+        for (int from = 0; from < group.size(); from += MOST_AT_ONCE) {
+            wanted.clear();
+            for (int i = from; i < Math.min(group.size(), from + MOST_AT_ONCE); i++) {
+                if (!group.expired(i)) {
+                    wanted.add(group.query(i));
+                }
+            }
+            scanner.scan(list, wanted, context);
+        }
+        return Step.done(SCANNED);
+    }
+
+    private static void countScanOfBuffer(int list, Lists lists) {
+        if (list == lists.bufferNumber()) {
+            lists.buffer().countScan();
+        }
+    }
+
+    private MappingId id(int list, Lists lists) {
+        return registration.id(cluster(list, lists));
+    }
+
+    /** The buffer is at home where the first list is. */
+    private static int cluster(int list, Lists lists) {
+        return list == lists.bufferNumber() ? 0 : list;
+    }
+}
