@@ -89,7 +89,9 @@ public record OrchestratorStats(
      * One cache domain.
      *
      * @param domain id
-     * @param waiting tasks in its workers' rings
+     * @param waiting tasks in its workers' rings and lists
+     * @param parked searches that ran here and wait for bytes
+     * @param maintenance work that waits here for its next step
      * @param trafficBytes bytes touched by searches of the mapping ids at home here, since the start
      * @param mappingIds ids at home here, an id of several homes counted at each
      * @param timedWaits tasks that the next sum is over: those with a deadline, and about one in eight of the others
@@ -100,6 +102,8 @@ public record OrchestratorStats(
     public record DomainStats(
             int domain,
             int waiting,
+            int parked,
+            int maintenance,
             long trafficBytes,
             int mappingIds,
             long timedWaits,
@@ -208,7 +212,16 @@ public record OrchestratorStats(
                 run += count.runNanos();
             }
             domains.add(new DomainStats(
-                    domain, pool.waitingIn(domain), Math.round(loads[domain]), ids[domain], waits, wait, runs, run));
+                    domain,
+                    pool.waitingIn(domain),
+                    pool.parkedIn(domain),
+                    pool.maintenanceIn(domain),
+                    Math.round(loads[domain]),
+                    ids[domain],
+                    waits,
+                    wait,
+                    runs,
+                    run));
         }
         return domains;
     }

@@ -426,9 +426,18 @@ public final class WorkerPool {
         return workers[worker].waiting();
     }
 
-    /** Searches that wait for bytes, on all workers. */
-    public int parked() {
-        return Arrays.stream(workers).mapToInt(worker -> worker.parked.size()).sum();
+    /** Searches that ran in a domain and wait for bytes. */
+    public int parkedIn(int domain) {
+        int parked = 0;
+        for (int i = 0; i < layout.workersIn(domain); i++) {
+            parked += workers[layout.workerIn(domain, i)].parked.size();
+        }
+        return parked;
+    }
+
+    /** Maintenance of a domain that waits for its next step. */
+    public int maintenanceIn(int domain) {
+        return maintenance[domain].size();
     }
 
     /** The domain of a worker. */

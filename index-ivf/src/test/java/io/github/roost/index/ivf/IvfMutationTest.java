@@ -230,7 +230,7 @@ class IvfMutationTest {
                     for (int i = 0; i < 200; i++) {
                         assertThat(table.remove(200L * round + i)).isTrue();
                     }
-                    assertThat(one.stats().workers().getFirst().waiting()).isEqualTo(1);
+                    assertThat(one.stats().domains().getFirst().maintenance()).isEqualTo(1);
                 } finally {
                     busy.close();
                 }
