@@ -3,10 +3,13 @@ package io.github.roost.index.ivf;
 import io.github.roost.core.Metric;
 import io.github.roost.core.TableFileException;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.IntConsumer;
+import java.util.stream.Stream;
 import org.agrona.collections.LongHashSet;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +35,9 @@ final class IvfRows {
      */
     private volatile long moves;
 
+    /** Told of a list that begins another block: the one before is full then. */
+    private volatile IntConsumer growth = list -> {};
+
     private volatile int size;
     /** Whoever has the lock of this for long has this to itself, before; workers that tidy up share it, before. */
     private final ReadWriteLock tidying = new ReentrantReadWriteLock();
@@ -45,6 +51,17 @@ final class IvfRows {
     /** The lists in force. */
     Lists lists() {
         return lists;
+    }
+
+    /** What a list of those in force lies in. */
+    Stream<MemorySegment> memory(int list) {
+        Lists now = lists;
+        return list < now.count() ? now.rows()[list].memory() : Stream.empty();
+    }
+
+    /** Has someone told of each list that begins another block, under the lock of this; the blocks before are full. */
+    void onGrowth(IntConsumer listener) {
+        growth = listener;
     }
 
     /** Number of rows. */
@@ -155,7 +172,12 @@ final class IvfRows {
 
     private void addTo(Lists to, int list, long id, float[] row) {
         note(id);
-        locations.put(id, list, to.rows(list).add(id, row));
+        RowList rows = to.rows(list);
+        int blocks = rows.blockCount();
+        locations.put(id, list, rows.add(id, row));
+        if (rows.blockCount() > blocks && list < to.count()) {
+            growth.accept(list);
+        }
     }
 
     /** Before the change: a change that fails after it is noted for nothing, which does no harm. */
