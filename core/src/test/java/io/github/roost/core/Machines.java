@@ -32,6 +32,28 @@ public final class Machines {
         return new Topology("test", DomainLevel.L3, false, domains);
     }
 
+    /** Several NUMA nodes alike, as if they were this machine's. */
+    public static Topology numa(int nodes, int domainsPerNode, int coresPerDomain) {
+        Topology packages = packages(nodes, domainsPerNode, coresPerDomain);
+        return new Topology(
+                "test",
+                DomainLevel.L3,
+                true,
+                packages.domains().stream()
+                        .map(domain -> new CacheDomain(
+                                domain.id(),
+                                domain.cacheBytes(),
+                                List.of(domain.packageId()),
+                                domain.packageId(),
+                                domain.cores()))
+                        .toList());
+    }
+
+    /** The same machine, which is not this one. */
+    public static Topology unbound(Topology machine) {
+        return new Topology(machine.source(), machine.level(), false, machine.domains());
+    }
+
     /** Leaves every worker unpinned. */
     public static Function<Core, PinResult> unpinned() {
         return core -> new PinResult(core.pus(), List.of(), -1, false, "a made-up machine");

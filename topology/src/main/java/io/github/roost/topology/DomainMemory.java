@@ -44,6 +44,31 @@ public final class DomainMemory {
     }
 
     /**
+     * Moves the pages of a segment that have been touched to the NUMA node of a domain, its first where it has several.
+     * Unlike {@link #bind} it leaves no policy behind: it costs no mapping of its own (a process has some 65,000), memory that is
+     * freed and given out again is not confined to the node, and pages that are touched later lie wherever they are touched
+     * from. So it is for segments of any number and size.
+     *
+     * @param segment native memory, of any size; searches may use it meanwhile, and wait for a page that is being moved
+     * @param domain a domain of the live machine
+     * @return whether the kernel did, and if not why; it may have left pages for which there was no room on the node
+     */
+    public static MemoryResult migrate(MemorySegment segment, CacheDomain domain) {
+        if (!segment.isNative()) {
+            return MemoryResult.refused("a segment on the heap cannot be moved to a NUMA node");
+        }
+        if (domain.numaNodes().isEmpty()) {
+            return MemoryResult.refused("the NUMA nodes of domain " + domain.id() + " are not known");
+        }
+        int node = domain.numaNodes().getFirst();
+        try {
+            return result(LinuxMemory.open().movePages(segment, node), "to move memory to NUMA node " + node);
+        } catch (NativeUnavailableException notHere) {
+            return MemoryResult.refused(String.valueOf(notHere.getMessage()));
+        }
+    }
+
+    /**
      * Allocates zeroed memory that asks for huge pages before it is first touched, which is when the kernel gives them.
      * ({@code Arena.allocate} touches the memory by zeroing it, so asking afterwards is too late.)
      *

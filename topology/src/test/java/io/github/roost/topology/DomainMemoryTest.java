@@ -45,9 +45,42 @@ class DomainMemoryTest {
     }
 
     @Test
+    void migratedMemoryLiesOnTheNodeOfItsDomainKeepsItsContentAndIsBoundToNone() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment segment = arena.allocate(BYTES);
+            for (long at = 0; at < BYTES; at += 8) {
+                segment.set(ValueLayout.JAVA_LONG, at, at);
+            }
+            // From the midst of a page to the midst of another.
+            MemoryResult result = DomainMemory.migrate(segment.asSlice(1_000, BYTES - 2_000), domain);
+            for (long at = 0; at < BYTES; at += 8) {
+                assertThat(segment.get(ValueLayout.JAVA_LONG, at)).isEqualTo(at);
+            }
+            Assumptions.assumeTrue(result.done(), result.reason());
+            assertThat(numaMapsLine(segment))
+                    .contains(" N" + domain.numaNodes().getFirst() + "=")
+                    .contains(" default ");
+        }
+    }
+
+    @Test
+    void memoryIsNotMigratedToANodeThatDoesNotExist() {
+        CacheDomain elsewhere = new CacheDomain(0, 0, List.of(63), 0, domain.cores());
+        CacheDomain unknown = new CacheDomain(7, 0, List.of(), 0, domain.cores());
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment segment = arena.allocate(BYTES);
+            segment.fill((byte) 1);
+            assertThat(DomainMemory.migrate(segment, elsewhere).reason()).contains("NUMA node 63", "errno");
+            assertThat(DomainMemory.migrate(segment, unknown).reason())
+                    .isEqualTo("the NUMA nodes of domain 7 are not known");
+        }
+    }
+
+    @Test
     void memoryOfTheHeapIsRefused() {
         MemorySegment heap = MemorySegment.ofArray(new long[8]);
         assertThat(DomainMemory.bind(heap, domain).reason()).contains("heap");
+        assertThat(DomainMemory.migrate(heap, domain).reason()).contains("heap");
         assertThat(DomainMemory.collapse(heap).reason()).contains("heap");
     }
 

@@ -144,6 +144,17 @@ public final class Mapping {
         return Arrays.equals(firstHome, other.firstHome) && Arrays.deepEquals(allHomes, other.allHomes);
     }
 
+    /**
+     * Whether both give one slot the same homes.
+     *
+     * @param other the mapping to compare with
+     * @param slot of both
+     * @return whether they do
+     */
+    public boolean sameHomes(Mapping other, int slot) {
+        return firstHome[slot] == other.firstHome[slot] && Arrays.equals(allHomes[slot], other.allHomes[slot]);
+    }
+
     /** Collects homes for the next mapping. Not thread-safe. */
     public static final class Editor {
         private final int domains;

@@ -12,11 +12,11 @@ import io.github.roost.core.task.Registration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,7 +26,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Everything that changes the mapping happens under the lock of this object; readers take none: they read
  * the current epoch, which is written with one volatile store once the epoch and its mapping are complete. The epoch
- * before retires outside the lock, since users' code may wait for that.
+ * before retires outside the lock, since users' code may wait for that, and listeners are told of moves after it, outside
+ * the lock as well.
  */
 public final class Mapper {
     private static final Logger LOG = LoggerFactory.getLogger(Mapper.class);
@@ -49,7 +50,7 @@ public final class Mapper {
     private int slotCount;
 
     /** A registered table. */
-    private record Table(Registration registration, AtomicLong lastEpoch, boolean batchWork) {
+    private record Table(Registration registration, AtomicLong lastEpoch, HomeListeners listeners, boolean batchWork) {
         int first() {
             return registration.firstSlot();
         }
@@ -58,6 +59,16 @@ public final class Mapper {
             return registration.clusters();
         }
     }
+
+    /**
+     * A remap that has been published.
+     *
+     * @param before the epoch before
+     * @param after the mapping that came in force
+     * @param listening tables that were registered then and have listeners
+     * @param event what recordings are to say of it
+     */
+    private record Published(Epoch before, Mapping after, List<Table> listening, RemapEvent event) {}
 
     private volatile boolean stopped;
     private volatile long remaps;
@@ -105,44 +116,63 @@ public final class Mapper {
             try {
                 endWindow();
             } catch (RuntimeException | Error e) {
-                LOG.warn("the mapping stays as it is: the policy failed at the end of a window", e);
+                warn(e);
             }
             end = System.nanoTime() + shortWindowNanos;
         }
     }
 
-    /** Ends a short window; true if a new mapping was published. */
-    public boolean endWindow() {
-        Optional<Epoch> before = remap();
-        before.ifPresent(epochs::letRetire);
-        return before.isPresent();
+    private static void warn(Throwable failure) {
+        try {
+            LOG.warn("the mapping stays as it is: the end of a window failed", failure);
+        } catch (RuntimeException | Error noMemoryToLog) {
+            // Were it thrown on, no window would end any more.
+        }
     }
 
-    /** Ends a short window; the epoch before if a new mapping was published. */
-    private synchronized Optional<Epoch> remap() {
+    /** Ends a short window; true if a new mapping was published. Then those who listen are told what moved. */
+    public boolean endWindow() {
+        Published published = remap();
+        if (published == null) {
+            return false;
+        }
+        epochs.letRetire(published.before());
+        for (Table table : published.listening()) {
+            table.listeners().tell(table.registration(), published.before().mapping(), published.after());
+        }
+        published.event().commit();
+        return true;
+    }
+
+    /** Ends a short window; what was published, or null where the mapping stays. */
+    private synchronized @Nullable Published remap() {
         windows.endShortWindow(monitor.totals(slotCount));
         if (!adapts) {
-            return Optional.empty();
+            return null;
         }
         Mapping now = epochs.current().mapping();
         RemapEvent event = new RemapEvent();
         event.begin();
-        return rule.atWindowEnd(now, windows).map(decided -> publish(now, decided, event));
+        Remap decided = rule.atWindowEnd(now, windows).orElse(null);
+        return decided == null ? null : publish(now, decided, event);
     }
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // under the lock of those that call it; volatile for those that read
-    private Epoch publish(Mapping now, Remap remap, RemapEvent event) {
+    private Published publish(Mapping now, Remap remap, RemapEvent event) {
         long moved = remap.movedBytes(now);
-        Epoch before = epochs.publish(remap.mapping());
+        event.describe(
+                now.epoch() + 1, moved, imbalance(now, remap.traffic()), imbalance(remap.mapping(), remap.traffic()));
+        List<Table> listening = tables.values().stream()
+                .filter(table -> !table.listeners().isEmpty())
+                .toList();
+        Published published = new Published(epochs.current(), remap.mapping(), listening, event);
+        // Last: an epoch that is superseded and not let retire, for want of memory for the above, would hold back all
+        // that come after it.
+        epochs.publish(remap.mapping());
+        event.end();
         remaps++;
         movedBytes += moved;
-        event.describe(
-                epochs.current().mapping().epoch(),
-                moved,
-                imbalance(now, remap.traffic()),
-                imbalance(remap.mapping(), remap.traffic()));
-        event.commit();
-        return before;
+        return published;
     }
 
     private static double imbalance(Mapping mapping, Traffic traffic) {
@@ -185,8 +215,9 @@ public final class Mapper {
             }
             int first = takeSlots(clusters);
             AtomicLong lastEpoch = new AtomicLong(Registration.OPEN);
-            registration = new Registration(owner, name, first, clusters, lastEpoch);
-            tables.put(first, new Table(registration, lastEpoch, batchWork));
+            HomeListeners listeners = new HomeListeners();
+            registration = new Registration(owner, name, first, clusters, lastEpoch, listeners::add);
+            tables.put(first, new Table(registration, lastEpoch, listeners, batchWork));
             monitor.ensureCapacity(slotCount);
             before = epochs.publish(withHomesFor(first, clusters));
         }

@@ -1,6 +1,8 @@
 package io.github.roost.core.task;
 
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 
 /**
  * A table that an orchestrator places: either one mapping id, or one for each of its clusters. Closing it
@@ -16,6 +18,8 @@ public final class Registration implements AutoCloseable {
 
     /** Stands for the last epoch of a table that is registered. */
     public static final long OPEN = Long.MAX_VALUE;
+
+    private final Consumer<HomeListener> homeListeners;
 
     /** Who places a table. */
     public interface Owner {
@@ -43,12 +47,20 @@ public final class Registration implements AutoCloseable {
      * @param firstSlot of its mapping ids
      * @param clusters number of mapping ids, at least 1
      * @param lastEpoch {@link #OPEN}; set by the owner when the table is unregistered
+     * @param homeListeners takes those who are told when homes move; thread-safe
      */
-    public Registration(Owner owner, String name, int firstSlot, int clusters, AtomicLong lastEpoch) {
+    public Registration(
+            Owner owner,
+            String name,
+            int firstSlot,
+            int clusters,
+            AtomicLong lastEpoch,
+            Consumer<HomeListener> homeListeners) {
         this.owner = owner;
         this.name = name;
         this.firstSlot = firstSlot;
         this.lastEpoch = lastEpoch;
+        this.homeListeners = homeListeners;
         this.ids = new MappingId[clusters];
         for (int cluster = 0; cluster < clusters; cluster++) {
             ids[cluster] = new MappingId(this, cluster);
@@ -94,6 +106,18 @@ public final class Registration implements AutoCloseable {
     public int home(int cluster) {
         requireCluster(cluster);
         return owner.home(firstSlot + cluster);
+    }
+
+    /**
+     * Has a listener told whenever ids of this table get other homes, from now until the table is closed; one call that is
+     * under way meanwhile may still reach it. Homes that ids have already are not told: ask for those afterwards, and no
+     * move is missed. What a listener throws is logged, once for each listener, and changes nothing else. A listener
+     * is kept, with what it refers to, until the table is closed and its last task is done.
+     *
+     * @param listener told in the thread that ends a window; one that is added twice is told twice
+     */
+    public void onHomesMoved(HomeListener listener) {
+        homeListeners.accept(Objects.requireNonNull(listener, "listener must not be null"));
     }
 
     private void requireCluster(int cluster) {

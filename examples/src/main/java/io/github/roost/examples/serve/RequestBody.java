@@ -9,18 +9,16 @@ import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
-import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Reads a request's body in the request's own virtual thread, before anything is asked of a worker: a client that sends
  * slowly holds its own connection and nothing else, and that only for a time. What all clients together have sent of bodies
- * that are being read is bounded, too: there may be thousands of them. Thread-safe.
+ * that are being read is bounded, too: there may be thousands of them. The first bytes of each body are free of that bound,
+ * or large bodies that stall would have all small ones refused; the number of connections bounds those. Thread-safe.
  */
 final class RequestBody implements AutoCloseable {
     /** Small, since everybody whose body is awaited has one. */
@@ -36,17 +34,21 @@ final class RequestBody implements AutoCloseable {
     private final int mostBytes;
     private final Duration time;
     private final ScheduledThreadPoolExecutor clock;
-    /** Bytes that may still be held. */
+    /** Bytes that may still be held beyond those that each body has free. */
     private final Semaphore room;
+    /** Bytes of each body that are held whether there is room or not: 16 KiB where a body may have 1 MiB. */
+    private final int free;
 
     /**
-     * @param mostBytes the largest body; all that are being read may together hold {@value #MOST_AT_A_TIME} times as much
+     * @param mostBytes the largest body; all that are being read may together hold {@value #MOST_AT_A_TIME} times as much,
+     *     and each a {@value #MOST_AT_A_TIME}th of it besides
      * @param time how long one may take to arrive before its connection is closed
      */
     RequestBody(int mostBytes, Duration time) {
         this.mostBytes = mostBytes;
         this.time = time;
         this.room = new Semaphore((int) Math.min(Integer.MAX_VALUE, (long) mostBytes * MOST_AT_A_TIME));
+        this.free = mostBytes / MOST_AT_A_TIME;
         this.clock = new ScheduledThreadPoolExecutor(
                 1, Thread.ofPlatform().daemon().name("roost-body-clock").factory());
         clock.setRemoveOnCancelPolicy(true);
@@ -83,7 +85,7 @@ final class RequestBody implements AutoCloseable {
 
     private void read(InputStream in, Held body) {
         byte[] chunk = new byte[CHUNK];
-        try (Patience patience = new Patience()) {
+        try (Patience patience = new Patience(clock, time)) {
             for (int read = read(in, chunk); read >= 0; read = read(in, chunk)) {
                 body.add(chunk, read);
                 patience.requireLeft();
@@ -127,13 +129,18 @@ final class RequestBody implements AutoCloseable {
         private boolean full;
 
         void add(byte[] chunk, int length) {
+            long charged = charge(size + length) - charge(size);
             size += length;
-            full = full || (size <= mostBytes && !room.tryAcquire(length));
+            full = full || (size <= mostBytes && !room.tryAcquire((int) charged));
             if (size > mostBytes || full) {
                 close();
             } else {
                 bytes.write(chunk, 0, length);
             }
+        }
+
+        private long charge(long bytesHeld) {
+            return Math.max(0, bytesHeld - free);
         }
 
         byte[] whole() {
@@ -148,39 +155,8 @@ final class RequestBody implements AutoCloseable {
 
         @Override
         public void close() {
-            room.release(bytes.size());
+            room.release((int) charge(bytes.size()));
             bytes = new ByteArrayOutputStream();
-        }
-    }
-
-    /**
-     * Interrupts its maker when the time is up, which closes the connection that it reads; there is no other way to end a
-     * read. Both the interrupt and the end happen under the lock of this object, so none comes after the end.
-     */
-    private final class Patience implements AutoCloseable {
-        private final Thread reader = Thread.currentThread();
-        private final Future<?> alarm = clock.schedule(this::interrupt, time.toNanos(), TimeUnit.NANOSECONDS);
-        /** Guarded by this. */
-        private boolean ended;
-
-        private synchronized void interrupt() {
-            if (!ended) {
-                reader.interrupt();
-            }
-        }
-
-        void requireLeft() throws InterruptedIOException {
-            if (reader.isInterrupted()) {
-                throw new InterruptedIOException("the body did not arrive within " + time);
-            }
-        }
-
-        @Override
-        public void close() {
-            alarm.cancel(false);
-            synchronized (this) {
-                ended = true;
-            }
         }
     }
 }

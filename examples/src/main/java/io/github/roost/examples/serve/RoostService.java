@@ -7,6 +7,7 @@ import io.helidon.http.HeaderNames;
 import io.helidon.http.Status;
 import io.helidon.webserver.WebServer;
 import io.helidon.webserver.http.DirectHandlers;
+import io.helidon.webserver.http1.Http1Config;
 import java.io.UncheckedIOException;
 import java.net.BindException;
 import java.time.Duration;
@@ -20,12 +21,18 @@ public final class RoostService implements AutoCloseable {
     private static final int MOST_CONNECTIONS = 10_000;
     /** How long answers that are written may take to leave before their connections are closed. */
     private static final Duration LAST_BYTES = Duration.ofSeconds(1);
+    /**
+     * How many times as long as a body a connection may take to its next request line: a minute, so that clients which keep
+     * connections for half of one are not the second to close them.
+     */
+    private static final int IDLE_BODY_TIMES = 6;
 
     private final Orchestrator orchestrator;
     private final ServeSettings settings;
     private final InFlight inFlight = new InFlight();
     private final ServeMetrics metrics;
     private final Endpoints endpoints;
+    private final HeaderTime headerTime;
     private final WebServer server;
 
     /**
@@ -39,10 +46,18 @@ public final class RoostService implements AutoCloseable {
         this.settings = settings;
         this.metrics = new ServeMetrics(orchestrator, inFlight);
         this.endpoints = new Endpoints(orchestrator, metrics, inFlight, settings);
+        this.headerTime = new HeaderTime(settings.bodyTime());
         this.server = WebServer.builder()
                 .host(settings.host())
                 .port(settings.port())
                 .maxTcpConnections(MOST_CONNECTIONS)
+                .idleConnectionTimeout(settings.bodyTime().multipliedBy(IDLE_BODY_TIMES))
+                .idleConnectionPeriod(settings.bodyTime())
+                // HTTP/1.1 alone, once: of two the server would have to find out which is meant before it answers at
+                // all.
+                .protocolsDiscoverServices(false)
+                .addProtocol(
+                        Http1Config.builder().addReceiveListener(headerTime).build())
                 .maxPayloadSize(RequestBody.mostDiscarded(settings.mostBodyBytes()))
                 .shutdownGracePeriod(LAST_BYTES)
                 .shutdownHook(false)
@@ -99,6 +114,7 @@ public final class RoostService implements AutoCloseable {
         boolean answered = inFlight.drain(settings.drainTime());
         boolean drained = orchestrator.close(settings.drainTime());
         server.stop();
+        headerTime.close();
         endpoints.close();
         metrics.close();
         return answered && drained;

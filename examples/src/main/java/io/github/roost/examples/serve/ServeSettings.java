@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param port from 0 (any free one) to 65,535
  * @param token what writes must bring as a bearer token; absent where writes are open to this machine
  * @param mostBodyBytes the largest request body
- * @param bodyTime how long a request body may take to arrive
+ * @param bodyTime how long a request body may take to arrive, and the headers before it; a connection without a request
+ *     line is closed after six to seven times as long
  * @param searchTime how long a search may take, and the largest deadline that one may ask for
  * @param drainTime how long accepted requests may take once the service is told to end
  */

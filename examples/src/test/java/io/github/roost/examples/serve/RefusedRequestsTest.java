@@ -9,6 +9,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
@@ -19,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -319,6 +322,65 @@ class RefusedRequestsTest {
                 socket.close();
             }
             assertThat(statusBecomes(200, one, most)).isTrue();
+        }
+    }
+
+    @Test
+    void smallBodiesAreReadThoughLargeOnesThatStallHoldAllTheRoom() throws Exception {
+        ServeSettings small = ServeSettings.DEFAULT.withBodies(64_000, Duration.ofSeconds(30));
+        String large = SEARCH + " ".repeat(32_000);
+        List<Socket> slow = new ArrayList<>();
+        try (SmallService one = SmallService.withOneWorker(8, small)) {
+            for (int i = 0; i < 70; i++) {
+                Socket socket = new Socket("127.0.0.1", one.service.port());
+                slow.add(socket);
+                socket.getOutputStream()
+                        .write(("POST /tables/games/search HTTP/1.1\r\nHost: localhost\r\n"
+                                        + "Content-Type: application/json\r\nContent-Length: 64000\r\n\r\n"
+                                        + " ".repeat(63_990))
+                                .getBytes(StandardCharsets.US_ASCII));
+            }
+            assertThat(statusBecomes(429, one, large)).isTrue();
+
+            assertThat(one.post("/tables/games/search", SEARCH + " ".repeat(900))
+                            .status())
+                    .isEqualTo(200);
+
+            for (Socket socket : slow) {
+                socket.close();
+            }
+            assertThat(statusBecomes(200, one, large)).isTrue();
+        }
+    }
+
+    /** Sends a byte whenever the one before has been taken, until the service has closed the connection. */
+    private static void sendByteByByte(SmallService service, String begin) throws IOException {
+        try (Socket socket = new Socket("127.0.0.1", service.service.port())) {
+            socket.getOutputStream().write(begin.getBytes(StandardCharsets.US_ASCII));
+            socket.setSoTimeout(20);
+            while (true) {
+                try {
+                    if (socket.getInputStream().read() < 0) {
+                        return;
+                    }
+                } catch (SocketTimeoutException stillOpen) {
+                    socket.getOutputStream().write('x');
+                }
+            }
+        } catch (SocketException reset) {
+            // Closed while a byte was on its way.
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"GET /", "GET /tables HTTP/1.1\r\nHost: localhost\r\nName: "})
+    @Timeout(60)
+    void whoSendsTheHeadOfARequestByteByByteIsCutOff(String begin) throws IOException {
+        ServeSettings impatient = ServeSettings.DEFAULT.withBodies(1_000, Duration.ofMillis(100));
+        try (SmallService one = SmallService.withOneWorker(8, impatient)) {
+            sendByteByByte(one, begin);
+
+            assertThat(one.post("/tables/games/search", SEARCH).status()).isEqualTo(200);
         }
     }
 

@@ -1,6 +1,8 @@
 package io.github.roost.index.hnsw;
 
 import io.github.roost.core.Metric;
+import io.github.roost.core.TableMemory;
+import io.github.roost.topology.DomainMemory;
 
 /**
  * The options that tables of a graph share. Not thread-safe.
@@ -10,6 +12,7 @@ import io.github.roost.core.Metric;
 abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
     private String name;
     private GraphOptions options = GraphOptions.DEFAULT;
+    private TableMemory.Mover mover = DomainMemory::migrate;
 
     GraphTableBuilder(String name) {
         this.name = name;
@@ -76,6 +79,16 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
      */
     public B efConstruction(int value) {
         options = options.withEfConstruction(value);
+        return self();
+    }
+
+    TableMemory.Mover mover() {
+        return mover;
+    }
+
+    /** What moves the table's memory, for tests. */
+    B mover(TableMemory.Mover value) {
+        mover = value;
         return self();
     }
 

@@ -3,6 +3,7 @@ package io.github.roost.index.hnsw;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.TableMemory;
 import io.github.roost.core.Vectors;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Registration;
@@ -10,10 +11,12 @@ import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.index.hnsw.IdFilter.AllowedRows;
 import io.github.roost.index.hnsw.walk.ImageFile;
+import io.github.roost.topology.DomainMemory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
 /**
  * One HNSW table (Malkov and Yashunin, IEEE TPAMI 42(4), 2020): a graph that jvector builds, frozen into off-heap
@@ -27,7 +30,8 @@ import java.util.stream.LongStream;
  *
  * <p>A search is one call into C (into Java where no native library can be loaded) that walks the whole graph, with marks
  * and heaps that every thread keeps for itself, so searches share nothing that is written. Nothing of the table is on the
- * Java heap; its memory is freed when the table is closed and no longer referred to. Thread-safe.
+ * Java heap; its memory is freed when the table is closed and no longer referred to. On a machine of several NUMA nodes it
+ * follows the table's home, unless it is mapped from a file ({@link TableMemory}). Thread-safe.
  */
 public final class HnswTable implements AutoCloseable {
     private final Registration registration;
@@ -37,12 +41,19 @@ public final class HnswTable implements AutoCloseable {
     /** Read once by each search, which so sees one graph from beginning to end. */
     private volatile FrozenGraph graph;
 
-    HnswTable(Orchestrator orchestrator, String name, FrozenGraph graph) {
+    private final TableMemory memory;
+
+    HnswTable(Orchestrator orchestrator, String name, FrozenGraph graph, TableMemory.Mover mover) {
         this.orchestrator = orchestrator;
         this.registration = orchestrator.register(name);
         this.metric = graph.image().shape().metric();
         this.dimension = graph.image().shape().dimension();
         this.graph = graph;
+        this.memory = TableMemory.keepAtHome(
+                orchestrator,
+                registration,
+                cluster -> Stream.of(this.graph.image().memory()),
+                mover);
     }
 
     /** {@return a builder with every option at its default} */
@@ -213,7 +224,7 @@ public final class HnswTable implements AutoCloseable {
      * @throws IOException if the file cannot be read or holds no whole table; the message says what is wrong where
      */
     public static HnswTable open(Orchestrator orchestrator, String name, Path file) throws IOException {
-        return new HnswTable(orchestrator, name, new FrozenGraph(ImageFile.open(file)));
+        return new HnswTable(orchestrator, name, new FrozenGraph(ImageFile.open(file)), DomainMemory::migrate);
     }
 
     /**
@@ -232,6 +243,7 @@ public final class HnswTable implements AutoCloseable {
         }
         graph = next.graph;
         next.close();
+        memory.allIsNew();
     }
 
     /** Unregisters the table; searches already accepted still run. */
@@ -269,7 +281,8 @@ public final class HnswTable implements AutoCloseable {
         public HnswTable build(Orchestrator orchestrator, long[] ids, float[][] rows) {
             Vectors.requireTable(rows, options().metric());
             Vectors.requireIds(ids, rows.length);
-            return new HnswTable(orchestrator, name(), FrozenGraph.build(orchestrator, name(), options(), ids, rows));
+            FrozenGraph graph = FrozenGraph.build(orchestrator, name(), options(), ids, rows);
+            return new HnswTable(orchestrator, name(), graph, mover());
         }
     }
 }

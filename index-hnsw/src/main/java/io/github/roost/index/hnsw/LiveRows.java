@@ -6,6 +6,7 @@ import io.github.roost.core.Vectors;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.index.hnsw.IdFilter.AllowedRows;
 import io.github.roost.index.hnsw.walk.GraphImage;
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.function.ObjLongConsumer;
@@ -157,6 +158,11 @@ final class LiveRows {
     /** Rows alive. */
     int size() {
         return alive.rows().size() - (rows.rows() - count);
+    }
+
+    /** What the rows lie in. */
+    MemorySegment memory() {
+        return rows.image().memory();
     }
 
     MergeChoice.Part asPart() {

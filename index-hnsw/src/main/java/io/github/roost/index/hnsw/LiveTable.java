@@ -4,12 +4,14 @@ import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableFileException;
+import io.github.roost.core.TableMemory;
 import io.github.roost.core.Vectors;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.index.hnsw.LiveRows.Moment;
+import io.github.roost.topology.DomainMemory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -32,7 +34,9 @@ import org.jspecify.annotations.Nullable;
  * number of parts grows with the logarithm of the rows, and a row is built into a graph about as many times.
  *
  * <p>Besides its rows the table keeps on the heap where each id is, some 100 bytes a row. Under more changes than the
- * workers can build, the rows not yet frozen grow, and searches slow down with them.
+ * workers can build, the rows not yet frozen grow, and searches slow down with them. On a machine of several NUMA nodes the
+ * memory of frozen parts follows the table's home ({@link TableMemory}), unless it is mapped from a file; that of rows not yet
+ * frozen lies where they were written from until the home moves.
  *
  * <p>Thread-safe. Changes are made one at a time, by whichever threads ask; searches never wait for them.
  */
@@ -58,15 +62,25 @@ public final class LiveTable implements AutoCloseable {
 
     private volatile int size;
 
+    private final TableMemory memory;
+
     private record Place(LiveRows part, int row) {}
 
-    private LiveTable(Orchestrator orchestrator, String name, GraphOptions options, int dimension, int freezeAfter) {
+    private LiveTable(
+            Orchestrator orchestrator,
+            String name,
+            GraphOptions options,
+            int dimension,
+            int freezeAfter,
+            TableMemory.Mover mover) {
         this.orchestrator = orchestrator;
         this.registration = orchestrator.register(name);
         this.options = options;
         this.dimension = dimension;
         this.freezeAfter = freezeAfter;
         this.freeze = new BackgroundFreeze(name, this::mergeOnce);
+        this.memory = TableMemory.keepAtHome(
+                orchestrator, registration, cluster -> parts.stream().map(LiveRows::memory), mover);
     }
 
     /** Takes over the first parts; returns whether no id is alive twice in them. */
@@ -81,8 +95,9 @@ public final class LiveTable implements AutoCloseable {
             }
             parts = List.copyOf(first);
             size = places.size();
-            return true;
         }
+        memory.allIsNew();
+        return true;
     }
 
     /** {@return a builder with every option at its default} */
@@ -307,6 +322,9 @@ public final class LiveTable implements AutoCloseable {
         synchronized (places) {
             replace(merged, built);
         }
+        if (built != null) {
+            memory.isNew(0, built.memory());
+        }
         return true;
     }
 
@@ -430,7 +448,8 @@ public final class LiveTable implements AutoCloseable {
                 parts.getLast().seal();
             }
         }
-        LiveTable table = new LiveTable(orchestrator, name, saved.options(), saved.dimension(), saved.freezeAfter());
+        LiveTable table = new LiveTable(
+                orchestrator, name, saved.options(), saved.dimension(), saved.freezeAfter(), DomainMemory::migrate);
         if (!table.begin(parts)) {
             table.close();
             throw new TableFileException(file, 0, "holds two rows of one id");
@@ -476,7 +495,7 @@ public final class LiveTable implements AutoCloseable {
          */
         public LiveTable build(Orchestrator orchestrator, int dimension) {
             Vectors.requireRange("dimension", dimension, 1, Vectors.MOST_DIMENSIONS);
-            return new LiveTable(orchestrator, name(), options(), dimension, freezeAfter);
+            return new LiveTable(orchestrator, name(), options(), dimension, freezeAfter, mover());
         }
 
         /**

@@ -3,10 +3,13 @@ package io.github.roost.index.ivf;
 import io.github.roost.core.Metric;
 import io.github.roost.core.TableFileException;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.IntConsumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +34,9 @@ final class IvfRows {
      */
     private volatile long moves;
 
+    /** Told of a list that begins another block: the one before is full then. */
+    private volatile IntConsumer growth = list -> {};
+
     private volatile int size;
     /** Whoever has the lock of this for long has this to itself, before; workers that tidy up share it, before. */
     private final ReadWriteLock tidying = new ReentrantReadWriteLock();
@@ -44,6 +50,17 @@ final class IvfRows {
     /** The lists in force. */
     Lists lists() {
         return lists;
+    }
+
+    /** What a list of those in force lies in. */
+    Stream<MemorySegment> memory(int list) {
+        Lists now = lists;
+        return list < now.count() ? now.rows()[list].memory() : Stream.empty();
+    }
+
+    /** Has someone told of each list that begins another block, under the lock of this; the blocks before are full. */
+    void onGrowth(IntConsumer listener) {
+        growth = listener;
     }
 
     /** Number of rows. */
@@ -80,8 +97,8 @@ final class IvfRows {
                 assigned = destinations(lists, rows);
             }
             locations.reserve(ids.length);
-            int[] places = stage(lists, assigned, ids, rows);
-            publish(lists, assigned, ids, places);
+            Staged staged = stage(lists, assigned, ids, rows);
+            publish(lists, assigned, ids, staged);
             size = locations.size();
         }
     }
@@ -128,9 +145,9 @@ final class IvfRows {
             old.makeWritable(Locations.place(location));
             int[] to = {assigned};
             long[] ids = {id};
-            int[] places = stage(lists, to, ids, new float[][] {row});
+            Staged staged = stage(lists, to, ids, new float[][] {row});
             moves++;
-            publish(lists, to, ids, places);
+            publish(lists, to, ids, staged);
             old.kill(Locations.place(location));
             moves++;
             return Locations.list(location);
@@ -143,17 +160,23 @@ final class IvfRows {
         return assigned;
     }
 
+    /** Rows that no reader sees yet, each at its place; and whether its list has taken memory for it. */
+    private record Staged(int[] places, boolean[] grew) {}
+
     /**
-     * Writes rows to lists where no reader sees them, all or none; their places. {@link #publish} follows. Whatever may find
-     * no memory is done here, so that a change that fails has changed nothing.
+     * Writes rows to lists where no reader sees them, all or none. {@link #publish} follows. Whatever may find no memory is
+     * done here, so that a change that fails has changed nothing.
      */
-    private int[] stage(Lists to, int[] assigned, long[] ids, float[][] rows) {
-        int[] places = new int[ids.length];
+    private Staged stage(Lists to, int[] assigned, long[] ids, float[][] rows) {
+        Staged all = new Staged(new int[ids.length], new boolean[ids.length]);
         int staged = 0;
         try {
             while (staged < ids.length) {
                 note(ids[staged]);
-                places[staged] = to.rows(assigned[staged]).stage(ids[staged], rows[staged]);
+                RowList list = to.rows(assigned[staged]);
+                int blocks = list.blockCount();
+                all.places[staged] = list.stage(ids[staged], rows[staged]);
+                all.grew[staged] = list.blockCount() > blocks && assigned[staged] < to.count();
                 staged++;
             }
         } finally {
@@ -163,14 +186,19 @@ final class IvfRows {
                 }
             }
         }
-        return places;
+        return all;
     }
 
     /** Shows readers what was staged; cannot fail where there is room for the ids. */
-    private void publish(Lists to, int[] assigned, long[] ids, int[] places) {
+    private void publish(Lists to, int[] assigned, long[] ids, Staged staged) {
         for (int i = 0; i < ids.length; i++) {
             to.rows(assigned[i]).publishStaged();
-            locations.put(ids[i], assigned[i], places[i]);
+            locations.put(ids[i], assigned[i], staged.places[i]);
+        }
+        for (int i = 0; i < ids.length; i++) {
+            if (staged.grew[i]) {
+                growth.accept(assigned[i]);
+            }
         }
     }
 
@@ -249,9 +277,9 @@ final class IvfRows {
             to[count[0]] = isCopied ? assigned[place] : after.bufferNumber();
             rows[count[0]++] = isCopied ? copies[place] : from.row(place);
         });
-        int[] places = stage(after, to, ids, rows);
+        Staged staged = stage(after, to, ids, rows);
         moves++;
-        publish(after, to, ids, places);
+        publish(after, to, ids, staged);
         lists = after;
         moves++;
     }

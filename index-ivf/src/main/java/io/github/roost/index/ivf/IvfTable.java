@@ -4,6 +4,7 @@ import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableFileException;
+import io.github.roost.core.TableMemory;
 import io.github.roost.core.Vectors;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.RejectedSearchException;
@@ -13,6 +14,7 @@ import io.github.roost.core.task.Step;
 import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
+import io.github.roost.topology.DomainMemory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -40,6 +42,9 @@ import org.jspecify.annotations.Nullable;
  * returned sees what it did. Rows that are added a few at a time wait, in a buffer that every search scans beside its
  * lists, for batch work to find out their list. A list with many removed rows is compacted as batch work; {@link
  * #rebuild} trains anew when {@link #imbalance} has grown.
+ *
+ * <p>On a machine of several NUMA nodes the memory of each list follows the list's home ({@link TableMemory}), unless it is
+ * mapped from a file; the last block of a list that grows lies where it was written from until the next one is begun.
  *
  * <p>Thread-safe. Searches return at once, and may be waited for also inside another search.
  */
@@ -74,6 +79,7 @@ public final class IvfTable implements AutoCloseable {
     private final ListScanner scannerOfCodedFloats;
     private final int nprobe;
     private final double rerank;
+    private final TableMemory memory;
     /** The rebuild under way, or the last one; guarded by {@link #training}. */
     private CompletableFuture<Void> rebuild = CompletableFuture.completedFuture(null);
 
@@ -84,7 +90,8 @@ public final class IvfTable implements AutoCloseable {
             Training training,
             IvfRows rows,
             int nprobe,
-            double rerank) {
+            double rerank,
+            TableMemory.Mover mover) {
         this.orchestrator = orchestrator;
         this.registration = registration;
         this.scans = new ListSearch(orchestrator, registration, rows::size);
@@ -102,6 +109,8 @@ public final class IvfTable implements AutoCloseable {
         this.scannerOfCodedFloats = training.element() == ElementType.FLOAT32 && kernel.scansCodesFaster()
                 ? CodeScanner.exact(kernel, metric(), dimension())
                 : scanner;
+        this.memory = TableMemory.keepAtHome(orchestrator, registration, rows::memory, mover);
+        rows.onGrowth(memory::isNew);
     }
 
     /** A rebuild may make codes of lists that had none. */
@@ -512,8 +521,16 @@ public final class IvfTable implements AutoCloseable {
     private void compactIfSparse(int list) {
         if (list >= 0 && rows.claimCompaction(list)) {
             Runnable putOff = () -> rows.putOffCompaction(list);
-            maintain(list, () -> rows.tryCompact(list), putOff, putOff);
+            maintain(list, () -> compact(list), putOff, putOff);
         }
+    }
+
+    private boolean compact(int list) {
+        boolean compacted = rows.tryCompact(list);
+        if (compacted) {
+            memory.isNew(list);
+        }
+        return compacted;
     }
 
     /** The next addition or search tries again where this is put off. */
@@ -595,6 +612,7 @@ public final class IvfTable implements AutoCloseable {
                         ? rows.lists().emptied()
                         : training.again(copy.rows(), copy.ids(), nlist(), rows.lists(), locations);
                 rows.exchange(fresh, locations);
+                memory.allIsNew();
             } catch (Throwable failure) {
                 rows.giveUp();
                 throw failure;
@@ -657,7 +675,8 @@ public final class IvfTable implements AutoCloseable {
                 training,
                 rows,
                 Math.min(saved.nprobe(), lists),
-                saved.rerank());
+                saved.rerank(),
+                DomainMemory::migrate);
     }
 
     /** {@return the table's name, as it shows in reports} */
@@ -758,6 +777,7 @@ public final class IvfTable implements AutoCloseable {
         private int leastCoded = Training.LEAST_CODED;
         private boolean keepFloats = true;
         private double rerank = 1.5;
+        private TableMemory.Mover mover = DomainMemory::migrate;
 
         private Builder() {}
 
@@ -866,6 +886,12 @@ public final class IvfTable implements AutoCloseable {
             return this;
         }
 
+        /** What moves the lists' memory, for tests. */
+        Builder mover(TableMemory.Mover value) {
+            this.mover = value;
+            return this;
+        }
+
         /**
          * Sets whether {@link ElementType#INT8} lists keep the floats too, for the candidates of a search to be compared
          * with: 5 bytes a component instead of 1. Without them distances are those to the nearest of 256 values a
@@ -944,7 +970,14 @@ public final class IvfTable implements AutoCloseable {
                     : Math.min(nprobe, lists);
             Registration registration = orchestrator.register(name, lists);
             return new IvfTable(
-                    orchestrator, registration, preparation, training, new IvfRows(filled, locations), probes, rerank);
+                    orchestrator,
+                    registration,
+                    preparation,
+                    training,
+                    new IvfRows(filled, locations),
+                    probes,
+                    rerank,
+                    mover);
         }
 
         private static int defaultNlist(int rows) {

@@ -5,6 +5,7 @@ import io.github.roost.index.ivf.kernel.RowRun;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +20,9 @@ final class RowBlock {
     private final int first;
     private final int capacity;
     private final RowLayout layout;
+    /** What floats and codes lie in. */
+    private final MemorySegment bytes;
+
     private final MemorySegment ids;
     /** All places as floats or halves, or null where only codes are kept. */
     private final @Nullable RowRun floats;
@@ -37,6 +41,7 @@ final class RowBlock {
         this.first = first;
         this.capacity = capacity;
         this.layout = layout;
+        this.bytes = bytes;
         this.ids = memory((long) capacity * Long.BYTES);
         long codesAt = layout.floatBytesOf(capacity);
         long termsAt = codesAt + layout.codeBytesOf(capacity);
@@ -90,6 +95,11 @@ final class RowBlock {
         copy.ids.copyFrom(ids);
         copy.published = published;
         return copy;
+    }
+
+    /** What the block lies in. */
+    Stream<MemorySegment> memory() {
+        return Stream.of(bytes, ids);
     }
 
     boolean isReadOnly() {

@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -135,6 +136,16 @@ final class RowList {
     /** The blocks that readers see now. */
     List<RowBlock> blocks() {
         return List.of(checkedBlocks());
+    }
+
+    /** What the blocks lie in that there are now. */
+    Stream<MemorySegment> memory() {
+        return Arrays.stream(blocks).flatMap(RowBlock::memory);
+    }
+
+    /** How many blocks there are. */
+    int blockCount() {
+        return blocks.length;
     }
 
     /** How many rows readers see now, dead ones among them. */

@@ -276,8 +276,8 @@ class IvfTableTest {
                         .topology(TopologyReader.synthetic("pack:1 core:1 pu:1").read())
                         .ringCapacity(1)
                         .build();
-                IvfTable table = IvfTable.builder().nlist(2).build(cramped, rows);
-                BusyWorker busy = new BusyWorker(cramped, table)) {
+                IvfTable table = IvfTable.builder().nlist(2).build(cramped, rows)) {
+            BusyWorker busy = new BusyWorker(cramped, table);
             CompletableFuture<Neighbors> first = table.search(rows[3], 1, 1);
             assertThatThrownBy(() -> table.search(rows[3], 50, 2)).isInstanceOf(RejectedSearchException.class);
             CompletableFuture<Neighbors> third = table.search(rows[3], 1, 1);
@@ -294,8 +294,8 @@ class IvfTableTest {
         try (Orchestrator one = Orchestrator.builder()
                         .topology(TopologyReader.synthetic("pack:1 core:1 pu:1").read())
                         .build();
-                IvfTable table = IvfTable.builder().nlist(2).build(one, rows);
-                BusyWorker busy = new BusyWorker(one, table)) {
+                IvfTable table = IvfTable.builder().nlist(2).build(one, rows)) {
+            BusyWorker busy = new BusyWorker(one, table);
             CompletableFuture<Neighbors> late =
                     table.search(rows[3], 1, 2, SubmitOptions.DEFAULT.withTimeout(Duration.ofNanos(1)));
             CompletableFuture<Neighbors> patient = table.search(rows[3], 1, 2);

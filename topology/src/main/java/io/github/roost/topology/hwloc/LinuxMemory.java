@@ -6,11 +6,12 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import org.jspecify.annotations.Nullable;
 
-/** Linux's anonymous mappings and its advice on huge pages. Thread-safe. */
+/** Linux's anonymous mappings, its advice on huge pages, and the moving of pages between NUMA nodes. Thread-safe. */
 public final class LinuxMemory {
     private static final int PROT_READ_WRITE = 1 | 2;
     private static final int MAP_PRIVATE_ANONYMOUS = 0x02 | 0x20;
@@ -19,18 +20,57 @@ public final class LinuxMemory {
     private static final int MADV_COLLAPSE = 25;
     private static final long HUGE_PAGE = 2L << 20;
     private static final int EINVAL = 22;
+    private static final int ENOSYS = 38;
+    private static final int MPOL_MF_MOVE = 2;
+    private static final long THIS_PROCESS = 0;
+    /** The smallest that Linux has on any processor. A larger one is named several times, and moved once. */
+    private static final long PAGE = 4_096;
+    /** What one system call is told to move at most, so that what it is told in stays small. */
+    private static final int PAGES_PER_CALL = 1_024;
 
     private static @Nullable LinuxMemory memory;
 
     private final MethodHandle mmap;
     private final MethodHandle munmap;
     private final MethodHandle madvise;
+    private final @Nullable MovePages movePages;
 
     private LinuxMemory(NativeFunctions c) {
         mmap = c.link(
                 "mmap", FunctionDescriptor.of(ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
         munmap = c.link("munmap", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG));
         madvise = c.link("madvise", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT), Errno.CAPTURED);
+        movePages = MovePages.of(c);
+    }
+
+    /** The system call: the C library has no function for it. */
+    private record MovePages(MethodHandle systemCall, long number) {
+        /** Null on processors whose numbers of system calls are not known here. */
+        static @Nullable MovePages of(NativeFunctions c) {
+            if (!c.has("syscall")) {
+                return null;
+            }
+            MethodHandle systemCall = c.link(
+                    "syscall",
+                    FunctionDescriptor.of(
+                            JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG),
+                    Errno.CAPTURED,
+                    Linker.Option.firstVariadicArg(1));
+            return switch (System.getProperty("os.arch", "")) {
+                case "amd64" -> new MovePages(systemCall, 279);
+                case "aarch64", "riscv64" -> new MovePages(systemCall, 239);
+                default -> null;
+            };
+        }
+
+        /** @return 0, or the {@code errno} of the refusal */
+        int move(MemorySegment addresses, MemorySegment nodes, MemorySegment status, long pages, Arena arena)
+                throws Throwable {
+            MemorySegment state = Errno.allocate(arena);
+            long result = (long) systemCall.invokeExact(
+                    state, number, THIS_PROCESS, pages, addresses, nodes, status, (long) MPOL_MF_MOVE);
+            return result >= 0 ? 0 : Errno.of(state);
+        }
     }
 
     /**
@@ -104,6 +144,40 @@ public final class LinuxMemory {
         long skipped = roundUp(segment.address()) - segment.address();
         long bytes = (segment.byteSize() - skipped) / HUGE_PAGE * HUGE_PAGE;
         return bytes <= 0 ? EINVAL : advise(segment.asSlice(skipped, bytes), MADV_COLLAPSE);
+    }
+
+    /**
+     * Moves the pages that a segment touches to a NUMA node now, those excepted that have not been touched and those that the
+     * kernel cannot move, for want of room there among others. Where later pages come from is not changed.
+     *
+     * @return 0, or the {@code errno} of the refusal
+     */
+    public int movePages(MemorySegment segment, int node) {
+        if (movePages == null) {
+            return ENOSYS;
+        }
+        long first = segment.address() / PAGE * PAGE;
+        long pages = (segment.address() + segment.byteSize() - first + PAGE - 1) / PAGE;
+        int most = (int) Math.min(pages, PAGES_PER_CALL);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment addresses = arena.allocate(JAVA_LONG, most);
+            MemorySegment nodes = arena.allocate(JAVA_INT, most);
+            MemorySegment status = arena.allocate(JAVA_INT, most);
+            for (int i = 0; i < most; i++) {
+                nodes.setAtIndex(JAVA_INT, i, node);
+            }
+            int errno = 0;
+            for (long from = 0; from < pages && errno == 0; from += most) {
+                long count = Math.min(most, pages - from);
+                for (long i = 0; i < count; i++) {
+                    addresses.setAtIndex(JAVA_LONG, i, first + (from + i) * PAGE);
+                }
+                errno = movePages.move(addresses, nodes, status, count, arena);
+            }
+            return errno;
+        } catch (Throwable thrown) {
+            throw NativeFunctions.unexpected(thrown);
+        }
     }
 
     private int advise(MemorySegment pages, int advice) {

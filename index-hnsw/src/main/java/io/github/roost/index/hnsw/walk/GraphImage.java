@@ -291,7 +291,8 @@ public final class GraphImage {
         return memory.byteSize();
     }
 
-    MemorySegment memory() {
+    /** The memory itself. */
+    public MemorySegment memory() {
         return memory;
     }
 

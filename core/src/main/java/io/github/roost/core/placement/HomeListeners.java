@@ -1,0 +1,64 @@
+package io.github.roost.core.placement;
+
+import io.github.roost.core.mapping.Mapping;
+import io.github.roost.core.task.HomeListener;
+import io.github.roost.core.task.Registration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Who is told when homes of one table move. Thread-safe. */
+final class HomeListeners {
+    private static final Logger LOG = LoggerFactory.getLogger(HomeListeners.class);
+
+    /** @param hasFailed whether a failure of it has been logged: one that always fails would fill the log */
+    private record Listening(HomeListener listener, AtomicBoolean hasFailed) {}
+
+    private final List<Listening> all = new CopyOnWriteArrayList<>();
+
+    void add(HomeListener listener) {
+        all.add(new Listening(listener, new AtomicBoolean()));
+    }
+
+    boolean isEmpty() {
+        return all.isEmpty();
+    }
+
+    /** Tells each, in the order in which they were added, as long as the table is open. Throws nothing. */
+    void tell(Registration table, Mapping before, Mapping after) {
+        for (Listening each : all) {
+            try {
+                tell(each.listener(), table, before, after);
+            } catch (Throwable failure) {
+                logOnce(table, each, failure);
+            }
+        }
+    }
+
+    private static void tell(HomeListener listener, Registration table, Mapping before, Mapping after) {
+        int first = table.firstSlot();
+        int[] moved = IntStream.range(0, table.clusters())
+                .filter(cluster -> !after.sameHomes(before, first + cluster))
+                .toArray();
+        if (moved.length > 0 && table.isOpen()) {
+            listener.homesMoved(table, moved);
+        }
+    }
+
+    private static void logOnce(Registration table, Listening failed, Throwable failure) {
+        try {
+            if (!failed.hasFailed().getAndSet(true)) {
+                LOG.warn(
+                        "a listener to the homes of table {} failed; it is told of further moves, its further failures"
+                                + " are not logged",
+                        table.name(),
+                        failure);
+            }
+        } catch (Throwable noMemoryToLog) {
+            // What the listener could not do is known to itself; the others are still to be told.
+        }
+    }
+}

@@ -1,0 +1,180 @@
+package io.github.roost.index.hnsw;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.TableMemory;
+import io.github.roost.core.mapping.Mapping;
+import io.github.roost.core.mapping.RemapTrigger;
+import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.Registration;
+import io.github.roost.index.hnsw.walk.ImageFile;
+import io.github.roost.topology.CacheDomain;
+import io.github.roost.topology.Core;
+import io.github.roost.topology.DomainLevel;
+import io.github.roost.topology.MemoryResult;
+import io.github.roost.topology.PinResult;
+import io.github.roost.topology.Topology;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Where tables' memory is moved on machines of one NUMA node and of two, of two domains with a core each. */
+@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class HomeMemoryTest {
+    private static final int ROWS = 2_000;
+    private static final int DIMENSION = 512;
+
+    private record Move(long bytes, int node) {}
+
+    private final BlockingQueue<Move> moves = new LinkedBlockingQueue<>();
+    private final TableMemory.Mover recording = (memory, home) -> {
+        moves.add(new Move(memory.byteSize(), home.numaNodes().getFirst()));
+        return new MemoryResult(true, "");
+    };
+    private final float[][] rows = Fixtures.gaussian(ROWS, DIMENSION, new Random(7));
+
+    private volatile UnaryOperator<Mapping> next = now -> now;
+
+    private Orchestrator machine(int secondNode) {
+        return Orchestrator.builder()
+                .topology(new Topology(
+                        "test",
+                        DomainLevel.L3,
+                        true,
+                        List.of(
+                                new CacheDomain(0, 0, List.of(0), 0, List.of(new Core(0, -1, List.of(0)))),
+                                new CacheDomain(1, 0, List.of(secondNode), 0, List.of(new Core(1, -1, List.of(1)))))))
+                .pinner(core -> new PinResult(core.pus(), List.of(), -1, false, "a made-up machine"))
+                .windows(Duration.ofHours(1), Duration.ofHours(6))
+                .mappingPolicy((now, bytes) -> next.apply(now))
+                .remapTrigger(new RemapTrigger(.01, 0))
+                .build();
+    }
+
+    private void rehome(Orchestrator orchestrator, MappingId id, int domain) {
+        try (Registration weight = orchestrator.register("weight")) {
+            orchestrator.touched(weight.id(), 1, 1_000);
+            next = now -> now.edit(now.slots())
+                    .homes(weight.id().slot(), 0, 1)
+                    .home(id.slot(), domain)
+                    .build();
+            assertThat(orchestrator.endWindow()).isTrue();
+        }
+    }
+
+    private void awaitMoved(long bytes, int node) throws InterruptedException {
+        for (long left = bytes; left > 0; ) {
+            Move move = moves.take();
+            assertThat(move.node()).isEqualTo(node);
+            left -= move.bytes();
+            assertThat(left).isNotNegative();
+        }
+    }
+
+    @Test
+    void aTablesGraphLiesOnItsHomesNodeAndFollowsItToAnother() throws InterruptedException {
+        try (Orchestrator orchestrator = machine(1);
+                HnswTable table = HnswTable.builder().mover(recording).build(orchestrator, rows)) {
+            int home = orchestrator.homes(table.mappingId()).getFirst();
+            awaitMoved(table.bytes(), home);
+
+            rehome(orchestrator, table.mappingId(), 1 - home);
+
+            awaitMoved(table.bytes(), 1 - home);
+            assertThat(moves).isEmpty();
+        }
+    }
+
+    @Test
+    void aGraphThatTakesAnothersPlaceIsMovedToo() throws InterruptedException {
+        try (Orchestrator orchestrator = machine(1);
+                HnswTable table = HnswTable.builder().mover(recording).build(orchestrator, rows)) {
+            int home = orchestrator.homes(table.mappingId()).getFirst();
+            awaitMoved(table.bytes(), home);
+            HnswTable other = HnswTable.builder()
+                    .mover((memory, elsewhere) -> new MemoryResult(true, ""))
+                    .build(orchestrator, Arrays.copyOf(rows, 500));
+
+            table.swap(other);
+
+            awaitMoved(table.bytes(), home);
+        }
+    }
+
+    @Test
+    void aGraphOfAFileIsLeftWhereItIs(@TempDir Path folder) throws Exception {
+        Path file = folder.resolve("table");
+        Orchestrator orchestrator = machine(1);
+        try (HnswTable table = HnswTable.builder()
+                .mover((memory, home) -> new MemoryResult(true, ""))
+                .build(orchestrator, rows)) {
+            table.save(file);
+        }
+        HnswTable opened = new HnswTable(orchestrator, "opened", new FrozenGraph(ImageFile.open(file)), recording);
+        rehome(orchestrator, opened.mappingId(), 1);
+        rehome(orchestrator, opened.mappingId(), 0);
+        orchestrator.close();
+
+        assertThat(moves).isEmpty();
+    }
+
+    @Test
+    void whatALiveTableFreezesIsMovedHome() throws InterruptedException {
+        try (Orchestrator orchestrator = machine(1);
+                LiveTable table =
+                        LiveTable.builder().mover(recording).freezeAfter(64).build(orchestrator, DIMENSION)) {
+            int home = orchestrator.homes(table.mappingId()).getFirst();
+            for (int row = 0; row < 32; row++) {
+                table.put(row, rows[row]);
+            }
+            table.freeze();
+
+            Move frozen = awaitMoveOfFrozen(32);
+            assertThat(frozen.node()).isEqualTo(home);
+
+            rehome(orchestrator, table.mappingId(), 1 - home);
+            Move after = awaitMoveOfFrozen(32);
+            while (after.node() == home) {
+                // The table's begin, if it was looked after late, found the graph there as well.
+                after = awaitMoveOfFrozen(32);
+            }
+            assertThat(after).isEqualTo(new Move(frozen.bytes(), 1 - home));
+        }
+    }
+
+    /** A graph of so many rows; the room for rows to be added is for twice as many. */
+    private Move awaitMoveOfFrozen(long count) throws InterruptedException {
+        Move move = moves.take();
+        while (move.bytes() >= 2 * count * DIMENSION * Float.BYTES) {
+            move = moves.take();
+        }
+        assertThat(move.bytes()).isGreaterThan(count * DIMENSION * Float.BYTES);
+        return move;
+    }
+
+    @Test
+    void onOneNodeNothingIsMoved() throws InterruptedException {
+        Orchestrator orchestrator = machine(0);
+        try (HnswTable table = HnswTable.builder().mover(recording).build(orchestrator, rows);
+                LiveTable live =
+                        LiveTable.builder().mover(recording).freezeAfter(64).build(orchestrator, DIMENSION)) {
+            live.put(1, rows[1]);
+            live.freeze();
+            rehome(orchestrator, table.mappingId(), 0);
+            rehome(orchestrator, table.mappingId(), 1);
+        }
+        orchestrator.close();
+
+        assertThat(moves).isEmpty();
+    }
+}
