@@ -2,6 +2,7 @@ package io.github.roost.index.hnsw;
 
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.index.hnsw.IdFilter.AllowedRows;
 import io.github.roost.index.hnsw.walk.GraphImage;
@@ -63,6 +64,8 @@ final class FrozenGraph {
     /**
      * Searches for the k nearest rows that are in both of two sets; what was touched is reported to the context. The
      * query has been checked.
+     *
+     * @throws DeadlineExceededException if the context says meanwhile that the result is no longer wanted
      */
     Neighbors search(float[] query, int k, int ef, AllowedRows alive, AllowedRows wanted, SearchContext context) {
         int width = width(k, ef);
@@ -73,11 +76,11 @@ final class FrozenGraph {
         int limit;
         if (scanIsShorter(Math.min(nodes, allowed.size()), ef)) {
             limit = ef;
-            walk.scan(image, scratch, limit, allowed, 0, nodes);
+            walk.scan(image, scratch, limit, allowed, 0, nodes, () -> requireWanted(context));
             touchedVectors(scratch, context);
         } else {
             limit = reranked(k, width);
-            walk.walk(image, scratch, width, limit, allowed);
+            walk.walk(image, scratch, width, limit, allowed, () -> requireWanted(context));
             touchedRecords(scratch, context);
             if (wentFar(scratch.computed(), allowed.size(), width)) {
                 return search(query, k, Math.min(WIDER * ef, nodes), alive, wanted, context);
@@ -144,7 +147,8 @@ final class FrozenGraph {
             SearchContext context) {
         WalkScratch scratch = WalkScratch.ofThread().begin(image, width);
         GraphSpace.QueryScale scale = space.write(query, scratch);
-        walk.scan(image, scratch, width, scratch.both(image, alive.nodes(), wanted.nodes()), from, to);
+        NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes());
+        walk.scan(image, scratch, width, allowed, from, to, () -> requireWanted(context));
         touchedVectors(scratch, context);
         Neighbors found = nearest(scratch, scale, k, alive.rows(), wanted.rows());
         return width < to - from && isCrowdedOut(found, k, scratch, width)
@@ -166,6 +170,14 @@ final class FrozenGraph {
     /** A walk by codes loses neighbours at the end of its list, so it is a little wider than what it gives. */
     private int width(int k, int ef) {
         return image.shape().coded() ? Math.max(ef, k + WIDER_BY_CODE) : ef;
+    }
+
+    /** Ends a search whose result nobody wants any more; to be asked at least every 50 us. */
+    static void requireWanted(SearchContext context) {
+        if (context.expired()) {
+            // Where it was cancelled the future is done, and what is thrown is seen by nobody.
+            throw new DeadlineExceededException();
+        }
     }
 
     /** The paper's estimate: N nodes, each a vector, or its codes, and a list of M neighbours. */

@@ -4,6 +4,7 @@ import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Vectors;
+import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.SearchContext;
@@ -25,8 +26,9 @@ import java.util.stream.LongStream;
  *         orchestrator.submit(table.searchFunction(10, 64), query, table.mappingId());
  * }</pre>
  *
- * <p>A search is one call into C (into Java where no native library can be loaded) that walks the whole graph, with marks
- * and heaps that every thread keeps for itself, so searches share nothing that is written. Nothing of the table is on the
+ * <p>A search walks the graph in C (in Java where no native library can be loaded), with marks and heaps of its own, so
+ * searches share nothing that is written. Every 50 us at most it looks whether its result is still wanted, and ends with a
+ * {@link DeadlineExceededException} where it is not. Nothing of the table is on the
  * Java heap; its memory is freed when the table is closed and no longer referred to. Thread-safe.
  */
 public final class HnswTable implements AutoCloseable {
@@ -56,7 +58,7 @@ public final class HnswTable implements AutoCloseable {
      * @param k neighbours wanted, from 1 to 10,000; a table with fewer vectors gives all it has
      * @param ef width of the search, from k to 100,000: larger finds more of the true neighbours and takes longer
      * @return what to submit; it fails with an {@link IllegalArgumentException} where the query is not finite or of
-     *     another dimension
+     *     another dimension, and with a {@link DeadlineExceededException} where it finds its deadline passed
      */
     public SearchFunction<float[], Neighbors> searchFunction(int k, int ef) {
         return searchFunction(k, ef, IdFilter.ALL);

@@ -65,7 +65,7 @@ final class InnerProductLinks {
         for (int i = 0; i < image.shape().dimension(); i++) {
             scratch.setQuery(i, image.value(node, i));
         }
-        walk.walk(image, scratch, width, width, NodeSet.ALL);
+        walk.walk(image, scratch, width, width, NodeSet.ALL, () -> {});
         int[] found = new int[scratch.size()];
         Arrays.setAll(found, scratch::node);
         large[node] = Arrays.stream(found).filter(other -> other != node).toArray();

@@ -5,6 +5,7 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableFileException;
 import io.github.roost.core.Vectors;
+import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.SearchContext;
@@ -18,7 +19,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -168,8 +168,7 @@ public final class LiveTable implements AutoCloseable {
      * @param k neighbours wanted, from 1 to 10,000; a table with fewer rows gives all it has
      * @param ef width of the search in each frozen part, from k to 100,000
      * @return what to submit; it fails with an {@link IllegalArgumentException} where the query is not finite or of
-     *     another dimension, and with a {@link CancellationException} where changes of the table would have it go on
-     *     when its result is no longer wanted
+     *     another dimension, and with a {@link DeadlineExceededException} where it finds its deadline passed
      */
     public SearchFunction<float[], Neighbors> searchFunction(int k, int ef) {
         return searchFunction(k, ef, IdFilter.ALL);
@@ -230,13 +229,16 @@ public final class LiveTable implements AutoCloseable {
     private Neighbors search(float[] query, int k, int ef, IdFilter filter, SearchContext context) {
         List<Neighbors> found = new ArrayList<>();
         List<LiveRows> searched = List.of();
-        for (int wanted = k; true; requireWanted(context)) {
+        for (int wanted = k; true; FrozenGraph.requireWanted(context)) {
             List<LiveRows> all = parts;
             if (!beginsWith(all, searched)) {
                 found.clear();
                 searched = List.of();
             }
             for (LiveRows part : all.subList(searched.size(), all.size())) {
+                if (!found.isEmpty()) {
+                    FrozenGraph.requireWanted(context);
+                }
                 part.search(query, wanted, Math.max(ef, wanted), filter, context, found);
             }
             searched = all;
@@ -255,13 +257,6 @@ public final class LiveTable implements AutoCloseable {
 
     private static boolean beginsWith(List<LiveRows> all, List<LiveRows> first) {
         return first.size() <= all.size() && all.subList(0, first.size()).equals(first);
-    }
-
-    /** A late result that is whole is still given; one that takes another turn to be whole is not. */
-    private void requireWanted(SearchContext context) {
-        if (context.expired()) {
-            throw new CancellationException("a search of table " + name() + " went on until nobody wanted its result");
-        }
     }
 
     /**
