@@ -68,27 +68,44 @@ final class FrozenGraph {
      * @throws DeadlineExceededException if the context says meanwhile that the result is no longer wanted
      */
     Neighbors search(float[] query, int k, int ef, AllowedRows alive, AllowedRows wanted, SearchContext context) {
+        WalkScratch scratch = WalkScratch.take();
+        try {
+            return search(query, k, ef, alive, wanted, context, scratch);
+        } finally {
+            scratch.giveBack();
+        }
+    }
+
+    private Neighbors search(
+            float[] query,
+            int k,
+            int ef,
+            AllowedRows alive,
+            AllowedRows wanted,
+            SearchContext context,
+            WalkScratch scratch) {
+        Runnable betweenPieces = () -> requireWanted(context);
         int width = width(k, ef);
-        WalkScratch scratch = WalkScratch.ofThread().begin(image, width);
+        scratch.begin(image, width);
         GraphSpace.QueryScale scale = space.write(query, scratch);
         int nodes = image.shape().nodes();
-        NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes());
+        NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes(), betweenPieces);
         int limit;
         if (scanIsShorter(Math.min(nodes, allowed.size()), ef)) {
             limit = ef;
-            walk.scan(image, scratch, limit, allowed, 0, nodes, () -> requireWanted(context));
+            walk.scan(image, scratch, limit, allowed, 0, nodes, betweenPieces);
             touchedVectors(scratch, context);
         } else {
             limit = reranked(k, width);
-            walk.walk(image, scratch, width, limit, allowed, () -> requireWanted(context));
+            walk.walk(image, scratch, width, limit, allowed, betweenPieces);
             touchedRecords(scratch, context);
             if (wentFar(scratch.computed(), allowed.size(), width)) {
-                return search(query, k, Math.min(WIDER * ef, nodes), alive, wanted, context);
+                return search(query, k, Math.min(WIDER * ef, nodes), alive, wanted, context, scratch);
             }
         }
         Neighbors found = nearest(scratch, scale, k, alive.rows(), wanted.rows());
         return ef < nodes && isCrowdedOut(found, k, scratch, limit)
-                ? search(query, k, wider(ef, nodes), alive, wanted, context)
+                ? search(query, k, wider(ef, nodes), alive, wanted, context, scratch)
                 : found;
     }
 
@@ -125,15 +142,24 @@ final class FrozenGraph {
             return IntStream.range(0, nodes).toArray();
         }
         int width = width(k, ef);
-        WalkScratch scratch = WalkScratch.ofThread().begin(image, width);
-        space.write(query, scratch);
-        return GraphWalks.visits(image, scratch, width);
+        WalkScratch scratch = WalkScratch.take();
+        try {
+            space.write(query, scratch.begin(image, width));
+            return GraphWalks.visits(image, scratch, width);
+        } finally {
+            scratch.giveBack();
+        }
     }
 
     /** As {@link #search}, by looking at every node from {@code from} to {@code to} exclusive. */
     Neighbors scan(
             float[] query, int k, AllowedRows alive, AllowedRows wanted, int from, int to, SearchContext context) {
-        return scan(query, k, k, alive, wanted, from, to, context);
+        WalkScratch scratch = WalkScratch.take();
+        try {
+            return scan(query, k, k, alive, wanted, from, to, context, scratch);
+        } finally {
+            scratch.giveBack();
+        }
     }
 
     private Neighbors scan(
@@ -144,15 +170,17 @@ final class FrozenGraph {
             AllowedRows wanted,
             int from,
             int to,
-            SearchContext context) {
-        WalkScratch scratch = WalkScratch.ofThread().begin(image, width);
+            SearchContext context,
+            WalkScratch scratch) {
+        Runnable betweenPieces = () -> requireWanted(context);
+        scratch.begin(image, width);
         GraphSpace.QueryScale scale = space.write(query, scratch);
-        NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes());
-        walk.scan(image, scratch, width, allowed, from, to, () -> requireWanted(context));
+        NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes(), betweenPieces);
+        walk.scan(image, scratch, width, allowed, from, to, betweenPieces);
         touchedVectors(scratch, context);
         Neighbors found = nearest(scratch, scale, k, alive.rows(), wanted.rows());
         return width < to - from && isCrowdedOut(found, k, scratch, width)
-                ? scan(query, k, wider(width, to - from), alive, wanted, from, to, context)
+                ? scan(query, k, wider(width, to - from), alive, wanted, from, to, context, scratch)
                 : found;
     }
 

@@ -117,7 +117,8 @@ public final class HnswTable implements AutoCloseable {
     private Neighbors search(float[] query, int k, int ef, IdFilter filter, SearchContext context) {
         Vectors.require("query", query, dimension, metric);
         FrozenGraph searched = graph;
-        return searched.search(query, k, ef, AllowedRows.ALL, filter.rowsOf(searched.image()), context);
+        AllowedRows wanted = filter.rowsOf(searched.image(), () -> FrozenGraph.requireWanted(context));
+        return searched.search(query, k, ef, AllowedRows.ALL, wanted, context);
     }
 
     /**

@@ -4,6 +4,7 @@ import static io.github.roost.index.hnsw.walk.GraphImage.INT;
 import static io.github.roost.index.hnsw.walk.GraphImage.LONG;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
+import io.github.roost.core.ScratchPool;
 import io.github.roost.core.Vectors;
 import io.github.roost.topology.DomainMemory;
 import java.lang.foreign.Arena;
@@ -11,15 +12,18 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one search needs besides the table: the query, marks, heaps, and what was found. Off-heap, kept from search to
- * search and shared by all tables a thread searches; grown to the largest, but only pages that are touched cost memory.
- * Belongs to one thread.
+ * What one search needs besides the table: the query, marks, heaps, and what was found. Off-heap, lent from search to search
+ * whatever table or thread it is of; grown to the largest table, but only pages that are touched cost memory. Belongs to one
+ * search.
  */
 public final class WalkScratch {
     /** The lanes in which every walk sums, so that all give the same bits. */
     static final int LANES = 16;
 
-    private static final ThreadLocal<WalkScratch> OF_THREAD = ThreadLocal.withInitial(WalkScratch::new);
+    private static final ScratchPool<WalkScratch> POOL = new ScratchPool<>(WalkScratch::new);
+    /** Words of a set that are copied, or joined, before it is seen whether the search is still wanted. */
+    private static final int RUN = 4_096;
+
     private static final int ENTRY_BYTES = Long.BYTES;
 
     private static final int PROGRESS_BYTES = 128;
@@ -47,9 +51,15 @@ public final class WalkScratch {
 
     private WalkScratch() {}
 
-    /** The calling thread's. */
-    public static WalkScratch ofThread() {
-        return OF_THREAD.get();
+    /** One that no other search has; to be {@linkplain #giveBack given back} in a {@code finally} block. */
+    public static WalkScratch take() {
+        return POOL.take();
+    }
+
+    /** Ends its use by the search that took it. */
+    public void giveBack() {
+        inJava = null;
+        POOL.giveBack(this);
     }
 
     /** Makes room for a search of this width; {@link #setQuery} comes next. */
@@ -101,16 +111,26 @@ public final class WalkScratch {
         inJava = null;
     }
 
-    /** The nodes of an image that are in both sets; valid until the next call or search. */
-    public NodeSet both(GraphImage image, NodeSet a, NodeSet b) {
-        if (a == NodeSet.ALL || b == NodeSet.ALL) {
-            return a == NodeSet.ALL ? b : a;
+    /**
+     * The nodes of an image that are in both sets, where walks can read them; valid until the next call or search.
+     *
+     * @param betweenRuns runs every few microseconds
+     */
+    public NodeSet both(GraphImage image, NodeSet a, NodeSet b, Runnable betweenRuns) {
+        if (a != NodeSet.ALL && b != NodeSet.ALL) {
+            return a.and(b, roomForSet(image), RUN, betweenRuns);
         }
+        NodeSet one = a == NodeSet.ALL ? b : a;
+        NodeSet offHeap = one.offHeap();
+        return offHeap != null ? offHeap : one.copyTo(roomForSet(image), RUN, betweenRuns);
+    }
+
+    private MemorySegment roomForSet(GraphImage image) {
         long bytes = (image.shape().nodes() / Long.SIZE + 1L) * Long.BYTES;
         if (common.byteSize() < bytes) {
             common = zeroes(bytes);
         }
-        return a.and(b, common);
+        return common;
     }
 
     private static MemorySegment zeroes(long bytes) {

@@ -20,6 +20,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class GraphWalkTest {
     private static final GraphWalk ORACLE = GraphWalks.available().getLast();
 
+    private static final WalkScratch SCRATCH = WalkScratch.take();
+
     private record Hits(List<Integer> nodes, List<Float> distances, long computed) {
         static Hits of(WalkScratch scratch) {
             List<Integer> nodes = new ArrayList<>();
@@ -99,7 +101,7 @@ class GraphWalkTest {
             Metric metric = trial % 3 == 0 ? Metric.INNER_PRODUCT : Metric.SQUARED_L2;
             boolean coded = trial % 2 == 0;
             GraphImage image = image(metric, coded, 1 + random.nextInt(100), 1 + random.nextInt(400), random);
-            NodeSet allowed = trial % 4 < 2 ? NodeSet.ALL : some(image, random);
+            NodeSet allowed = offHeap(image, SCRATCH, trial % 4 < 2 ? NodeSet.ALL : some(image, random));
             int nodes = image.shape().nodes();
             int width = 1 + random.nextInt(2 * nodes);
             float[] query = vector(image.shape().dimension(), random);
@@ -205,26 +207,36 @@ class GraphWalkTest {
     void nodesOutsideTheTableAreRefused(int from, int to) {
         GraphImage image = image(Metric.SQUARED_L2, false, 8, 10, new Random(4));
         for (GraphWalk walk : GraphWalks.available()) {
-            assertThatThrownBy(() ->
-                            walk.scanOn(image, WalkScratch.ofThread().begin(image, 1), 1, NodeSet.ALL, from, to, 64))
+            assertThatThrownBy(() -> walk.scanOn(image, SCRATCH.begin(image, 1), 1, NodeSet.ALL, from, to, 64))
                     .hasMessageContaining("nodes must be within 0 and 10");
         }
     }
 
     private static Hits walk(GraphWalk walk, GraphImage image, float[] query, int width, NodeSet allowed) {
         WalkScratch scratch = begin(image, query, width);
-        walk.walk(image, scratch, width, 1 + width / 2, allowed, () -> {});
+        walk.walk(image, scratch, width, 1 + width / 2, offHeap(image, scratch, allowed), () -> {});
         return Hits.of(scratch);
     }
 
     private static Hits scan(GraphWalk walk, GraphImage image, float[] query, int width, NodeSet allowed, int from) {
         WalkScratch scratch = begin(image, query, width);
-        walk.scan(image, scratch, width, allowed, from, image.shape().nodes(), () -> {});
+        walk.scan(
+                image,
+                scratch,
+                width,
+                offHeap(image, scratch, allowed),
+                from,
+                image.shape().nodes(),
+                () -> {});
         return Hits.of(scratch);
     }
 
+    private static NodeSet offHeap(GraphImage image, WalkScratch scratch, NodeSet set) {
+        return scratch.both(image, set, NodeSet.ALL, () -> {});
+    }
+
     private static WalkScratch begin(GraphImage image, float[] query, int width) {
-        WalkScratch scratch = WalkScratch.ofThread().begin(image, width);
+        WalkScratch scratch = SCRATCH.begin(image, width);
         for (int i = 0; i < query.length; i++) {
             scratch.setQuery(i, query[i]);
         }
