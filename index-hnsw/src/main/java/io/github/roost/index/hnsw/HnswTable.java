@@ -9,6 +9,7 @@ import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.index.hnsw.IdFilter.AllowedRows;
 import io.github.roost.index.hnsw.walk.ImageFile;
 import java.io.IOException;
@@ -93,7 +94,21 @@ public final class HnswTable implements AutoCloseable {
      * @return completes with at most k neighbours, nearest first
      */
     public CompletableFuture<Neighbors> search(float[] query, int k, int ef) {
-        return submit(query, searchFunction(k, ef));
+        return search(query, k, ef, IdFilter.ALL, SubmitOptions.DEFAULT);
+    }
+
+    /**
+     * Submits one search with a deadline or priority; as {@link #searchFunction(int, int)}.
+     *
+     * @param query finite, of the table's dimension
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param ef width of the search, from k to 100,000
+     * @param options how to treat it
+     * @return completes with at most k neighbours, nearest first; with a {@link DeadlineExceededException} where the
+     *     deadline passes before it is through
+     */
+    public CompletableFuture<Neighbors> search(float[] query, int k, int ef, SubmitOptions options) {
+        return search(query, k, ef, IdFilter.ALL, options);
     }
 
     /**
@@ -106,12 +121,23 @@ public final class HnswTable implements AutoCloseable {
      * @return completes with at most k neighbours, nearest first
      */
     public CompletableFuture<Neighbors> search(float[] query, int k, int ef, IdFilter filter) {
-        return submit(query, searchFunction(k, ef, filter));
+        return search(query, k, ef, filter, SubmitOptions.DEFAULT);
     }
 
-    private CompletableFuture<Neighbors> submit(float[] query, SearchFunction<float[], Neighbors> search) {
+    /**
+     * Submits one filtered search with a deadline or priority; as {@link #searchFunction(int, int, IdFilter)}.
+     *
+     * @param query finite, of the table's dimension
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param ef width of the search, from k to 100,000
+     * @param filter what may be found
+     * @param options how to treat it
+     * @return completes with at most k neighbours, nearest first; with a {@link DeadlineExceededException} where the
+     *     deadline passes before it is through
+     */
+    public CompletableFuture<Neighbors> search(float[] query, int k, int ef, IdFilter filter, SubmitOptions options) {
         Vectors.require("query", query, dimension, metric);
-        return orchestrator.submit(search, query, mappingId());
+        return orchestrator.submit(searchFunction(k, ef, filter), query, mappingId(), options);
     }
 
     private Neighbors search(float[] query, int k, int ef, IdFilter filter, SearchContext context) {

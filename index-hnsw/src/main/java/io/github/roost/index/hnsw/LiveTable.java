@@ -10,6 +10,7 @@ import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.index.hnsw.LiveRows.Moment;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -199,7 +200,21 @@ public final class LiveTable implements AutoCloseable {
      * @return completes with at most k neighbours, nearest first
      */
     public CompletableFuture<Neighbors> search(float[] query, int k, int ef) {
-        return search(query, k, ef, IdFilter.ALL);
+        return search(query, k, ef, IdFilter.ALL, SubmitOptions.DEFAULT);
+    }
+
+    /**
+     * Submits one search with a deadline or priority; as {@link #searchFunction(int, int)}.
+     *
+     * @param query finite, of the table's dimension
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param ef width of the search in each frozen part, from k to 100,000
+     * @param submitOptions how to treat it
+     * @return completes with at most k neighbours, nearest first; with a {@link DeadlineExceededException} where the
+     *     deadline passes before it is through
+     */
+    public CompletableFuture<Neighbors> search(float[] query, int k, int ef, SubmitOptions submitOptions) {
+        return search(query, k, ef, IdFilter.ALL, submitOptions);
     }
 
     /**
@@ -212,8 +227,24 @@ public final class LiveTable implements AutoCloseable {
      * @return completes with at most k neighbours, nearest first
      */
     public CompletableFuture<Neighbors> search(float[] query, int k, int ef, IdFilter filter) {
+        return search(query, k, ef, filter, SubmitOptions.DEFAULT);
+    }
+
+    /**
+     * Submits one filtered search with a deadline or priority; as {@link #searchFunction(int, int, IdFilter)}.
+     *
+     * @param query finite, of the table's dimension
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param ef width of the search in each frozen part, from k to 100,000
+     * @param filter what may be found
+     * @param submitOptions how to treat it
+     * @return completes with at most k neighbours, nearest first; with a {@link DeadlineExceededException} where the
+     *     deadline passes before it is through
+     */
+    public CompletableFuture<Neighbors> search(
+            float[] query, int k, int ef, IdFilter filter, SubmitOptions submitOptions) {
         Vectors.require("query", query, dimension, options.metric());
-        return orchestrator.submit(searchFunction(k, ef, filter), query, mappingId());
+        return orchestrator.submit(searchFunction(k, ef, filter), query, mappingId(), submitOptions);
     }
 
     /**
