@@ -45,7 +45,7 @@ INLINE void measure(const struct search *search, int32_t *nodes, int32_t count, 
             distances[i + row] = *term(image, nodes[i + row]) + search->slope * distances[i + row];
         }
     }
-    *search->computed += count;
+    search->progress->computed += count;
 }
 
 #include "walk_body.h"

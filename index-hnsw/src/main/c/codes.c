@@ -30,7 +30,7 @@ static int32_t start_of(const int8_t *weights, int32_t dimension) {
 
 static int32_t nearest(float value) { return (int32_t)((value + ROUNDER) - ROUNDER); }
 
-void weigh(struct search *search, int8_t *weights) {
+void weigh(const struct search *search, int8_t *weights) {
     const struct image *image = search->image;
     const int32_t dimension = image->dimension;
     const float *middles = (const float *)((const uint8_t *)image + image->steps_at);
@@ -65,9 +65,18 @@ void weigh(struct search *search, int8_t *weights) {
             low[i] = (int8_t)(weight - high[i] * HIGH_UNIT);
         }
     }
-    search->high = high;
-    search->low = fine ? low : 0;
-    search->high_start = start_of(high, dimension);
-    search->low_start = fine ? start_of(low, dimension) : 0;
-    search->slope = search->inner_product ? -unit : -2 * unit;
+    struct progress *progress = search->progress;
+    progress->fine = fine;
+    progress->high_start = start_of(high, dimension);
+    progress->low_start = fine ? start_of(low, dimension) : 0;
+    progress->slope = search->inner_product ? -unit : -2 * unit;
+}
+
+void use_weights(struct search *search, const int8_t *weights) {
+    const struct progress *progress = search->progress;
+    search->high = weights;
+    search->low = progress->fine ? weights + MOST_DIMENSIONS : 0;
+    search->high_start = progress->high_start;
+    search->low_start = progress->low_start;
+    search->slope = progress->slope;
 }

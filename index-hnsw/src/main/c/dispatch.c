@@ -1,4 +1,7 @@
 /* The exported functions, and the one place that knows which instruction sets there are. */
+#include <stddef.h>
+
+#include "heap.h"
 #include "walk.h"
 
 #if defined(__aarch64__)
@@ -7,6 +10,10 @@
 #define HWCAP_ASIMDDP (1 << 20)
 #endif
 #endif
+
+_Static_assert(offsetof(struct progress, size) == 4 && offsetof(struct progress, logged) == 8 &&
+                   offsetof(struct progress, computed) == 16 && sizeof(struct progress) <= 128,
+               "as in WalkScratch.java");
 
 enum isa { PORTABLE, AVX2, AVX512, NEON };
 
@@ -30,89 +37,173 @@ int32_t roost_hnsw_supports(int32_t isa) {
 }
 
 /* The walk over floats; `isa` must be supported. */
-static int32_t walk_floats(int32_t isa, const struct search *search) {
+static void walk_floats(int32_t isa, const struct search *search) {
     switch (isa) {
 #if defined(__x86_64__)
         case AVX2:
-            return walk_avx2(search);
+            walk_avx2(search);
+            return;
         case AVX512:
-            return walk_avx512(search);
+            walk_avx512(search);
+            return;
 #elif defined(__aarch64__)
         case NEON:
-            return walk_neon(search);
+            walk_neon(search);
+            return;
 #endif
         default:
-            return walk_portable(search);
+            walk_portable(search);
     }
 }
 
 /* The walk over codes, with what this CPU has of an instruction set for whole numbers. */
-static int32_t walk_codes(int32_t isa, const struct search *search) {
+static void walk_codes(int32_t isa, const struct search *search) {
     switch (isa) {
 #if defined(__x86_64__)
         case AVX2:
-            return walk_codes_avx2(search);
+            walk_codes_avx2(search);
+            return;
         case AVX512:
-            return __builtin_cpu_supports("avx512vnni") ? walk_codes_vnni(search) : walk_codes_avx2(search);
+            if (__builtin_cpu_supports("avx512vnni")) {
+                walk_codes_vnni(search);
+            } else {
+                walk_codes_avx2(search);
+            }
+            return;
 #elif defined(__aarch64__)
         case NEON:
-            return getauxval(AT_HWCAP) & HWCAP_ASIMDDP ? walk_codes_dot(search) : walk_codes_neon(search);
+            if (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) {
+                walk_codes_dot(search);
+            } else {
+                walk_codes_neon(search);
+            }
+            return;
 #endif
         default:
-            return walk_codes_portable(search);
+            walk_codes_portable(search);
     }
 }
 
-static int32_t rerank(int32_t isa, const struct search *search, int32_t size) {
+static void rerank(int32_t isa, const struct search *search) {
     switch (isa) {
 #if defined(__x86_64__)
         case AVX2:
-            return rerank_avx2(search, size);
+            rerank_avx2(search);
+            return;
         case AVX512:
-            return rerank_avx512(search, size);
+            rerank_avx512(search);
+            return;
 #elif defined(__aarch64__)
         case NEON:
-            return rerank_neon(search, size);
+            rerank_neon(search);
+            return;
 #endif
         default:
-            return rerank_portable(search, size);
+            rerank_portable(search);
     }
+}
+
+static void scan(int32_t isa, const struct search *search, int64_t to) {
+    switch (isa) {
+#if defined(__x86_64__)
+        case AVX2:
+            scan_avx2(search, to);
+            return;
+        case AVX512:
+            scan_avx512(search, to);
+            return;
+#elif defined(__aarch64__)
+        case NEON:
+            scan_neon(search, to);
+            return;
+#endif
+        default:
+            scan_portable(search, to);
+    }
+}
+
+/* How many marks are taken off in the time of a distance. */
+#define FORGOTTEN_PER_DISTANCE 8
+
+static void forget(const struct search *search) {
+    struct progress *progress = search->progress;
+    if (progress->left <= 0) return;
+    int64_t end = progress->next + progress->left * FORGOTTEN_PER_DISTANCE;
+    if (end > progress->logged) end = progress->logged;
+    progress->left -= (end - progress->next) / FORGOTTEN_PER_DISTANCE;
+    for (int64_t i = progress->next; i < end; i++) search->visited[search->log[i] / 64] = 0;
+    progress->next = end;
+    if (end == progress->logged) {
+        progress->next = progress->size;
+        progress->phase = SORTING;
+    }
+}
+
+/* Goes on making a list, nearest first, of a heap of which `next` entries are left; whether it is one. */
+static int sort(const struct search *search) {
+    struct progress *progress = search->progress;
+    while (progress->next > 1 && progress->left > 0) {
+        progress->next = sort_one(search->found, progress->next);
+        progress->left--;
+    }
+    return progress->next <= 1;
 }
 
 /*
- * Arguments as in struct search; `isa` must be supported. Of what a walk over codes has found the first `most_reranked` are
- * measured again, and the rest is dropped; `weights` has room for
- * twice MOST_DIMENSIONS.
+ * Goes on with a walk; whether it is done. Arguments as in struct search, the same at every call; `isa` must be supported.
+ * Of what a walk over codes has found the first `most_reranked` are measured again, and the rest is dropped; `weights` has
+ * room for twice MOST_DIMENSIONS.
  */
 int32_t roost_hnsw_walk(int32_t isa, const struct image *image, const float *query, int32_t inner_product,
                         int32_t width, int32_t most_reranked, const uint64_t *allowed, uint64_t *visited,
-                        int64_t *candidates, int32_t *log, int64_t *found, int8_t *weights, int64_t *computed) {
-    struct search search = {image,   query,      inner_product, width, allowed,
-                            visited, candidates, log,           found, computed, 0, 0, 0, 0, 0};
-    *computed = 0;
-    if (!image->coded) return walk_floats(isa, &search);
-    weigh(&search, weights);
-    int32_t size = walk_codes(isa, &search);
-    return rerank(isa, &search, size < most_reranked ? size : most_reranked);
+                        int64_t *candidates, int32_t *log, int64_t *found, int8_t *weights,
+                        struct progress *progress, int32_t budget) {
+    struct search search = {image, query,    inner_product, width, allowed, visited, candidates, log,
+                            found, progress, budget,        0,     0,       0,       0,          0};
+    progress->left = budget;
+    if (image->coded) {
+        if (progress->phase == BEGUN) weigh(&search, weights);
+        use_weights(&search, weights);
+    }
+    if (progress->phase <= WALKING) {
+        if (image->coded) {
+            walk_codes(isa, &search);
+        } else {
+            walk_floats(isa, &search);
+        }
+    }
+    if (progress->phase == FORGETTING) forget(&search);
+    if (progress->phase == SORTING && sort(&search)) {
+        progress->phase = DONE;
+        if (image->coded) {
+            if (progress->size > most_reranked) progress->size = most_reranked;
+            progress->next = 0;
+            progress->phase = RERANKING;
+        }
+    }
+    if (progress->phase == RERANKING) {
+        rerank(isa, &search);
+        if (progress->phase == SORTING_AGAIN) progress->next = progress->size;
+    }
+    if (progress->phase == SORTING_AGAIN && sort(&search)) progress->phase = DONE;
+    return progress->phase == DONE;
 }
 
-/* Looks at the vectors of the nodes `from` to `to` exclusive. */
+/* Goes on looking at the vectors of the nodes `from` to `to` exclusive; as above. */
 int32_t roost_hnsw_scan(int32_t isa, const struct image *image, const float *query, int32_t inner_product,
                         int32_t width, const uint64_t *allowed, int64_t from, int64_t to, int64_t *found,
-                        int64_t *computed) {
-    const struct search search = {image, query, inner_product, width, allowed, 0, 0, 0, found, computed, 0, 0, 0, 0, 0};
-    *computed = 0;
-    switch (isa) {
-#if defined(__x86_64__)
-        case AVX2:
-            return scan_avx2(&search, from, to);
-        case AVX512:
-            return scan_avx512(&search, from, to);
-#elif defined(__aarch64__)
-        case NEON:
-            return scan_neon(&search, from, to);
-#endif
-        default:
-            return scan_portable(&search, from, to);
+                        struct progress *progress, int32_t budget) {
+    const struct search search = {image, query,    inner_product, width, allowed, 0, 0, 0,
+                                  found, progress, budget,        0,     0,       0, 0, 0};
+    progress->left = budget;
+    if (progress->phase == BEGUN) {
+        progress->next = from;
+        progress->phase = WALKING;
     }
+    if (progress->phase == WALKING) {
+        scan(isa, &search, to);
+        if (progress->phase == SORTING) progress->next = progress->size;
+    }
+    if (progress->phase == SORTING && sort(&search)) progress->phase = DONE;
+    return progress->phase == DONE;
 }

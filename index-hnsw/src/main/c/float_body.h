@@ -63,49 +63,70 @@ INLINE void measure(const struct search *search, int32_t *nodes, int32_t count, 
             measure_tile(search, 0, nodes + i, distances + i);
         }
     }
-    *search->computed += count;
+    search->progress->computed += count;
 }
 
 #include "walk_body.h"
 
 /* How many rows a scan measures together. */
 #define SCAN_RUN (16 * TILE)
+/* How many nodes that are not allowed, or are not looked at one by one, a scan passes in the time of a distance. */
+#define PASSED_PER_DISTANCE 512
 
-int32_t SCAN(const struct search *search, int64_t from, int64_t to) {
-    int32_t nodes[SCAN_RUN];
+INLINE int32_t scan_run(const struct search *search, int32_t *nodes, int32_t count, int32_t size) {
     float distances[SCAN_RUN] __attribute__((aligned(64)));
-    int32_t size = 0;
-    int32_t count = 0;
-    for (int64_t node = from; node < to; node++) {
-        if (search->allowed != 0 && search->allowed[node / 64] == 0) {
-            node |= 63;
-            continue;
-        }
-        if (allows(search->allowed, node)) nodes[count++] = (int32_t)node;
-        if (count == SCAN_RUN) {
-            measure(search, nodes, count, distances);
-            for (int32_t i = 0; i < count; i++) size = keep(search, size, key(distances[i], nodes[i]));
-            count = 0;
-        }
-    }
-    if (count > 0) {
-        measure(search, nodes, count, distances);
-        for (int32_t i = 0; i < count; i++) size = keep(search, size, key(distances[i], nodes[i]));
-    }
-    sort_farthest(search->found, size);
+    measure(search, nodes, count, distances);
+    for (int32_t i = 0; i < count; i++) size = keep(search, size, key(distances[i], nodes[i]));
     return size;
 }
 
-int32_t RERANK(const struct search *search, int32_t size) {
+void SCAN(const struct search *search, int64_t to) {
+    struct progress *progress = search->progress;
+    const uint64_t *allowed = search->allowed;
+    int32_t nodes[SCAN_RUN];
+    int32_t size = progress->size;
+    int32_t count = 0;
+    int64_t left = progress->left;
+    int64_t node = progress->next;
+    int64_t end = to - node < left * PASSED_PER_DISTANCE ? to : node + left * PASSED_PER_DISTANCE;
+    while (node < end && left > 0) {
+        if (allowed != 0) {
+            uint64_t rest = allowed[node / 64] >> (node % 64);
+            node = rest == 0 ? (node | 63) + 1 : node + __builtin_ctzll(rest);
+            if (rest == 0 || node >= end) continue;
+        }
+        nodes[count++] = (int32_t)node++;
+        left--;
+        if (count == SCAN_RUN) {
+            size = scan_run(search, nodes, count, size);
+            count = 0;
+        }
+    }
+    if (count > 0) size = scan_run(search, nodes, count, size);
+    progress->size = size;
+    progress->next = node;
+    /* What it has passed was a share of its own. */
+    progress->left = node >= end && end < to ? 0 : left;
+    if (node >= to) progress->phase = SORTING;
+}
+
+/* A vector is four times as many bytes as its codes, in which the budget is. */
+#define RERANK_COST 4
+
+void RERANK(const struct search *search) {
+    struct progress *progress = search->progress;
     int32_t nodes[SCAN_RUN];
     float distances[SCAN_RUN] __attribute__((aligned(64)));
-    for (int32_t from = 0; from < size; from += SCAN_RUN) {
-        int32_t count = size - from < SCAN_RUN ? size - from : SCAN_RUN;
+    const int32_t most = search->budget / RERANK_COST < SCAN_RUN ? search->budget / RERANK_COST : SCAN_RUN;
+    while (progress->next < progress->size && progress->left > 0) {
+        const int32_t from = (int32_t)progress->next;
+        const int32_t count = progress->size - from < most ? progress->size - from : most;
         for (int32_t i = 0; i < count; i++) nodes[i] = node_of(search->found[from + i]);
         for (int32_t i = 0; i < count && i < AHEAD; i++) prefetch_row(search->image, nodes[i]);
         measure(search, nodes, count, distances);
         for (int32_t i = 0; i < count; i++) push_farthest(search->found, from + i, key(distances[i], nodes[i]));
+        progress->next += count;
+        progress->left -= RERANK_COST * count;
     }
-    sort_farthest(search->found, size);
-    return size;
+    if (progress->next == progress->size) progress->phase = SORTING_AGAIN;
 }

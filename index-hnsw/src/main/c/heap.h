@@ -66,14 +66,13 @@ static inline void replace_farthest(int64_t *heap, int64_t size, int64_t entry) 
     heap[at] = entry;
 }
 
-/* Turns a heap with the farthest at its root into a list, nearest first. */
-static inline void sort_farthest(int64_t *heap, int64_t size) {
-    while (size > 1) {
-        int64_t farthest = heap[0];
-        size--;
-        replace_farthest(heap, size, heap[size]);
-        heap[size] = farthest;
-    }
+/* Moves the farthest of a heap of `size` entries, its root, behind the others; returns how many these are. */
+static inline int64_t sort_one(int64_t *heap, int64_t size) {
+    int64_t farthest = heap[0];
+    size--;
+    replace_farthest(heap, size, heap[size]);
+    heap[size] = farthest;
+    return size;
 }
 
 #endif

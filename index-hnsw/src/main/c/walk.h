@@ -53,10 +53,57 @@ struct image {
     int32_t level_counts[MAX_LEVELS];
 };
 
+/* What a search is at. */
+enum phase {
+    BEGUN,
+    /* The upper layers, from the top down. */
+    DESCENDING,
+    /* Layer 0. */
+    WALKING,
+    /* Takes the marks off again. */
+    FORGETTING,
+    SORTING,
+    /* Measures what was found by codes again, by the vectors. */
+    RERANKING,
+    SORTING_AGAIN,
+    DONE
+};
+
+/*
+ * How far a search is. It is made in calls that end when they have done their share, so that between two its caller can see
+ * whether it is still wanted; this, and what the search has written to its lists, is all that it goes on from. The
+ * first four are zero before the first call, and read by WalkScratch.java, too.
+ */
+struct progress {
+    int32_t phase;
+    /* Entries in `found`. */
+    int32_t size;
+    /* Nodes in `log`. */
+    int64_t logged;
+    /* How many distances have been computed. */
+    int64_t computed;
+    /* What this call may still do, in distances; it ends when that is no longer positive. */
+    int64_t left;
+    /* Entries in `candidates`. */
+    int64_t waiting;
+    /* What comes next in the list that the phase goes through: neighbours of `from`, the log, what was found, or nodes. */
+    int64_t next;
+    /* In the upper layers: the entry whose neighbours are measured, the nearest of them so far, and the layer. */
+    int64_t from;
+    int64_t nearest;
+    int32_t level;
+    /* What the query is compared with codes by; see weigh(). */
+    int32_t fine;
+    int32_t high_start;
+    int32_t low_start;
+    float slope;
+};
+
 /*
  * One search. `query` is zero-padded to a multiple of LANES. `allowed` has a bit a node, set where the node may be found;
- * NULL allows all. `visited` has a bit a node, all zero before and after. `candidates` and `log` have room for every node
- * and one more, `found` for `width` entries.
+ * NULL allows all. `visited` has a bit a node, all zero before and after. `candidates` has room for every node and one more,
+ * `log` for every node and a tile more, `found` for `width` entries. `budget` is what one call may do, in distances: a
+ * multiple of TILE from TILE on. It may go over it by a quarter, and the marks of a node's neighbours.
  *
  * An entry is a distance and a node in one signed 64-bit number that is in their order (see key()).
  */
@@ -70,8 +117,8 @@ struct search {
     int64_t *candidates;
     int32_t *log;
     int64_t *found;
-    /* Set by the search: how many distances it computed. */
-    int64_t *computed;
+    struct progress *progress;
+    int32_t budget;
     /* What a query is compared with codes by, zero-padded to a multiple of CODE_LANES: weights, or the high and the low
      * parts of fine weights, low being NULL otherwise; see weigh(). */
     const int8_t *high;
@@ -82,32 +129,38 @@ struct search {
     float slope;
 };
 
-/* Walks the graph; returns how many entries it left in `found`, nearest first. */
-int32_t walk_avx512(const struct search *search);
-int32_t walk_avx2(const struct search *search);
-int32_t walk_neon(const struct search *search);
-int32_t walk_portable(const struct search *search);
+/* Goes on with the walk until it has come to FORGETTING, or the call's share is done; `found` is a heap then. */
+void walk_avx512(const struct search *search);
+void walk_avx2(const struct search *search);
+void walk_neon(const struct search *search);
+void walk_portable(const struct search *search);
 
 /* The walk over the codes of a coded table; the distances in `found` are the codes'. */
-int32_t walk_codes_vnni(const struct search *search);
-int32_t walk_codes_avx2(const struct search *search);
-int32_t walk_codes_dot(const struct search *search);
-int32_t walk_codes_neon(const struct search *search);
-int32_t walk_codes_portable(const struct search *search);
+void walk_codes_vnni(const struct search *search);
+void walk_codes_avx2(const struct search *search);
+void walk_codes_dot(const struct search *search);
+void walk_codes_neon(const struct search *search);
+void walk_codes_portable(const struct search *search);
 
-/* Sets what the walk over codes reads of the query, and writes the weights to a place for twice MOST_DIMENSIONS. */
-void weigh(struct search *search, int8_t *weights);
+/* Writes what the walk over codes reads of the query: the weights to a place for twice MOST_DIMENSIONS, the rest to the
+ * progress. */
+void weigh(const struct search *search, int8_t *weights);
+/* Has a search read what weigh() has written. */
+void use_weights(struct search *search, const int8_t *weights);
 
-/* Measures the first `size` entries in `found` again, by their vectors, and puts them in order; returns `size`. */
-int32_t rerank_avx512(const struct search *search, int32_t size);
-int32_t rerank_avx2(const struct search *search, int32_t size);
-int32_t rerank_neon(const struct search *search, int32_t size);
-int32_t rerank_portable(const struct search *search, int32_t size);
+/* Goes on measuring the entries in `found` by their vectors, and makes a heap of them, until SORTING_AGAIN. */
+void rerank_avx512(const struct search *search);
+void rerank_avx2(const struct search *search);
+void rerank_neon(const struct search *search);
+void rerank_portable(const struct search *search);
 
-/* Looks at the allowed ones of the nodes `from` to `to` exclusive; as above. Needs neither visited, candidates nor log. */
-int32_t scan_avx512(const struct search *search, int64_t from, int64_t to);
-int32_t scan_avx2(const struct search *search, int64_t from, int64_t to);
-int32_t scan_neon(const struct search *search, int64_t from, int64_t to);
-int32_t scan_portable(const struct search *search, int64_t from, int64_t to);
+/*
+ * Goes on looking at the allowed ones of the nodes from `next` to `to` exclusive, until SORTING. Needs neither visited,
+ * candidates nor log.
+ */
+void scan_avx512(const struct search *search, int64_t to);
+void scan_avx2(const struct search *search, int64_t to);
+void scan_neon(const struct search *search, int64_t to);
+void scan_portable(const struct search *search, int64_t to);
 
 #endif

@@ -6,8 +6,9 @@
  *   AHEAD                                        how many rows are fetched before the first is measured
  *   WALK                                         the name of the function to define
  *
- * All unvisited neighbours of a node are collected and prefetched first, then measured some at a time: while these are
- * summed, the next are on their way from memory.
+ * All unvisited neighbours of a node are collected and the first of them prefetched, then measured some at a time: while
+ * these are summed, the next are on their way from memory. A call that has done its share leaves where it is in the
+ * progress; what a search finds does not depend on how it is cut.
  */
 #ifndef ROOST_WALK_BODY_H
 #define ROOST_WALK_BODY_H
@@ -18,39 +19,8 @@
 /* The most neighbours of a node, and some room for whole tiles. */
 #define MOST_NEIGHBORS (512 + TILE)
 
-/* The entry nearest the query that going to ever nearer neighbours leads to, layer by layer down to layer 1. */
-INLINE int64_t descend(const struct search *search) {
-    const struct image *image = search->image;
-    int32_t nodes[MOST_NEIGHBORS];
-    float distances[MOST_NEIGHBORS] __attribute__((aligned(64)));
-    nodes[0] = 0;
-    measure(search, nodes, 1, distances);
-    int64_t nearest = key(distances[0], 0);
-    for (int32_t level = image->levels; level >= 1; level--) {
-        const int32_t *lists = (const int32_t *)((const uint8_t *)image + image->upper_at);
-        for (int32_t below = 1; below < level; below++) {
-            lists += (int64_t)image->level_counts[below - 1] * image->upper_degree;
-        }
-        int64_t from;
-        do {
-            from = nearest;
-            const int32_t *list = lists + (int64_t)node_of(from) * image->upper_degree;
-            int32_t count = 0;
-            while (count < image->upper_degree && list[count] >= 0) {
-                nodes[count] = list[count];
-                prefetch_row(image, nodes[count]);
-                count++;
-            }
-            if (count == 0) break;
-            measure(search, nodes, count, distances);
-            for (int32_t i = 0; i < count; i++) {
-                int64_t entry = key(distances[i], nodes[i]);
-                if (entry < nearest) nearest = entry;
-            }
-        } while (nearest != from);
-    }
-    return nearest;
-}
+/* What looking for new neighbours of a node costs, in distances: some eight marks are looked at in the time of one. */
+#define LOOK_COST(degree) ((degree) / 8 + 1)
 
 INLINE int allows(const uint64_t *allowed, int64_t node) {
     return allowed == 0 || (allowed[node / 64] >> (node % 64) & 1);
@@ -66,54 +36,145 @@ INLINE int32_t keep(const struct search *search, int32_t size, int64_t entry) {
     return size;
 }
 
-int32_t WALK(const struct search *search) {
+/* How many of `count` neighbours are measured in this call where the budget leaves room for `room`, fewer: whole tiles. */
+static int32_t __attribute__((noinline)) cut(int32_t count, int64_t room) {
+    int32_t most = room > TILE ? (int32_t)(room / TILE * TILE) : TILE;
+    return count < most ? count : most;
+}
+
+/* The neighbours of a node in a layer from 1 on. */
+INLINE const int32_t *upper_neighbors(const struct image *image, int32_t level, int64_t node) {
+    const int32_t *lists = (const int32_t *)((const uint8_t *)image + image->upper_at);
+    for (int32_t below = 1; below < level; below++) {
+        lists += (int64_t)image->level_counts[below - 1] * image->upper_degree;
+    }
+    return lists + node * image->upper_degree;
+}
+
+/* Goes to ever nearer neighbours, layer by layer down to layer 1; where that leads to the walk of layer 0 begins. */
+INLINE void descend(const struct search *search) {
     const struct image *image = search->image;
-    uint64_t *visited = search->visited;
-    int64_t *candidates = search->candidates;
+    struct progress *progress = search->progress;
     int32_t nodes[MOST_NEIGHBORS];
     float distances[MOST_NEIGHBORS] __attribute__((aligned(64)));
-    int64_t waiting = 0;
-    int64_t logged = 0;
-    int32_t size = 0;
-
-    int64_t start = descend(search);
-    int32_t first = node_of(start);
-    visited[first / 64] |= 1ull << (first % 64);
-    search->log[logged++] = first;
-    push_nearest(candidates, waiting++, start);
-    if (allows(search->allowed, first)) size = keep(search, size, start);
-
-    while (waiting > 0) {
-        int64_t nearest = pop_nearest(candidates, waiting--);
-        if (size == search->width && nearest > search->found[0]) break;
-
-        const int32_t *list = neighbors(image, node_of(nearest));
+    if (progress->phase == BEGUN) {
+        nodes[0] = 0;
+        measure(search, nodes, 1, distances);
+        progress->from = progress->nearest = key(distances[0], 0);
+        progress->level = image->levels;
+        progress->next = 0;
+        progress->waiting = 0;
+        progress->left--;
+        progress->phase = DESCENDING;
+    }
+    while (progress->level >= 1) {
+        if (progress->left <= 0) return;
+        const int32_t *list =
+            upper_neighbors(image, progress->level, node_of(progress->from)) + progress->next;
+        /* A quarter more than the budget, as in layer 0. */
+        const int32_t most = cut(image->upper_degree, progress->left + search->budget / 4);
+        const int64_t rest = image->upper_degree - progress->next;
         int32_t count = 0;
-        for (int32_t i = 0; i < image->degree && list[i] >= 0; i++) {
-            int32_t node = list[i];
-            uint64_t bit = 1ull << (node % 64);
-            if (visited[node / 64] & bit) continue;
-            visited[node / 64] |= bit;
-            search->log[logged++] = node;
-            if (count < AHEAD) prefetch_row(image, node);
-            nodes[count++] = node;
+        while (count < most && count < rest && list[count] >= 0) {
+            nodes[count] = list[count];
+            prefetch_row(image, nodes[count]);
+            count++;
         }
-        if (count == 0) continue;
-        measure(search, nodes, count, distances);
+        progress->left -= count + 1;
+        progress->next += count;
+        if (count > 0) {
+            measure(search, nodes, count, distances);
+            for (int32_t i = 0; i < count; i++) {
+                int64_t entry = key(distances[i], nodes[i]);
+                if (entry < progress->nearest) progress->nearest = entry;
+            }
+            if (count == most) continue;
+        }
+        if (progress->nearest == progress->from) progress->level--;
+        progress->from = progress->nearest;
+        progress->next = 0;
+    }
+
+    int64_t start = progress->nearest;
+    int32_t first = node_of(start);
+    search->visited[first / 64] |= 1ull << (first % 64);
+    search->log[0] = first;
+    progress->logged = 1;
+    progress->next = 1;
+    push_nearest(search->candidates, 0, start);
+    progress->waiting = 1;
+    if (allows(search->allowed, first)) progress->size = keep(search, 0, start);
+    progress->phase = WALKING;
+}
+
+/*
+ * Walks layer 0. The log is also the list of what is to be measured: from `next` on it has the neighbours of the node
+ * taken last that have not been yet.
+ */
+INLINE void walk_layer(const struct search *search) {
+    const struct image *image = search->image;
+    struct progress *progress = search->progress;
+    uint64_t *visited = search->visited;
+    int64_t *candidates = search->candidates;
+    int32_t *log = search->log;
+    float distances[MOST_NEIGHBORS] __attribute__((aligned(64)));
+    const int32_t degree = image->degree;
+    int64_t left = progress->left;
+    int64_t waiting = progress->waiting;
+    int64_t logged = progress->logged;
+    int64_t next = progress->next;
+    int32_t size = progress->size;
+    const int64_t more = search->budget / 4;
+    int over = 0;
+
+    while (left > 0) {
+        if (next == logged) {
+            over = waiting == 0;
+            if (over) break;
+            int64_t nearest = pop_nearest(candidates, waiting--);
+            over = size == search->width && nearest > search->found[0];
+            if (over) break;
+
+            const int32_t *list = neighbors(image, node_of(nearest));
+            for (int32_t i = 0; i < degree && list[i] >= 0; i++) {
+                int32_t node = list[i];
+                uint64_t bit = 1ull << (node % 64);
+                if (visited[node / 64] & bit) continue;
+                visited[node / 64] |= bit;
+                if (logged - next < AHEAD) prefetch_row(image, node);
+                log[logged++] = node;
+            }
+            left -= LOOK_COST(degree);
+            if (next == logged) continue;
+        }
+        int32_t count = (int32_t)(logged - next);
+        if (__builtin_expect(count > left + more, 0)) count = cut(count, left + more);
+        measure(search, log + next, count, distances);
+        left -= count;
 
         for (int32_t i = 0; i < count; i++) {
-            int64_t entry = key(distances[i], nodes[i]);
+            int32_t node = log[next + i];
+            int64_t entry = key(distances[i], node);
             /* With all of the width found, what is farther can neither be kept nor lead on. */
             if (size == search->width && entry > search->found[0]) continue;
             push_nearest(candidates, waiting++, entry);
-            prefetch_bytes((const uint8_t *)neighbors(image, nodes[i]), image->degree * (int64_t)sizeof(int32_t));
-            if (allows(search->allowed, nodes[i])) size = keep(search, size, entry);
+            prefetch_bytes((const uint8_t *)neighbors(image, node), degree * (int64_t)sizeof(int32_t));
+            if (allows(search->allowed, node)) size = keep(search, size, entry);
         }
+        next += count;
     }
 
-    for (int64_t i = 0; i < logged; i++) visited[search->log[i] / 64] = 0;
-    sort_farthest(search->found, size);
-    return size;
+    progress->left = left;
+    progress->waiting = waiting;
+    progress->logged = logged;
+    progress->next = over ? 0 : next;
+    progress->size = size;
+    if (over) progress->phase = FORGETTING;
+}
+
+void WALK(const struct search *search) {
+    if (search->progress->phase < WALKING) descend(search);
+    if (search->progress->phase == WALKING) walk_layer(search);
 }
 
 #endif

@@ -6,7 +6,8 @@ import java.time.Duration;
  * How a task is to be treated. Immutable.
  *
  * @param priority which of two queued tasks goes first
- * @param timeout how long after submission the task may still start; zero for no deadline
+ * @param timeout how long after submission the task may still start, and a search that asks its context may go on; zero for
+ *     no deadline
  */
 public record SubmitOptions(Priority priority, Duration timeout) {
     /** Interactive, without a deadline. */

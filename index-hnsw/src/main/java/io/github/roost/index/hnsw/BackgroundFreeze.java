@@ -1,5 +1,7 @@
 package io.github.roost.index.hnsw;
 
+import io.github.roost.core.task.OrchestratorClosedException;
+import io.github.roost.core.task.RejectedSearchException;
 import io.github.roost.topology.ProcessMaskThreadFactory;
 import java.util.concurrent.ThreadFactory;
 import java.util.function.BooleanSupplier;
@@ -49,6 +51,7 @@ final class BackgroundFreeze implements AutoCloseable {
 
     @SuppressWarnings("IllegalCatch") // a step that fails must not end the thread without those who wait being told
     private void run() {
+        // Nothing here throws but steps: a thread that ended otherwise would stay the one that runs, for ever.
         for (long serving = next(); serving > 0; serving = next()) {
             Throwable failed = null;
             try {
@@ -82,8 +85,28 @@ final class BackgroundFreeze implements AutoCloseable {
         notifyAll();
     }
 
+    /** Who waits has been told already: where there is no memory to log with, nothing else depends on it. */
+    @SuppressWarnings({"IllegalCatch", "EmptyCatch"})
     private void warn(Throwable failed) {
-        LOG.warn("Rows of table {} cannot be frozen, they are searched one by one: {}", name, failed.toString());
+        try {
+            if (!isOfClosedOrchestrator(failed)) {
+                LOG.warn(
+                        "Rows of table {} cannot be frozen, they are searched one by one: {}", name, failed.toString());
+            }
+        } catch (Throwable unheard) {
+            // See above.
+        }
+    }
+
+    /** Whether the workers are gone: then nothing is searched any more, and nothing has gone wrong. */
+    private static boolean isOfClosedOrchestrator(Throwable failed) {
+        for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
+            if (cause instanceof OrchestratorClosedException
+                    || (cause instanceof RejectedSearchException rejected && rejected.domain() < 0)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**

@@ -2,6 +2,7 @@ package io.github.roost.index.hnsw;
 
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.index.hnsw.IdFilter.AllowedRows;
 import io.github.roost.index.hnsw.walk.GraphImage;
@@ -63,29 +64,48 @@ final class FrozenGraph {
     /**
      * Searches for the k nearest rows that are in both of two sets; what was touched is reported to the context. The
      * query has been checked.
+     *
+     * @throws DeadlineExceededException if the context says meanwhile that the result is no longer wanted
      */
     Neighbors search(float[] query, int k, int ef, AllowedRows alive, AllowedRows wanted, SearchContext context) {
+        WalkScratch scratch = WalkScratch.take();
+        try {
+            return search(query, k, ef, alive, wanted, context, scratch);
+        } finally {
+            scratch.giveBack();
+        }
+    }
+
+    private Neighbors search(
+            float[] query,
+            int k,
+            int ef,
+            AllowedRows alive,
+            AllowedRows wanted,
+            SearchContext context,
+            WalkScratch scratch) {
+        Runnable betweenPieces = () -> requireWanted(context);
         int width = width(k, ef);
-        WalkScratch scratch = WalkScratch.ofThread().begin(image, width);
+        scratch.begin(image, width);
         GraphSpace.QueryScale scale = space.write(query, scratch);
         int nodes = image.shape().nodes();
-        NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes());
+        NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes(), betweenPieces);
         int limit;
         if (scanIsShorter(Math.min(nodes, allowed.size()), ef)) {
             limit = ef;
-            walk.scan(image, scratch, limit, allowed, 0, nodes);
+            walk.scan(image, scratch, limit, allowed, 0, nodes, betweenPieces);
             touchedVectors(scratch, context);
         } else {
             limit = reranked(k, width);
-            walk.walk(image, scratch, width, limit, allowed);
+            walk.walk(image, scratch, width, limit, allowed, betweenPieces);
             touchedRecords(scratch, context);
             if (wentFar(scratch.computed(), allowed.size(), width)) {
-                return search(query, k, Math.min(WIDER * ef, nodes), alive, wanted, context);
+                return search(query, k, Math.min(WIDER * ef, nodes), alive, wanted, context, scratch);
             }
         }
         Neighbors found = nearest(scratch, scale, k, alive.rows(), wanted.rows());
         return ef < nodes && isCrowdedOut(found, k, scratch, limit)
-                ? search(query, k, wider(ef, nodes), alive, wanted, context)
+                ? search(query, k, wider(ef, nodes), alive, wanted, context, scratch)
                 : found;
     }
 
@@ -122,15 +142,24 @@ final class FrozenGraph {
             return IntStream.range(0, nodes).toArray();
         }
         int width = width(k, ef);
-        WalkScratch scratch = WalkScratch.ofThread().begin(image, width);
-        space.write(query, scratch);
-        return GraphWalks.visits(image, scratch, width);
+        WalkScratch scratch = WalkScratch.take();
+        try {
+            space.write(query, scratch.begin(image, width));
+            return GraphWalks.visits(image, scratch, width);
+        } finally {
+            scratch.giveBack();
+        }
     }
 
     /** As {@link #search}, by looking at every node from {@code from} to {@code to} exclusive. */
     Neighbors scan(
             float[] query, int k, AllowedRows alive, AllowedRows wanted, int from, int to, SearchContext context) {
-        return scan(query, k, k, alive, wanted, from, to, context);
+        WalkScratch scratch = WalkScratch.take();
+        try {
+            return scan(query, k, k, alive, wanted, from, to, context, scratch);
+        } finally {
+            scratch.giveBack();
+        }
     }
 
     private Neighbors scan(
@@ -141,14 +170,17 @@ final class FrozenGraph {
             AllowedRows wanted,
             int from,
             int to,
-            SearchContext context) {
-        WalkScratch scratch = WalkScratch.ofThread().begin(image, width);
+            SearchContext context,
+            WalkScratch scratch) {
+        Runnable betweenPieces = () -> requireWanted(context);
+        scratch.begin(image, width);
         GraphSpace.QueryScale scale = space.write(query, scratch);
-        walk.scan(image, scratch, width, scratch.both(image, alive.nodes(), wanted.nodes()), from, to);
+        NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes(), betweenPieces);
+        walk.scan(image, scratch, width, allowed, from, to, betweenPieces);
         touchedVectors(scratch, context);
         Neighbors found = nearest(scratch, scale, k, alive.rows(), wanted.rows());
         return width < to - from && isCrowdedOut(found, k, scratch, width)
-                ? scan(query, k, wider(width, to - from), alive, wanted, from, to, context)
+                ? scan(query, k, wider(width, to - from), alive, wanted, from, to, context, scratch)
                 : found;
     }
 
@@ -166,6 +198,14 @@ final class FrozenGraph {
     /** A walk by codes loses neighbours at the end of its list, so it is a little wider than what it gives. */
     private int width(int k, int ef) {
         return image.shape().coded() ? Math.max(ef, k + WIDER_BY_CODE) : ef;
+    }
+
+    /** Ends a search whose result nobody wants any more; to be asked at least every 50 us. */
+    static void requireWanted(SearchContext context) {
+        if (context.expired()) {
+            // Where it was cancelled the future is done, and what is thrown is seen by nobody.
+            throw new DeadlineExceededException();
+        }
     }
 
     /** The paper's estimate: N nodes, each a vector, or its codes, and a list of M neighbours. */

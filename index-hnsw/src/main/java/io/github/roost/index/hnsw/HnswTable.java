@@ -5,10 +5,12 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableMemory;
 import io.github.roost.core.Vectors;
+import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.index.hnsw.IdFilter.AllowedRows;
 import io.github.roost.index.hnsw.walk.ImageFile;
 import io.github.roost.topology.DomainMemory;
@@ -28,10 +30,11 @@ import java.util.stream.Stream;
  *         orchestrator.submit(table.searchFunction(10, 64), query, table.mappingId());
  * }</pre>
  *
- * <p>A search is one call into C (into Java where no native library can be loaded) that walks the whole graph, with marks
- * and heaps that every thread keeps for itself, so searches share nothing that is written. Nothing of the table is on the
- * Java heap; its memory is freed when the table is closed and no longer referred to. On a machine of several NUMA nodes it
- * follows the table's home, unless it is mapped from a file ({@link TableMemory}). Thread-safe.
+ * <p>A search walks the graph in C (in Java where no native library can be loaded), with marks and heaps of its own, so
+ * searches share nothing that is written. Every 50 us at most it looks whether its result is still wanted, and ends with a
+ * {@link DeadlineExceededException} where it is not. Nothing of the table is on the Java heap; its memory is freed when the
+ * table is closed and no longer referred to. On a machine of several NUMA nodes it follows the table's home, unless it is
+ * mapped from a file ({@link TableMemory}). Thread-safe.
  */
 public final class HnswTable implements AutoCloseable {
     private final Registration registration;
@@ -67,7 +70,7 @@ public final class HnswTable implements AutoCloseable {
      * @param k neighbours wanted, from 1 to 10,000; a table with fewer vectors gives all it has
      * @param ef width of the search, from k to 100,000: larger finds more of the true neighbours and takes longer
      * @return what to submit; it fails with an {@link IllegalArgumentException} where the query is not finite or of
-     *     another dimension
+     *     another dimension, and with a {@link DeadlineExceededException} where it finds its deadline passed
      */
     public SearchFunction<float[], Neighbors> searchFunction(int k, int ef) {
         return searchFunction(k, ef, IdFilter.ALL);
@@ -102,7 +105,21 @@ public final class HnswTable implements AutoCloseable {
      * @return completes with at most k neighbours, nearest first
      */
     public CompletableFuture<Neighbors> search(float[] query, int k, int ef) {
-        return submit(query, searchFunction(k, ef));
+        return search(query, k, ef, IdFilter.ALL, SubmitOptions.DEFAULT);
+    }
+
+    /**
+     * Submits one search with a deadline or priority; as {@link #searchFunction(int, int)}.
+     *
+     * @param query finite, of the table's dimension
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param ef width of the search, from k to 100,000
+     * @param options how to treat it
+     * @return completes with at most k neighbours, nearest first; with a {@link DeadlineExceededException} where the
+     *     deadline passes before it is through
+     */
+    public CompletableFuture<Neighbors> search(float[] query, int k, int ef, SubmitOptions options) {
+        return search(query, k, ef, IdFilter.ALL, options);
     }
 
     /**
@@ -115,18 +132,30 @@ public final class HnswTable implements AutoCloseable {
      * @return completes with at most k neighbours, nearest first
      */
     public CompletableFuture<Neighbors> search(float[] query, int k, int ef, IdFilter filter) {
-        return submit(query, searchFunction(k, ef, filter));
+        return search(query, k, ef, filter, SubmitOptions.DEFAULT);
     }
 
-    private CompletableFuture<Neighbors> submit(float[] query, SearchFunction<float[], Neighbors> search) {
+    /**
+     * Submits one filtered search with a deadline or priority; as {@link #searchFunction(int, int, IdFilter)}.
+     *
+     * @param query finite, of the table's dimension
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param ef width of the search, from k to 100,000
+     * @param filter what may be found
+     * @param options how to treat it
+     * @return completes with at most k neighbours, nearest first; with a {@link DeadlineExceededException} where the
+     *     deadline passes before it is through
+     */
+    public CompletableFuture<Neighbors> search(float[] query, int k, int ef, IdFilter filter, SubmitOptions options) {
         Vectors.require("query", query, dimension, metric);
-        return orchestrator.submit(search, query, mappingId());
+        return orchestrator.submit(searchFunction(k, ef, filter), query, mappingId(), options);
     }
 
     private Neighbors search(float[] query, int k, int ef, IdFilter filter, SearchContext context) {
         Vectors.require("query", query, dimension, metric);
         FrozenGraph searched = graph;
-        return searched.search(query, k, ef, AllowedRows.ALL, filter.rowsOf(searched.image()), context);
+        AllowedRows wanted = filter.rowsOf(searched.image(), () -> FrozenGraph.requireWanted(context));
+        return searched.search(query, k, ef, AllowedRows.ALL, wanted, context);
     }
 
     /**

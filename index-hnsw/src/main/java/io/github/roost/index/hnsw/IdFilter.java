@@ -6,7 +6,6 @@ import java.util.BitSet;
 import java.util.Collections;
 import java.util.Map;
 import java.util.WeakHashMap;
-import java.util.function.IntPredicate;
 import java.util.function.LongPredicate;
 
 /**
@@ -21,6 +20,9 @@ public final class IdFilter {
     private final LongPredicate allowed;
     /** By image, which does not outlive its table because of this. */
     private final Map<GraphImage, AllowedRows> compiled = Collections.synchronizedMap(new WeakHashMap<>());
+
+    /** What searches that were no longer wanted have asked so far. */
+    private final Map<GraphImage, NodeSet.Asking> unfinished = Collections.synchronizedMap(new WeakHashMap<>());
 
     private IdFilter(LongPredicate allowed) {
         this.allowed = allowed;
@@ -47,22 +49,48 @@ public final class IdFilter {
         return new IdFilter(id -> id >= 0 && id <= Integer.MAX_VALUE && copy.get((int) id));
     }
 
-    AllowedRows rowsOf(GraphImage image) {
+    /**
+     * The rows of an image that the filter allows; at its first search it asks about all of them.
+     *
+     * @param betweenRows runs every few rows; what it throws ends the asking, and the next search goes on from there
+     */
+    AllowedRows rowsOf(GraphImage image, Runnable betweenRows) {
         if (this == ALL) {
             return AllowedRows.ALL;
         }
         AllowedRows rows = compiled.get(image);
         if (rows == null) {
-            // Two threads may come here at once and find the same.
-            rows = AllowedRows.of(image, row -> allowed.test(image.id(row)));
+            rows = ask(image, betweenRows);
             compiled.put(image, rows);
         }
         return rows;
     }
 
+    /** Two threads may come here at once and find the same: one goes on with what was begun, the other begins anew. */
+    private AllowedRows ask(GraphImage image, Runnable betweenRows) {
+        NodeSet.Asking begun = unfinished.remove(image);
+        NodeSet.Asking asking = begun == null ? new NodeSet.Asking(image.shape().rows()) : begun;
+        boolean finished = false;
+        try {
+            AllowedRows rows =
+                    AllowedRows.of(image, asking.goOn(row -> allowed.test(image.id(row)), betweenRows), betweenRows);
+            finished = true;
+            return rows;
+        } finally {
+            if (!finished) {
+                unfinished.put(image, asking);
+            }
+        }
+    }
+
     /** Of an image that is still being filled only the first {@code count} rows, asked about each time. */
-    AllowedRows rowsAmong(GraphImage image, int count) {
-        return this == ALL ? AllowedRows.ALL : AllowedRows.of(image, row -> row < count && allowed.test(image.id(row)));
+    AllowedRows rowsAmong(GraphImage image, int count, Runnable betweenRows) {
+        if (this == ALL) {
+            return AllowedRows.ALL;
+        }
+        NodeSet rows = new NodeSet.Asking(image.shape().rows())
+                .goOn(row -> row < count && allowed.test(image.id(row)), betweenRows);
+        return AllowedRows.of(image, rows, betweenRows);
     }
 
     /**
@@ -92,16 +120,13 @@ public final class IdFilter {
             }
         }
 
-        static AllowedRows of(GraphImage image, IntPredicate allowed) {
-            NodeSet rows = NodeSet.of(image.shape().rows(), allowed);
+        private static AllowedRows of(GraphImage image, NodeSet rows, Runnable betweenRows) {
             if (!image.hasGroups()) {
                 return new AllowedRows(rows, rows);
             }
-            return new AllowedRows(
-                    NodeSet.of(
-                            image.shape().nodes(),
-                            node -> rows.containsAny(image.firstRow(node), image.firstRow(node + 1))),
-                    rows);
+            NodeSet nodes = new NodeSet.Asking(image.shape().nodes())
+                    .goOn(node -> rows.containsAny(image.firstRow(node), image.firstRow(node + 1)), betweenRows);
+            return new AllowedRows(nodes, rows);
         }
     }
 }

@@ -61,14 +61,22 @@ final class InnerProductLinks {
     }
 
     private void search(int node) {
-        WalkScratch scratch = WalkScratch.ofThread().begin(image, width);
+        WalkScratch scratch = WalkScratch.take();
+        try {
+            large[node] = search(node, scratch.begin(image, width));
+        } finally {
+            scratch.giveBack();
+        }
+    }
+
+    private int[] search(int node, WalkScratch scratch) {
         for (int i = 0; i < image.shape().dimension(); i++) {
             scratch.setQuery(i, image.value(node, i));
         }
-        walk.walk(image, scratch, width, width, NodeSet.ALL);
+        walk.walk(image, scratch, width, width, NodeSet.ALL, work::giveWay);
         int[] found = new int[scratch.size()];
         Arrays.setAll(found, scratch::node);
-        large[node] = Arrays.stream(found).filter(other -> other != node).toArray();
+        return Arrays.stream(found).filter(other -> other != node).toArray();
     }
 
     /** Half of the list for each kind; what one leaves free the other takes. */

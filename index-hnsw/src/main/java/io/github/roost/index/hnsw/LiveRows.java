@@ -195,8 +195,9 @@ final class LiveRows {
 
     /** Appends the k nearest rows alive that a filter allows, older rows first, in one or more lists. */
     void search(float[] query, int k, int ef, IdFilter filter, SearchContext context, List<Neighbors> found) {
+        Runnable betweenRows = () -> FrozenGraph.requireWanted(context);
         if (hasGraph) {
-            found.add(rows.search(query, k, ef, alive, filter.rowsOf(rows.image()), context));
+            found.add(rows.search(query, k, ef, alive, filter.rowsOf(rows.image(), betweenRows), context));
             // Who was seen dead here has a successor in a part that is read afterwards.
             VarHandle.acquireFence();
             return;
@@ -205,7 +206,8 @@ final class LiveRows {
         // A row that is replaced dies after its successor has been added. So whoever saw it dead finds its successor
         // below the count that is read afterwards; only when that has not grown has nothing been missed.
         for (int end = count; scanned < end; end = count) {
-            found.add(rows.scan(query, k, alive, filter.rowsAmong(rows.image(), end), scanned, end, context));
+            AllowedRows wanted = filter.rowsAmong(rows.image(), end, betweenRows);
+            found.add(rows.scan(query, k, alive, wanted, scanned, end, context));
             scanned = end;
             VarHandle.acquireFence();
         }

@@ -6,10 +6,12 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableFileException;
 import io.github.roost.core.TableMemory;
 import io.github.roost.core.Vectors;
+import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.index.hnsw.LiveRows.Moment;
 import io.github.roost.topology.DomainMemory;
 import java.io.IOException;
@@ -20,7 +22,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -183,8 +184,7 @@ public final class LiveTable implements AutoCloseable {
      * @param k neighbours wanted, from 1 to 10,000; a table with fewer rows gives all it has
      * @param ef width of the search in each frozen part, from k to 100,000
      * @return what to submit; it fails with an {@link IllegalArgumentException} where the query is not finite or of
-     *     another dimension, and with a {@link CancellationException} where changes of the table would have it go on
-     *     when its result is no longer wanted
+     *     another dimension, and with a {@link DeadlineExceededException} where it finds its deadline passed
      */
     public SearchFunction<float[], Neighbors> searchFunction(int k, int ef) {
         return searchFunction(k, ef, IdFilter.ALL);
@@ -215,7 +215,21 @@ public final class LiveTable implements AutoCloseable {
      * @return completes with at most k neighbours, nearest first
      */
     public CompletableFuture<Neighbors> search(float[] query, int k, int ef) {
-        return search(query, k, ef, IdFilter.ALL);
+        return search(query, k, ef, IdFilter.ALL, SubmitOptions.DEFAULT);
+    }
+
+    /**
+     * Submits one search with a deadline or priority; as {@link #searchFunction(int, int)}.
+     *
+     * @param query finite, of the table's dimension
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param ef width of the search in each frozen part, from k to 100,000
+     * @param submitOptions how to treat it
+     * @return completes with at most k neighbours, nearest first; with a {@link DeadlineExceededException} where the
+     *     deadline passes before it is through
+     */
+    public CompletableFuture<Neighbors> search(float[] query, int k, int ef, SubmitOptions submitOptions) {
+        return search(query, k, ef, IdFilter.ALL, submitOptions);
     }
 
     /**
@@ -228,8 +242,24 @@ public final class LiveTable implements AutoCloseable {
      * @return completes with at most k neighbours, nearest first
      */
     public CompletableFuture<Neighbors> search(float[] query, int k, int ef, IdFilter filter) {
+        return search(query, k, ef, filter, SubmitOptions.DEFAULT);
+    }
+
+    /**
+     * Submits one filtered search with a deadline or priority; as {@link #searchFunction(int, int, IdFilter)}.
+     *
+     * @param query finite, of the table's dimension
+     * @param k neighbours wanted, from 1 to 10,000
+     * @param ef width of the search in each frozen part, from k to 100,000
+     * @param filter what may be found
+     * @param submitOptions how to treat it
+     * @return completes with at most k neighbours, nearest first; with a {@link DeadlineExceededException} where the
+     *     deadline passes before it is through
+     */
+    public CompletableFuture<Neighbors> search(
+            float[] query, int k, int ef, IdFilter filter, SubmitOptions submitOptions) {
         Vectors.require("query", query, dimension, options.metric());
-        return orchestrator.submit(searchFunction(k, ef, filter), query, mappingId());
+        return orchestrator.submit(searchFunction(k, ef, filter), query, mappingId(), submitOptions);
     }
 
     /**
@@ -246,13 +276,16 @@ public final class LiveTable implements AutoCloseable {
     private Neighbors search(float[] query, int k, int ef, IdFilter filter, SearchContext context) {
         List<Neighbors> found = new ArrayList<>();
         List<LiveRows> searched = List.of();
-        for (int wanted = k; true; requireWanted(context)) {
+        for (int wanted = k; true; FrozenGraph.requireWanted(context)) {
             List<LiveRows> all = parts;
             if (!beginsWith(all, searched)) {
                 found.clear();
                 searched = List.of();
             }
             for (LiveRows part : all.subList(searched.size(), all.size())) {
+                if (!found.isEmpty()) {
+                    FrozenGraph.requireWanted(context);
+                }
                 part.search(query, wanted, Math.max(ef, wanted), filter, context, found);
             }
             searched = all;
@@ -271,13 +304,6 @@ public final class LiveTable implements AutoCloseable {
 
     private static boolean beginsWith(List<LiveRows> all, List<LiveRows> first) {
         return first.size() <= all.size() && all.subList(0, first.size()).equals(first);
-    }
-
-    /** A late result that is whole is still given; one that takes another turn to be whole is not. */
-    private void requireWanted(SearchContext context) {
-        if (context.expired()) {
-            throw new CancellationException("a search of table " + name() + " went on until nobody wanted its result");
-        }
     }
 
     /**

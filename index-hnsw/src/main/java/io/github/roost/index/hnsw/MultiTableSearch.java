@@ -3,7 +3,9 @@ package io.github.roost.index.hnsw;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Vectors;
+import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.Part;
+import io.github.roost.core.task.SubmitOptions;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -55,12 +57,26 @@ public final class MultiTableSearch {
      * @return completes with at most k hits
      */
     public CompletableFuture<List<TableHit>> search(float[] query, int k, int ef) {
+        return search(query, k, ef, SubmitOptions.DEFAULT);
+    }
+
+    /**
+     * As {@link #search(float[], int, int)}, with a deadline or priority.
+     *
+     * @param query finite, of the tables' dimension
+     * @param k from 1 to 10,000
+     * @param ef width of the search in each table, from k to 100,000
+     * @param options how to treat the search of each table
+     * @return completes with at most k hits; with a {@link DeadlineExceededException} where the deadline passes before the
+     *     search of a table is through
+     */
+    public CompletableFuture<List<TableHit>> search(float[] query, int k, int ef, SubmitOptions options) {
         Vectors.require(
                 "query", query, tables.getFirst().dimension(), tables.getFirst().metric());
         List<Part<float[], Neighbors>> parts = tables.stream()
                 .map(table -> new Part<>(table.searchFunction(k, ef), query, table.mappingId()))
                 .toList();
-        return orchestrator.fanOut(parts, results -> merge(results, k));
+        return orchestrator.fanOut(parts, results -> merge(results, k), options);
     }
 
     static List<TableHit> merge(List<Neighbors> results, int k) {

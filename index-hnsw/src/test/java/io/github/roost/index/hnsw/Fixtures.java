@@ -5,6 +5,7 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.dispatch.SchedulingPolicy;
 import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongPredicate;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
@@ -31,6 +33,36 @@ final class Fixtures {
                 List.of(
                         new CacheDomain(0, 0, List.of(0), 0, List.of(new Core(0, -1, List.of(0)))),
                         new CacheDomain(1, 0, List.of(0), 0, List.of(new Core(1, -1, List.of(1))))));
+    }
+
+    /** Says of a search that it is no longer wanted, from the time on that it has asked so often. */
+    record EndsAfter(AtomicInteger asksLeft) implements SearchContext {
+        EndsAfter(int asks) {
+            this(new AtomicInteger(asks));
+        }
+
+        @Override
+        public boolean expired() {
+            return asksLeft.decrementAndGet() < 0;
+        }
+
+        @Override
+        public void touched(long nodes, long bytes) {}
+
+        @Override
+        public int worker() {
+            return -1;
+        }
+
+        @Override
+        public int domain() {
+            return -1;
+        }
+
+        @Override
+        public long epoch() {
+            return 0;
+        }
     }
 
     /** Two workers that take turns with what is submitted, and steal nothing. */

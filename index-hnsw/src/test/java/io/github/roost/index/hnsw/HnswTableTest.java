@@ -8,7 +8,9 @@ import static org.assertj.core.api.Assertions.withinPercentage;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.task.SearchFunction;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;
@@ -54,6 +56,30 @@ class HnswTableTest {
         try (HnswTable table = HnswTable.builder().build(ORCHESTRATOR, rows)) {
             assertThat(recall(table, rows, gaussian(50, dimension, random), 10, 200, Metric.SQUARED_L2))
                     .isGreaterThan(.95);
+        }
+    }
+
+    @Test
+    void aSearchThatIsNoLongerWantedEndsWhereItIs() throws Exception {
+        Random random = new Random(12);
+        float[] query = gaussian(1, 32, random)[0];
+        try (HnswTable table = HnswTable.builder().build(ORCHESTRATOR, gaussian(5_000, 32, random))) {
+            // ef of a walk, and of a scan of all.
+            for (int ef : new int[] {1_000, 100_000}) {
+                SearchFunction<float[], Neighbors> search = table.searchFunction(1_000, ef);
+                Fixtures.EndsAfter never = new Fixtures.EndsAfter(Integer.MAX_VALUE);
+                Neighbors expected = search.search(query, never);
+                int asked = Integer.MAX_VALUE - never.asksLeft().get();
+                assertThat(asked).isGreaterThan(10);
+                for (int asks = 0; asks < asked; asks++) {
+                    Fixtures.EndsAfter context = new Fixtures.EndsAfter(asks);
+                    assertThatThrownBy(() -> search.search(query, context))
+                            .isInstanceOf(DeadlineExceededException.class)
+                            .hasMessage("the deadline passed while the search ran");
+                    assertThat(context.asksLeft()).hasValue(-1);
+                }
+                assertThat(search.search(query, never)).isEqualTo(expected);
+            }
         }
     }
 

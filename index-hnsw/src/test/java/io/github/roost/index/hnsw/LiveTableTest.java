@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.withinPercentage;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.SearchContext;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -21,7 +22,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.TreeMap;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -250,7 +250,7 @@ class LiveTableTest {
             AddsParts adding = new AddsParts(table, new AtomicInteger(), 2, true);
             adding.add();
             assertThatThrownBy(() -> table.searchFunction(10, 10).search(new float[1], adding))
-                    .isInstanceOf(CancellationException.class);
+                    .isInstanceOf(DeadlineExceededException.class);
             table.freeze();
             assertThat(table.searchFunction(10, 10).search(new float[1], adding).size())
                     .isEqualTo(2);

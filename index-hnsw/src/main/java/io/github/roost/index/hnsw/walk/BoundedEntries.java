@@ -26,12 +26,14 @@ final class BoundedEntries {
         }
     }
 
-    /** Empties it into a segment, the smallest first; returns how many there were. */
-    int writeTo(MemorySegment found) {
-        int size = complements.size();
-        for (int i = size - 1; i >= 0; i--) {
-            found.setAtIndex(GraphImage.LONG, i, ~complements.pop());
-        }
-        return size;
+    /** How many it has. */
+    int size() {
+        return complements.size();
+    }
+
+    /** Moves the largest to where it stands in a list of all, the smallest first. */
+    void moveLargestTo(MemorySegment list) {
+        list.setAtIndex(GraphImage.LONG, complements.size() - 1L, ~complements.peek());
+        complements.pop();
     }
 }

@@ -291,6 +291,16 @@ public final class GraphImage {
         return memory.byteSize();
     }
 
+    /** Bytes of a vector. */
+    long vectorBytes() {
+        return (long) shape.dimension() * Float.BYTES;
+    }
+
+    /** Bytes of what a walk measures a node by. */
+    long walkedBytes() {
+        return shape.coded() ? shape.dimension() : vectorBytes();
+    }
+
     /** The memory itself. */
     public MemorySegment memory() {
         return memory;

@@ -1,6 +1,5 @@
 package io.github.roost.index.hnsw.walk;
 
-import io.github.roost.core.NativeResource;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,9 +63,12 @@ public final class GraphWalks {
     @SuppressWarnings("IllegalCatch") // whatever keeps a library from loading, the walk in Java serves
     private static List<GraphWalk> natively() {
         try {
-            return NativeWalk.of(NativeResource.load(GraphWalks.class, "roost_hnsw", NativeWalk::library));
+            return NativeWalk.all();
         } catch (Throwable failure) {
-            LOG.warn("The native HNSW walk cannot be loaded, graphs are walked in Java: {}", failure.toString());
+            Throwable cause = failure instanceof ExceptionInInitializerError && failure.getCause() != null
+                    ? failure.getCause()
+                    : failure;
+            LOG.warn("The native HNSW walk cannot be loaded, graphs are walked in Java: {}", cause.toString());
             return List.of();
         }
     }

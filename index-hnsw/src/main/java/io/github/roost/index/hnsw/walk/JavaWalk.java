@@ -9,6 +9,8 @@ import java.util.Arrays;
 /** The walk in plain Java, for machines where no native library can be loaded, and the oracle of those in C. */
 final class JavaWalk implements GraphWalk {
     private static final int LANES = WalkScratch.LANES;
+    /** How many times as long as in C a distance takes, at most. */
+    private static final int SLOWER = 16;
 
     @Override
     public String name() {
@@ -16,40 +18,43 @@ final class JavaWalk implements GraphWalk {
     }
 
     @Override
-    public void walk(GraphImage image, WalkScratch scratch, int width, int mostReranked, NodeSet allowed) {
-        scratch.requireBegun(image, width);
-        scratch.padQuery();
-        Search search = new Search(image, scratch, width, allowed, image.shape().coded());
-        search.walk(search.descend());
-        search.end();
-        if (image.shape().coded()) {
-            search.rerank(Math.min(scratch.size(), mostReranked));
-        }
+    public int budget(long rowBytes) {
+        return Math.max(TILE, GraphWalk.super.budget(rowBytes) / SLOWER / TILE * TILE);
     }
 
-    /** The nodes of layer 0 that {@link #walk} computes distances to, in that order. */
+    @Override
+    public boolean walkOn(
+            GraphImage image, WalkScratch scratch, int width, int mostReranked, NodeSet allowed, int budget) {
+        scratch.requireBegun(image, width, budget);
+        Search search = scratch.inJava;
+        if (search == null) {
+            search = new Search(image, scratch, width, allowed, image.shape().coded());
+            search.descendFromTop();
+            scratch.inJava = search;
+        }
+        return search.goOn(mostReranked, budget);
+    }
+
+    /** The nodes of layer 0 that a walk computes distances to, in that order. */
     int[] visits(GraphImage image, WalkScratch scratch, int width) {
-        scratch.requireBegun(image, width);
-        scratch.padQuery();
-        Search search =
-                new Search(image, scratch, width, NodeSet.ALL, image.shape().coded());
-        int[] nodes = new int[Math.toIntExact(search.walk(search.descend()))];
+        walk(image, scratch, width, width, NodeSet.ALL, () -> {});
+        int[] nodes = new int[Math.toIntExact(scratch.logged())];
         Arrays.setAll(nodes, i -> scratch.log.getAtIndex(GraphImage.INT, i));
         return nodes;
     }
 
     @Override
-    public void scan(GraphImage image, WalkScratch scratch, int width, NodeSet allowed, int from, int to) {
-        scratch.requireBegun(image, width);
+    public boolean scanOn(
+            GraphImage image, WalkScratch scratch, int width, NodeSet allowed, int from, int to, int budget) {
+        scratch.requireBegun(image, width, budget);
         requireNodes(image, from, to);
-        scratch.padQuery();
-        Search search = new Search(image, scratch, width, allowed, false);
-        for (int node = from; node < to; node++) {
-            if (allowed.contains(node)) {
-                search.found.offer(search.measure(node));
-            }
+        Search search = scratch.inJava;
+        if (search == null) {
+            search = new Search(image, scratch, width, allowed, false);
+            search.scanFrom(from, to);
+            scratch.inJava = search;
         }
-        search.end();
+        return search.goOn(width, budget);
     }
 
     static void requireNodes(GraphImage image, int from, int to) {
@@ -117,18 +122,44 @@ final class JavaWalk implements GraphWalk {
         }
     }
 
-    private static final class Search {
+    private enum Phase {
+        DESCENDING,
+        WALKING,
+        SCANNING,
+        FORGETTING,
+        SORTING,
+        RERANKING,
+        SORTING_AGAIN,
+        DONE
+    }
+
+    /** One search, which goes on a step at a time. */
+    static final class Search {
+        /** A step that computes no distance takes about this share of one that does. */
+        private static final int CHEAPER = 8;
+
         private final GraphImage image;
         private final WalkScratch scratch;
         private final NodeSet allowed;
         private final VectorMeasure vectors;
         private final Measure measure;
-        private final EntryHeap candidates;
+        private final EntryHeap candidates = new EntryHeap();
         private final BoundedEntries found;
         private long computed;
-        private long logged;
 
-        Search(GraphImage image, WalkScratch scratch, int width, NodeSet allowed, boolean byCodes) {
+        private Phase phase = Phase.DESCENDING;
+        /** What comes next in the list of the phase: neighbours of {@link #from}, nodes, the log, or what was found. */
+        private int next;
+        /** Where a list of nodes, or of what was found, ends. */
+        private int end;
+        /** The entry whose neighbours are measured. */
+        private long from;
+        /** In the upper layers: the nearest of them so far. */
+        private long nearest;
+
+        private int layer;
+
+        private Search(GraphImage image, WalkScratch scratch, int width, NodeSet allowed, boolean byCodes) {
             this.image = image;
             this.scratch = scratch;
             this.allowed = allowed;
@@ -137,75 +168,99 @@ final class JavaWalk implements GraphWalk {
             MemorySegment.copy(scratch.query, JAVA_FLOAT, 0, query, 0, query.length);
             this.vectors = new VectorMeasure(image, query);
             this.measure = byCodes ? new CodeMeasure(image, query) : vectors;
-            this.candidates = new EntryHeap();
             this.found = new BoundedEntries(width);
             allowed.words(image);
         }
 
-        long measure(int node) {
+        void descendFromTop() {
+            nearest = measure(0);
+            from = nearest;
+            layer = image.levels();
+        }
+
+        void scanFrom(int first, int to) {
+            next = first;
+            end = to;
+            phase = Phase.SCANNING;
+        }
+
+        /** Goes on for a budget of distances; whether it is done. */
+        boolean goOn(int mostReranked, int budget) {
+            long left = (long) CHEAPER * budget;
+            while (left > 0 && phase != Phase.DONE) {
+                long before = computed;
+                step(mostReranked);
+                left -= computed > before ? CHEAPER : 1;
+            }
+            scratch.setComputed(computed);
+            return phase == Phase.DONE;
+        }
+
+        private void step(int mostReranked) {
+            switch (phase) {
+                case DESCENDING -> descend();
+                case WALKING -> walk();
+                case SCANNING -> scan();
+                case FORGETTING -> forget();
+                case SORTING -> sort(mostReranked);
+                case RERANKING -> rerank();
+                case SORTING_AGAIN -> sortAgain();
+                case DONE -> throw new AssertionError("a search that is done goes no further");
+            }
+        }
+
+        private long measure(int node) {
             computed++;
             return WalkScratch.entry(measure.distance(node), node);
         }
 
-        /** The entry nearest the query that going to ever nearer neighbours leads to, layer by layer down to layer 1. */
-        long descend() {
-            long nearest = measure(0);
-            for (int layer = image.levels(); layer >= 1; layer--) {
-                long from;
-                do {
-                    from = nearest;
-                    for (int i = 0; i < image.degree(layer); i++) {
-                        int neighbor = image.neighbor(layer, (int) from, i);
-                        if (neighbor < 0) {
-                            break;
-                        }
-                        nearest = Math.min(nearest, measure(neighbor));
-                    }
-                } while (nearest != from);
-            }
-            return nearest;
+        /** The next neighbour of {@link #from} in a layer, or -1 after the last. */
+        private int neighbor(int inLayer) {
+            return next < image.degree(inLayer) ? image.neighbor(inLayer, (int) from, next++) : -1;
         }
 
-        /** Walks layer 0; how many nodes it has logged. */
-        long walk(long start) {
-            try {
-                expandFrom(start);
-            } finally {
-                // Also where a heap cannot grow: a mark that stays hides its node from the thread's next search.
-                for (long i = 0; i < logged; i++) {
-                    scratch.forget(scratch.log.getAtIndex(GraphImage.INT, i));
-                }
+        /** Goes to ever nearer neighbours, layer by layer down to layer 1. */
+        private void descend() {
+            if (layer == 0) {
+                beginWalk();
+                return;
             }
-            return logged;
+            int neighbor = neighbor(layer);
+            if (neighbor >= 0) {
+                nearest = Math.min(nearest, measure(neighbor));
+                return;
+            }
+            if (nearest == from) {
+                layer--;
+            }
+            from = nearest;
+            next = 0;
         }
 
-        private void expandFrom(long start) {
-            visit((int) start);
-            candidates.push(start);
-            if (allowed.contains((int) start)) {
-                found.offer(start);
+        private void beginWalk() {
+            scratch.visit((int) nearest);
+            candidates.push(nearest);
+            if (allowed.contains((int) nearest)) {
+                found.offer(nearest);
             }
-            while (!candidates.isEmpty()) {
-                long nearest = candidates.pop();
-                if (nearest > found.bound()) {
-                    break;
-                }
-                for (int i = 0; i < image.degree(0); i++) {
-                    int node = image.neighbor(0, (int) nearest, i);
-                    if (node < 0) {
-                        break;
-                    }
-                    if (!scratch.isVisited(node)) {
-                        visit(node);
-                        consider(measure(node));
-                    }
-                }
-            }
+            next = image.degree(0);
+            phase = Phase.WALKING;
         }
 
-        private void visit(int node) {
-            scratch.visit(node);
-            scratch.logVisit(logged++, node);
+        private void walk() {
+            int node = neighbor(0);
+            if (node >= 0) {
+                if (!scratch.isVisited(node)) {
+                    scratch.visit(node);
+                    consider(measure(node));
+                }
+            } else if (candidates.isEmpty() || candidates.peek() > found.bound()) {
+                next = 0;
+                phase = Phase.FORGETTING;
+            } else {
+                from = candidates.pop();
+                next = 0;
+            }
         }
 
         private void consider(long entry) {
@@ -218,22 +273,60 @@ final class JavaWalk implements GraphWalk {
             }
         }
 
-        /** Measures the first nodes found by their vectors, and puts them in order; the others are dropped. */
-        void rerank(int size) {
-            long[] entries = new long[size];
-            for (int i = 0; i < size; i++) {
-                int node = scratch.node(i);
-                entries[i] = WalkScratch.entry(vectors.distance(node), node);
+        private void scan() {
+            if (next == end) {
+                beginSorting();
+                return;
             }
-            Arrays.sort(entries);
-            MemorySegment.copy(entries, 0, scratch.found, GraphImage.LONG, 0, size);
-            scratch.setSize(size);
-            scratch.computed.set(GraphImage.LONG, 0, computed + size);
+            int node = next++;
+            if (allowed.contains(node)) {
+                found.offer(measure(node));
+            }
         }
 
-        void end() {
-            scratch.setSize(found.writeTo(scratch.found));
-            scratch.computed.set(GraphImage.LONG, 0, computed);
+        private void forget() {
+            if (next == scratch.logged()) {
+                beginSorting();
+                return;
+            }
+            scratch.forget(scratch.log.getAtIndex(GraphImage.INT, next++));
+        }
+
+        private void beginSorting() {
+            scratch.setSize(found.size());
+            phase = Phase.SORTING;
+        }
+
+        private void sort(int mostReranked) {
+            if (found.size() > 0) {
+                found.moveLargestTo(scratch.found);
+            } else if (measure == vectors) {
+                phase = Phase.DONE;
+            } else {
+                next = 0;
+                end = Math.min(scratch.size(), mostReranked);
+                scratch.setSize(end);
+                phase = Phase.RERANKING;
+            }
+        }
+
+        /** Measures the next of the nodes found by its vector. */
+        private void rerank() {
+            if (next == end) {
+                phase = Phase.SORTING_AGAIN;
+                return;
+            }
+            int node = scratch.node(next++);
+            computed++;
+            found.offer(WalkScratch.entry(vectors.distance(node), node));
+        }
+
+        private void sortAgain() {
+            if (found.size() > 0) {
+                found.moveLargestTo(scratch.found);
+            } else {
+                phase = Phase.DONE;
+            }
         }
     }
 }

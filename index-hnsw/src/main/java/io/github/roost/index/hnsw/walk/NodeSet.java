@@ -4,16 +4,23 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.function.IntPredicate;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Some of a table's nodes, a bit a node, off-heap. Thread-safe, with one thread at a time that removes: a walk that runs
- * meanwhile reads each word whole, so it sees a node either in the set or not.
+ * Some of a table's nodes, a bit a node. Thread-safe, with one thread at a time that removes: a walk that runs meanwhile
+ * reads each word whole, so it sees a node either in the set or not.
+ *
+ * <p>A set to remove from lies off-heap, where walks read it. One that a filter makes lies on the heap, because many filters
+ * are made for one search: who searches copies it to where walks read it, until it has been searched with so often that it
+ * has earned a copy of its own.
  */
 public final class NodeSet {
     /** Every node of any table. */
     public static final NodeSet ALL = new NodeSet(MemorySegment.NULL, Integer.MAX_VALUE, Integer.MAX_VALUE);
 
     private static final int WORD = Long.SIZE;
+    /** Searches with a set after which it has a copy of its own off-heap. */
+    private static final int SEARCHES_FOR_COPY = 8;
 
     private static final VarHandle WORDS = GraphImage.LONG.varHandle();
 
@@ -21,6 +28,10 @@ public final class NodeSet {
     private final int nodes;
     /** Written by whoever removes. */
     private volatile int size;
+    /** Counted by all who search, of whom some may be missed. */
+    private int searches;
+    /** The set off-heap, once it has earned that. */
+    private volatile @Nullable NodeSet copy;
 
     private NodeSet(MemorySegment words, int nodes, int size) {
         this.words = words;
@@ -28,24 +39,87 @@ public final class NodeSet {
         this.size = size;
     }
 
+    private static long wordsOf(int nodes) {
+        return (nodes + WORD - 1L) / WORD;
+    }
+
+    /** Asks about the nodes 0 to {@code nodes} exclusive, in as many goes as it takes. Belongs to one thread at a time. */
+    public static final class Asking {
+        private final MemorySegment words;
+        private final int nodes;
+        private int size;
+        private int next;
+
+        public Asking(int nodes) {
+            this.words = MemorySegment.ofArray(new long[Math.toIntExact(wordsOf(nodes))]);
+            this.nodes = nodes;
+        }
+
+        /**
+         * Goes on to the end.
+         *
+         * @param betweenWords runs between two words; what it, or the predicate, throws ends this go
+         * @return those of the nodes that are to be in the set
+         */
+        public NodeSet goOn(IntPredicate member, Runnable betweenWords) {
+            for (int first = next; first < nodes; first = next) {
+                int end = (int) Math.min(nodes, first + (long) WORD);
+                long word = 0;
+                for (int node = first; node < end; node++) {
+                    word |= member.test(node) ? 1L << node : 0;
+                }
+                words.setAtIndex(GraphImage.LONG, first / WORD, word);
+                size += Long.bitCount(word);
+                next = end;
+                if (end < nodes) {
+                    betweenWords.run();
+                }
+            }
+            return new NodeSet(words, nodes, size);
+        }
+    }
+
     /** Those of the nodes 0 to {@code nodes} exclusive that are to be in the set. */
     public static NodeSet of(int nodes, IntPredicate member) {
-        MemorySegment words = Arena.ofAuto().allocate((nodes + WORD - 1L) / WORD * Long.BYTES, Long.BYTES);
-        int size = 0;
-        for (int first = 0; first < nodes; first += WORD) {
-            long word = 0;
-            for (int node = first; node < Math.min(nodes, first + WORD); node++) {
-                word |= member.test(node) ? 1L << node : 0;
-            }
-            size += Long.bitCount(word);
-            words.setAtIndex(GraphImage.LONG, first / WORD, word);
-        }
-        return new NodeSet(words, nodes, size);
+        return new Asking(nodes).goOn(member, () -> {});
     }
 
     /** Nodes 0 to {@code nodes} exclusive, to remove from. */
     public static NodeSet full(int nodes) {
-        return of(nodes, node -> true);
+        return of(nodes, node -> true).ofItsOwn();
+    }
+
+    private NodeSet ofItsOwn() {
+        MemorySegment own = Arena.ofAuto().allocate(words.byteSize(), Long.BYTES);
+        MemorySegment.copy(words, 0, own, 0, words.byteSize());
+        return new NodeSet(own, nodes, size);
+    }
+
+    /** This set where walks can read it, or null if it has to be copied. */
+    @Nullable
+    NodeSet offHeap() {
+        if (words.isNative()) {
+            return this;
+        }
+        NodeSet known = copy;
+        if (known == null && ++searches > SEARCHES_FOR_COPY) {
+            known = ofItsOwn();
+            copy = known;
+        }
+        return known;
+    }
+
+    /** This set in other memory, which the next call with it overwrites. */
+    NodeSet copyTo(MemorySegment room, int run, Runnable betweenRuns) {
+        long count = wordsOf(nodes);
+        for (long word = 0; word < count; word += run) {
+            if (word > 0) {
+                betweenRuns.run();
+            }
+            long bytes = Math.min(run, count - word) * Long.BYTES;
+            MemorySegment.copy(words, word * Long.BYTES, room, word * Long.BYTES, bytes);
+        }
+        return new NodeSet(room, nodes, size);
     }
 
     /** Takes a node out; searches that begin after this returns do not find it. */
@@ -58,16 +132,19 @@ public final class NodeSet {
         }
     }
 
-    /** The nodes that are in both sets, in memory that the next call with this scratch overwrites. */
-    NodeSet and(NodeSet other, MemorySegment scratch) {
+    /** The nodes that are in both sets, in memory that the next call with it overwrites. */
+    NodeSet and(NodeSet other, MemorySegment room, int run, Runnable betweenRuns) {
         int least = Math.min(nodes, other.nodes);
         int common = 0;
-        for (int word = 0; word < (least + WORD - 1L) / WORD; word++) {
+        for (int word = 0; word < wordsOf(least); word++) {
+            if (word > 0 && word % run == 0) {
+                betweenRuns.run();
+            }
             long both = words.getAtIndex(GraphImage.LONG, word) & other.words.getAtIndex(GraphImage.LONG, word);
-            scratch.setAtIndex(GraphImage.LONG, word, both);
+            room.setAtIndex(GraphImage.LONG, word, both);
             common += Long.bitCount(both);
         }
-        return new NodeSet(scratch, least, common);
+        return new NodeSet(room, least, common);
     }
 
     /** How many nodes are in the set. */

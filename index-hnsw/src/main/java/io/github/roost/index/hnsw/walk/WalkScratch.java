@@ -4,28 +4,42 @@ import static io.github.roost.index.hnsw.walk.GraphImage.INT;
 import static io.github.roost.index.hnsw.walk.GraphImage.LONG;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
+import io.github.roost.core.ScratchPool;
 import io.github.roost.core.Vectors;
 import io.github.roost.topology.DomainMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What one search needs besides the table: the query, marks, heaps, and what was found. Off-heap, kept from search to
- * search and shared by all tables a thread searches; grown to the largest, but only pages that are touched cost memory.
- * Belongs to one thread.
+ * What one search needs besides the table: the query, marks, heaps, and what was found. Off-heap, lent from search to search
+ * whatever table or thread it is of; grown to the largest table, but only pages that are touched cost memory. Belongs to one
+ * search.
  */
 public final class WalkScratch {
     /** The lanes in which every walk sums, so that all give the same bits. */
     static final int LANES = 16;
 
-    private static final ThreadLocal<WalkScratch> OF_THREAD = ThreadLocal.withInitial(WalkScratch::new);
+    private static final ScratchPool<WalkScratch> POOL = new ScratchPool<>(WalkScratch::new);
+    /** Words of a set that are copied, or joined, before it is seen whether the search is still wanted. */
+    private static final int RUN = 4_096;
+
     private static final int ENTRY_BYTES = Long.BYTES;
+
+    private static final int PROGRESS_BYTES = 128;
+    private static final int AT_SIZE = 4;
+    private static final int AT_LOGGED = 8;
+    private static final int AT_COMPUTED = 16;
 
     final MemorySegment query = Arena.ofAuto().allocate((long) Vectors.MOST_DIMENSIONS * Float.BYTES, 64);
     /** The query as it is compared with codes, up to two bytes a component. */
     final MemorySegment weights = Arena.ofAuto().allocate(2L * Vectors.MOST_DIMENSIONS, 64);
 
-    final MemorySegment computed = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
+    /** How far the search is; laid out as {@code struct progress} in walk.h. */
+    final MemorySegment progress = Arena.ofAuto().allocate(PROGRESS_BYTES, Long.BYTES);
+    /** The search where it is one in Java. */
+    JavaWalk.@Nullable Search inJava;
+
     MemorySegment visited = MemorySegment.NULL;
     MemorySegment candidates = MemorySegment.NULL;
     MemorySegment log = MemorySegment.NULL;
@@ -34,13 +48,18 @@ public final class WalkScratch {
     private int nodes;
     private int width;
     private int dimension;
-    private int size;
 
     private WalkScratch() {}
 
-    /** The calling thread's. */
-    public static WalkScratch ofThread() {
-        return OF_THREAD.get();
+    /** One that no other search has; to be {@linkplain #giveBack given back} in a {@code finally} block. */
+    public static WalkScratch take() {
+        return POOL.take();
+    }
+
+    /** Ends its use by the search that took it. */
+    public void giveBack() {
+        inJava = null;
+        POOL.giveBack(this);
     }
 
     /** Makes room for a search of this width; {@link #setQuery} comes next. */
@@ -51,7 +70,7 @@ public final class WalkScratch {
             int roomFor = imageNodes + imageNodes / 4;
             MemorySegment moreVisited = zeroes((roomFor / Long.SIZE + 1L) * Long.BYTES);
             MemorySegment moreCandidates = zeroes((roomFor + 1L) * ENTRY_BYTES);
-            MemorySegment moreLog = zeroes((roomFor + 1L) * Integer.BYTES);
+            MemorySegment moreLog = zeroes((roomFor + 1L + GraphWalk.TILE) * Integer.BYTES);
             // Only when all are there: where memory runs out, no search may take what there was for more.
             visited = moreVisited;
             candidates = moreCandidates;
@@ -63,20 +82,55 @@ public final class WalkScratch {
             width = searchWidth;
         }
         dimension = image.shape().dimension();
-        size = 0;
+        forgetProgress();
+        // The values after the query's last, up to whole lanes, which nobody sets.
+        for (int i = dimension; i % LANES != 0; i++) {
+            query.setAtIndex(JAVA_FLOAT, i, 0);
+        }
         return this;
     }
 
-    /** The nodes of an image that are in both sets; valid until the next call or search. */
-    public NodeSet both(GraphImage image, NodeSet a, NodeSet b) {
-        if (a == NodeSet.ALL || b == NodeSet.ALL) {
-            return a == NodeSet.ALL ? b : a;
+    /** Takes the marks of a search off that does not come to its end. */
+    public void abandon() {
+        long logged = logged();
+        long words = nodes / Long.SIZE + 1L;
+        if (logged > words) {
+            visited.asSlice(0, words * Long.BYTES).fill((byte) 0);
+        } else {
+            for (long i = 0; i < logged; i++) {
+                forget(log.getAtIndex(INT, i));
+            }
         }
+        forgetProgress();
+    }
+
+    private void forgetProgress() {
+        for (int at = 0; at <= AT_COMPUTED; at += Long.BYTES) {
+            progress.set(LONG, at, 0);
+        }
+        inJava = null;
+    }
+
+    /**
+     * The nodes of an image that are in both sets, where walks can read them; valid until the next call or search.
+     *
+     * @param betweenRuns runs every few microseconds
+     */
+    public NodeSet both(GraphImage image, NodeSet a, NodeSet b, Runnable betweenRuns) {
+        if (a != NodeSet.ALL && b != NodeSet.ALL) {
+            return a.and(b, roomForSet(image), RUN, betweenRuns);
+        }
+        NodeSet one = a == NodeSet.ALL ? b : a;
+        NodeSet offHeap = one.offHeap();
+        return offHeap != null ? offHeap : one.copyTo(roomForSet(image), RUN, betweenRuns);
+    }
+
+    private MemorySegment roomForSet(GraphImage image) {
         long bytes = (image.shape().nodes() / Long.SIZE + 1L) * Long.BYTES;
         if (common.byteSize() < bytes) {
             common = zeroes(bytes);
         }
-        return a.and(b, common);
+        return common;
     }
 
     private static MemorySegment zeroes(long bytes) {
@@ -88,14 +142,11 @@ public final class WalkScratch {
         query.setAtIndex(JAVA_FLOAT, i, value);
     }
 
-    /** Zeroes the values after the query's last, up to whole lanes. Called by the walks. */
-    void padQuery() {
-        for (int i = dimension; i % LANES != 0; i++) {
-            query.setAtIndex(JAVA_FLOAT, i, 0);
+    void requireBegun(GraphImage image, int searchWidth, int budget) {
+        if (budget < GraphWalk.TILE || budget % GraphWalk.TILE != 0) {
+            throw new IllegalArgumentException(
+                    "the budget must be a multiple of " + GraphWalk.TILE + " from there on, got " + budget);
         }
-    }
-
-    void requireBegun(GraphImage image, int searchWidth) {
         if (nodes < image.shape().nodes()
                 || width < searchWidth
                 || dimension != image.shape().dimension()) {
@@ -104,12 +155,12 @@ public final class WalkScratch {
     }
 
     void setSize(int value) {
-        size = value;
+        progress.set(INT, AT_SIZE, value);
     }
 
     /** How many nodes were found. */
     public int size() {
-        return size;
+        return progress.get(INT, AT_SIZE);
     }
 
     /** A found node, the nearest at 0. */
@@ -128,7 +179,11 @@ public final class WalkScratch {
 
     /** How many distances the search computed, those of what is measured again after a walk over codes included. */
     public long computed() {
-        return computed.get(LONG, 0);
+        return progress.get(LONG, AT_COMPUTED);
+    }
+
+    void setComputed(long value) {
+        progress.set(LONG, AT_COMPUTED, value);
     }
 
     /** A distance and a node as one number, in their order. */
@@ -146,16 +201,21 @@ public final class WalkScratch {
         return (visited.getAtIndex(LONG, node / Long.SIZE) >>> node & 1) != 0;
     }
 
+    /** Marks a node, and adds it to the log. */
     void visit(int node) {
         int word = node / Long.SIZE;
+        long logged = logged();
         visited.setAtIndex(LONG, word, visited.getAtIndex(LONG, word) | 1L << node);
+        log.setAtIndex(INT, logged, node);
+        progress.set(LONG, AT_LOGGED, logged + 1);
+    }
+
+    /** How many nodes are in the log. */
+    long logged() {
+        return progress.get(LONG, AT_LOGGED);
     }
 
     void forget(int node) {
         visited.setAtIndex(LONG, node / Long.SIZE, 0);
-    }
-
-    void logVisit(long at, int node) {
-        log.setAtIndex(INT, at, node);
     }
 }

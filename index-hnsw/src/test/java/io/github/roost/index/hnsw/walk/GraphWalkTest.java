@@ -7,15 +7,20 @@ import io.github.roost.core.Metric;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Every walk against the one in Java, over random graphs; scans against sorting. */
 class GraphWalkTest {
     private static final GraphWalk ORACLE = GraphWalks.available().getLast();
+
+    private static final WalkScratch SCRATCH = WalkScratch.take();
 
     private record Hits(List<Integer> nodes, List<Float> distances, long computed) {
         static Hits of(WalkScratch scratch) {
@@ -88,6 +93,100 @@ class GraphWalkTest {
         assertThat(walk(walk, image, query, 20, NodeSet.ALL)).isEqualTo(first);
     }
 
+    @ParameterizedTest
+    @MethodSource("walks")
+    void howASearchIsCutDoesNotChangeWhatItFinds(GraphWalk walk) {
+        Random random = new Random(6);
+        for (int trial = 0; trial < 100; trial++) {
+            Metric metric = trial % 3 == 0 ? Metric.INNER_PRODUCT : Metric.SQUARED_L2;
+            boolean coded = trial % 2 == 0;
+            GraphImage image = image(metric, coded, 1 + random.nextInt(100), 1 + random.nextInt(400), random);
+            NodeSet allowed = offHeap(image, SCRATCH, trial % 4 < 2 ? NodeSet.ALL : some(image, random));
+            int nodes = image.shape().nodes();
+            int width = 1 + random.nextInt(2 * nodes);
+            float[] query = vector(image.shape().dimension(), random);
+            int budget = GraphWalk.TILE * (1 + random.nextInt(6));
+
+            WalkScratch scratch = begin(image, query, width);
+            int pieces = 1;
+            while (!walk.walkOn(image, scratch, width, 1 + width / 2, allowed, budget)) {
+                pieces++;
+            }
+            Hits inPieces = Hits.of(scratch);
+            assertThat(inPieces)
+                    .describedAs("%s, trial %d", walk.name(), trial)
+                    .isEqualTo(walk(ORACLE, image, query, width, allowed));
+            assertThat(pieces * (budget + budget / 4.0 + GraphWalk.TILE)).isGreaterThanOrEqualTo((double) inPieces.computed());
+
+            int from = random.nextInt(nodes);
+            scratch = begin(image, query, width);
+            pieces = 1;
+            while (!walk.scanOn(image, scratch, width, allowed, from, nodes, budget)) {
+                pieces++;
+            }
+            inPieces = Hits.of(scratch);
+            assertThat(inPieces).isEqualTo(scan(ORACLE, image, query, width, allowed, from));
+            assertThat((long) pieces * budget).isGreaterThanOrEqualTo(inPieces.computed());
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("walks")
+    void aSearchThatIsNoLongerWantedEndsSoonAndLeavesNoMarks(GraphWalk walk) {
+        Random random = new Random(7);
+        for (boolean coded : new boolean[] {false, true}) {
+            GraphImage image = image(Metric.SQUARED_L2, coded, 40, 5_000, random);
+            float[] query = vector(40, random);
+            int width = 5_000;
+            Hits expected = walk(ORACLE, image, query, width, NodeSet.ALL);
+            AtomicInteger asked = new AtomicInteger();
+            walk.walk(image, begin(image, query, width), width, width, NodeSet.ALL, asked::incrementAndGet);
+            int pieces = asked.get() + 1;
+            assertThat(pieces).isGreaterThan(10);
+            // At every point at which a walk can be ended, whatever it is at.
+            for (int end = 1; end < pieces; end += end < 20 ? 1 : 7) {
+                WalkScratch scratch = begin(image, query, width);
+                AtomicInteger left = new AtomicInteger(end);
+                CancellationException unwanted = new CancellationException("enough");
+                assertThatThrownBy(() -> walk.walk(image, scratch, width, width, NodeSet.ALL, () -> {
+                            if (left.decrementAndGet() == 0) {
+                                throw unwanted;
+                            }
+                        }))
+                        .isSameAs(unwanted);
+                assertThat(left).hasValue(0);
+                for (int node = 0; node < image.shape().nodes(); node++) {
+                    assertThat(scratch.isVisited(node)).isFalse();
+                }
+            }
+            assertThat(walk(walk, image, query, width, NodeSet.ALL)).isEqualTo(expected);
+        }
+    }
+
+    @Test
+    void aPieceIsShortWhateverTheRowsAre() {
+        GraphWalk walk = GraphWalks.preferred();
+        for (int dimension = 1; dimension <= 4_096; dimension++) {
+            long rowBytes = dimension * (long) Float.BYTES;
+            int budget = walk.budget(rowBytes);
+            assertThat(budget % GraphWalk.TILE).isZero();
+            assertThat(budget).isBetween(GraphWalk.TILE, 384);
+            assertThat(budget * rowBytes).isLessThanOrEqualTo(192 << 10);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, -4, 3, 6})
+    void aBudgetIsOfWholeTiles(int budget) {
+        GraphImage image = image(Metric.SQUARED_L2, false, 8, 10, new Random(4));
+        for (GraphWalk walk : GraphWalks.available()) {
+            WalkScratch scratch = begin(image, new float[8], 1);
+            assertThatThrownBy(() -> walk.walkOn(image, scratch, 1, 1, NodeSet.ALL, budget))
+                    .hasMessageContaining("multiple of 4")
+                    .hasMessageEndingWith("got " + budget);
+        }
+    }
+
     @Test
     void aSearchThatFailsLeavesNoMarksForTheNext() {
         Random random = new Random(5);
@@ -108,25 +207,36 @@ class GraphWalkTest {
     void nodesOutsideTheTableAreRefused(int from, int to) {
         GraphImage image = image(Metric.SQUARED_L2, false, 8, 10, new Random(4));
         for (GraphWalk walk : GraphWalks.available()) {
-            assertThatThrownBy(() -> walk.scan(image, WalkScratch.ofThread().begin(image, 1), 1, NodeSet.ALL, from, to))
+            assertThatThrownBy(() -> walk.scanOn(image, SCRATCH.begin(image, 1), 1, NodeSet.ALL, from, to, 64))
                     .hasMessageContaining("nodes must be within 0 and 10");
         }
     }
 
     private static Hits walk(GraphWalk walk, GraphImage image, float[] query, int width, NodeSet allowed) {
         WalkScratch scratch = begin(image, query, width);
-        walk.walk(image, scratch, width, 1 + width / 2, allowed);
+        walk.walk(image, scratch, width, 1 + width / 2, offHeap(image, scratch, allowed), () -> {});
         return Hits.of(scratch);
     }
 
     private static Hits scan(GraphWalk walk, GraphImage image, float[] query, int width, NodeSet allowed, int from) {
         WalkScratch scratch = begin(image, query, width);
-        walk.scan(image, scratch, width, allowed, from, image.shape().nodes());
+        walk.scan(
+                image,
+                scratch,
+                width,
+                offHeap(image, scratch, allowed),
+                from,
+                image.shape().nodes(),
+                () -> {});
         return Hits.of(scratch);
     }
 
+    private static NodeSet offHeap(GraphImage image, WalkScratch scratch, NodeSet set) {
+        return scratch.both(image, set, NodeSet.ALL, () -> {});
+    }
+
     private static WalkScratch begin(GraphImage image, float[] query, int width) {
-        WalkScratch scratch = WalkScratch.ofThread().begin(image, width);
+        WalkScratch scratch = SCRATCH.begin(image, width);
         for (int i = 0; i < query.length; i++) {
             scratch.setQuery(i, query[i]);
         }
