@@ -134,13 +134,13 @@ final class Admission {
             request.claim();
             Reservation places = new Reservation(pool, options.priority(), Math.max(1, count));
             boolean inRings = reserveOrApplyPolicy(fork, places, epoch.mapping(), options, now);
+            // Where this throws nothing has begun.
             if (inRings) {
-                accepted = true;
                 dispatch.begin(request, fork, places, dispatch::place, callers::runOwned);
             } else {
-                accepted = true;
                 dispatch.begin(request, fork, null, callers::run, callers::runOwned);
             }
+            accepted = true;
             pool.submitted(request);
             return request;
         } finally {

@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,6 +67,9 @@ final class Runner implements Runnable {
     private final BatchSlice batchSlice = new BatchSlice();
     private final Progress progress = new Progress();
     private final Frame bottom = new Frame(null, 1);
+    /** Made once: what follows a task must not need memory. */
+    private final Consumer<Task> follow = this::follow;
+
     private IdleStrategy idleStrategy;
     private CompletionSource[] sources = NO_SOURCES;
 
@@ -438,6 +442,8 @@ final class Runner implements Runnable {
         } catch (Throwable error) {
             unexpected = error;
             after = After.ENDED;
+            // Struck before the claim: it is in no queue any more, so nobody else would come to it.
+            claimed = claimed || task.claim();
         }
         inHand = null;
         strayedFrom = -1;
@@ -445,6 +451,9 @@ final class Runner implements Runnable {
         if (outer == null) {
             // What user code left behind must not keep this worker from sleeping.
             Thread.interrupted();
+        }
+        if (strays) {
+            shard.strayEnds();
         }
         if (claimed) {
             if (unexpected == null) {
@@ -454,9 +463,6 @@ final class Runner implements Runnable {
             }
         }
         frame.forget();
-        if (strays) {
-            shard.strayEnds();
-        }
         if (unexpected != null) {
             pool.restarted(worker, unexpected);
         }
@@ -486,9 +492,8 @@ final class Runner implements Runnable {
         try {
             switch (after) {
                 case ENDED -> {
-                    Faults.point();
-                    task.epoch().exit(worker.index, 1);
                     earnCredit(task, frame);
+                    pool.over(task, worker, follow);
                 }
                 case YIELDED -> {
                     bookSlice(task, frame);
@@ -505,27 +510,21 @@ final class Runner implements Runnable {
             }
         } catch (Throwable error) {
             if (after == After.ENDED) {
+                // It has been counted out, and nothing is left to fail.
                 throw error;
             }
             fail(task, frame, error);
-            return;
-        }
-        if (after == After.ENDED) {
-            pool.deliver(task, this::follow, worker);
         }
     }
 
     private void park(Task task, Frame frame) {
         Faults.point();
-        Parked parked = new Parked(worker, task, ((Step.Park<?, ?>) step(frame)).pending());
-        task.parked(parked);
-        worker.parked.add(parked);
-        parked.begin();
+        Parked.park(worker, task, ((Step.Park<?, ?>) step(frame)).pending());
     }
 
     private void fork(Task task, Frame frame) {
         Faults.point();
-        pool.dispatch().fork((Stepper) task, (Step.Fork<?, ?, ?, ?>) step(frame), this::follow);
+        pool.dispatch().fork((Stepper) task, (Step.Fork<?, ?, ?, ?>) step(frame), follow);
     }
 
     private static Step<?, ?> step(Frame frame) {
@@ -646,7 +645,17 @@ final class Runner implements Runnable {
         }
         // A search does not wait for the end of batch work in its midst.
         progress.givesWay |= waiting != null && !waiting.isBatch();
-        return next();
+        return nextNested();
+    }
+
+    /** As {@link #next}, in the midst of a slice: what it has taken in hand must not outlive an error. */
+    private boolean nextNested() {
+        try {
+            return next();
+        } catch (Throwable unexpected) {
+            failInHand(unexpected);
+            throw unexpected;
+        }
     }
 
     private void runNested(Task task, boolean isClaimed) {
@@ -713,7 +722,7 @@ final class Runner implements Runnable {
         progress.givesWay = true;
         int ran = 0;
         try {
-            while (ran < INTERACTIVE_PER_BATCH && next()) {
+            while (ran < INTERACTIVE_PER_BATCH && nextNested()) {
                 runNestedInHand();
                 ran++;
             }
@@ -846,7 +855,7 @@ final class Runner implements Runnable {
         void fail(Throwable cause) {
             Task running = runningOrNull();
             if (running != null) {
-                running.fail(cause);
+                running.failRunning(cause);
             }
         }
 

@@ -8,6 +8,7 @@ import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,6 +49,9 @@ final class Worker {
     final ParkedTasks parked = new ParkedTasks();
     /** Tasks that failed, and for want of memory could not be told so yet. */
     final TaskList unanswered = new TaskList();
+
+    /** Made once: what follows a task must not need memory. */
+    final Consumer<Task> resume = this::resume;
 
     /** Of each runner that the worker has had. */
     private final List<WorkerCounters> counters = new CopyOnWriteArrayList<>();
