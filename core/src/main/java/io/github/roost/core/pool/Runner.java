@@ -6,7 +6,6 @@ import io.github.roost.core.dispatch.Stealing;
 import io.github.roost.core.pool.Task.After;
 import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.pool.WorkerCounters.Counter;
-import io.github.roost.core.task.CompletionSource;
 import io.github.roost.core.task.Priority;
 import io.github.roost.core.task.Step;
 import java.lang.invoke.MethodHandles;
@@ -43,7 +42,6 @@ final class Runner implements Runnable {
     /** Maintenance that is due at once at most, however long none ran. */
     private static final double MOST_CREDIT_NANOS = 1_000_000;
 
-    private static final CompletionSource[] NO_SOURCES = {};
     private static final VarHandle CURRENT;
     private static final VarHandle SLICES;
 
@@ -71,7 +69,6 @@ final class Runner implements Runnable {
     private final Consumer<Task> follow = this::follow;
 
     private IdleStrategy idleStrategy;
-    private CompletionSource[] sources = NO_SOURCES;
 
     /** A task between its queue and its frame; whoever catches an error fails it. */
     private @Nullable Task inHand;
@@ -193,27 +190,13 @@ final class Runner implements Runnable {
 
     /** What is not the running of tasks: completions that have arrived, deadlines of parked tasks, answers that failed. */
     private void lookAround() {
-        if (pool.sources().length != sources.length) {
-            openSources();
-        }
-        for (CompletionSource source : sources) {
-            source.poll();
-        }
+        worker.sources.poll(this);
         if (worker.parked.nanosToDeadline() == 0) {
             worker.parked.expire();
         }
         if (worker.unanswered.size() > 0) {
             pool.answerAgain(worker);
         }
-    }
-
-    private void openSources() {
-        CompletionSource.Factory[] factories = pool.sources();
-        CompletionSource[] opened = Arrays.copyOf(sources, factories.length);
-        for (int i = sources.length; i < opened.length; i++) {
-            opened[i] = factories[i].open(worker.index, worker::wake);
-        }
-        sources = opened;
     }
 
     private boolean takeOwn() {
@@ -336,7 +319,7 @@ final class Runner implements Runnable {
         shard.parkBegins();
         try {
             worker.laysDown();
-            if (!mayTakeSomething() && armed()) {
+            if (!mayTakeSomething() && worker.sources.armed(this)) {
                 sleep();
             }
         } finally {
@@ -347,7 +330,7 @@ final class Runner implements Runnable {
 
     private void sleep() {
         long nanos = worker.parked.nanosToDeadline();
-        if (worker.unanswered.size() > 0) {
+        if (worker.unanswered.size() > 0 || worker.sources.unarmed()) {
             nanos = Math.min(nanos, UNANSWERED_PAUSE_NANOS);
         }
         if (nanos == Long.MAX_VALUE) {
@@ -356,18 +339,6 @@ final class Runner implements Runnable {
         } else if (nanos > 0) {
             LockSupport.parkNanos(pool, nanos);
         }
-    }
-
-    /** Whether all sources wake this worker when something arrives, and nothing has. */
-    private boolean armed() {
-        if (pool.sources().length != sources.length) {
-            return false;
-        }
-        boolean armed = true;
-        for (CompletionSource source : sources) {
-            armed &= source.arm();
-        }
-        return armed;
     }
 
     /** Whether a worker that has marked itself as asleep must not sleep, for there is something that it may take. */

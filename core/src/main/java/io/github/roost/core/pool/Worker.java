@@ -49,6 +49,7 @@ final class Worker {
     final ParkedTasks parked = new ParkedTasks();
     /** Tasks that failed, and for want of memory could not be told so yet. */
     final TaskList unanswered = new TaskList();
+    final WorkerSources sources;
 
     /** Made once: what follows a task must not need memory. */
     final Consumer<Task> resume = this::resume;
@@ -72,6 +73,7 @@ final class Worker {
         this.domain = domain;
         this.shard = shard;
         this.pool = pool;
+        this.sources = new WorkerSources(this, pool);
         this.interactive = new Ring(ringCapacity);
         this.batch = new Ring(ringCapacity);
     }

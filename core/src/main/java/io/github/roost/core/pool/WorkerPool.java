@@ -615,6 +615,16 @@ public final class WorkerPool {
                 failed);
     }
 
+    /** Told once for each worker; throws nothing. */
+    void sourceFailed(Worker worker, Throwable failed) {
+        try {
+            LOG.error(
+                    "a source of completions of worker {} of cache domain {} failed", worker.index, worker.domain, failed);
+        } catch (Throwable cannotTell) {
+            armWatch();
+        }
+    }
+
     void crossSteal(int thief, int victim, Task task) {
         setup.listener().crossSteal(thief, victim, task.slot());
     }
