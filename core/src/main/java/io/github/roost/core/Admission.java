@@ -190,13 +190,13 @@ final class Admission {
             Reservation places =
                     new Reservation(pool, options.priority(), fork.parts().size());
             boolean inRings = reserveOrApplyPolicy(fork, places, epoch.mapping(), options, now, beforeWait);
+            // Where this throws nothing has begun.
             if (inRings) {
-                accepted = true;
                 dispatch.begin(request, fork, places, place, callers::runOwned);
             } else {
-                accepted = true;
                 dispatch.begin(request, fork, null, callers::run, callers::runOwned);
             }
+            accepted = true;
             pool.submitted(request);
             return request;
         } finally {

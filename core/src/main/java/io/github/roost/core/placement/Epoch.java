@@ -76,6 +76,15 @@ public final class Epoch {
         }
     }
 
+    /** Retires what is drained once more, where an error has kept {@link #exit} from it. */
+    public void retireAgain() {
+        Runnable then = whenDrained;
+        if (then != null) {
+            noteDrained();
+            then.run();
+        }
+    }
+
     /** Whether it is superseded and its last task has finished. */
     boolean isDrained() {
         return drained;

@@ -59,9 +59,9 @@ public final class Epochs {
     private void retireDrained() {
         Map.Entry<Long, Epoch> oldest = living.firstEntry();
         while (oldest != null && oldest.getValue().isDrained()) {
-            if (living.remove(oldest.getKey(), oldest.getValue())) {
-                oldest.getValue().retire();
-            }
+            // Retired first: an error in the removal must not leave one behind that nobody finds any more.
+            oldest.getValue().retire();
+            living.remove(oldest.getKey(), oldest.getValue());
             oldest = living.firstEntry();
         }
     }

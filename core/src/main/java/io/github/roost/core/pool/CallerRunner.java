@@ -37,33 +37,37 @@ public final class CallerRunner {
 
     /** Runs a task that the caller owns, until it has ended or goes on elsewhere. */
     public void runOwned(Task task) {
-        Worker home =
-                pool.worker(pool.dispatch().worker(task.slot(), task.epoch().mapping()));
+        // Whichever worker sees to a task that was struck before its home is known.
+        Worker home = pool.worker(0);
         After after = After.YIELDED;
-        CallerContext context = new CallerContext();
+        CallerContext context = null;
         try {
+            home = pool.worker(pool.dispatch().worker(task.slot(), task.epoch().mapping()));
+            context = new CallerContext();
             while (after == After.YIELDED) {
+                Faults.point();
                 context.begin(task, System.nanoTime());
                 after = task.run(context);
                 context.bookTraffic();
+                Faults.point();
             }
             switch (after) {
-                case PARKED -> {
-                    Parked parked = new Parked(home, task, ((Step.Park<?, ?>) context.left()).pending());
-                    task.parked(parked);
-                    home.parked.add(parked);
-                    parked.begin();
-                }
+                case PARKED -> Parked.park(home, task, ((Step.Park<?, ?>) context.left()).pending());
                 case FORKED ->
-                    pool.dispatch().fork((Stepper) task, (Step.Fork<?, ?, ?, ?>) context.left(), this::runOwned);
-                default -> {
-                    task.epoch().exit(Thread.currentThread().threadId(), 1);
-                    pool.deliver(task, this::runOwned, home);
-                }
+                    pool.dispatch().fork((Stepper) task, (Step.Fork<?, ?, ?, ?>) context.left(), home.resume);
+                default -> {}
             }
         } catch (Throwable failure) {
             // What user code throws is the outcome of a future; this is none of it.
-            pool.failOwned(task, home, failure);
+            if (context == null || !context.isFinished()) {
+                outcomes[Outcome.FAILED.ordinal()].increment();
+            }
+            pool.failBooked(task, home, failure);
+            return;
+        }
+        if (after == After.ENDED) {
+            // What follows may wait for others that follow, so it does not run in the midst of seeing to them.
+            pool.over(task, home, home.resume);
         }
     }
 

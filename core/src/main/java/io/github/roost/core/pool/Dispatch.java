@@ -69,6 +69,7 @@ public final class Dispatch {
 
     /** Reserves a place near a worker; false where all rings are full. */
     boolean reserve(int preferred, Reservation places, int index) {
+        Faults.point();
         return places.reserve(index, preferred) || tryOthers(preferred, worker -> places.reserve(index, worker));
     }
 
@@ -104,6 +105,17 @@ public final class Dispatch {
      * @return -1, or the domain that is full
      */
     public int reserve(
+            Step.Fork<?, ?, ?, ?> fork, Reservation places, Mapping mapping, Priority priority, int capacity) {
+        try {
+            return reserveAll(fork, places, mapping, priority, capacity);
+        } catch (Throwable struck) {
+            // A place that nobody fills would hold up those behind it for ever.
+            places.release();
+            throw struck;
+        }
+    }
+
+    private int reserveAll(
             Step.Fork<?, ?, ?, ?> fork, Reservation places, Mapping mapping, Priority priority, int capacity) {
         int index = 0;
         for (Part<?, ?> part : fork.parts()) {
@@ -152,7 +164,7 @@ public final class Dispatch {
 
     /**
      * Puts the parts of a task on their way. What fails in the midst of it fails the request; the parts that are on their way
-     * find that out, the others are counted off here.
+     * find that out, the others are counted off here. Where this throws, nothing has begun, and the task is its owner's still.
      *
      * @param places where those are reserved; null for none
      * @param elsewhere puts or runs those for which none is
@@ -164,11 +176,21 @@ public final class Dispatch {
             @Nullable Reservation places,
             Consumer<Task> elsewhere,
             Consumer<Task> goesOn) {
-        Join join = new Join(task, fork);
-        task.work(join);
         List<? extends Part<?, ?>> parts = fork.parts();
         List<? extends BatchQueue<?, ?>> shared = fork.shared();
-        int count = parts.size() + shared.size();
+        int count;
+        Join join;
+        try {
+            Faults.point();
+            count = parts.size() + shared.size();
+            join = new Join(task, fork);
+        } catch (Throwable nothingBegun) {
+            if (places != null) {
+                places.release();
+            }
+            throw nothingBegun;
+        }
+        task.work(join);
         int begun = 0;
         try {
             while (begun < parts.size()) {
@@ -177,7 +199,6 @@ public final class Dispatch {
                 task.epoch().enter(lane(), 1);
                 // From here on the part counts itself off.
                 int index = begun++;
-                pool.submitted(part);
                 put(part, places, index, elsewhere);
             }
             GroupTask spare = null;
@@ -197,18 +218,38 @@ public final class Dispatch {
                 }
             }
         } catch (Throwable failure) {
+            // First what needs no memory: should it not be told now, the task finds it when its parts are counted off.
+            join.fail(failure);
+            tell(task, failure);
+        }
+        if (places != null) {
+            places.release();
+        }
+        join.countOff(1 + count - begun, goesOn);
+    }
+
+    private static void tell(Stepper task, Throwable failure) {
+        try {
+            Faults.point();
             task.failRequest(failure);
-        } finally {
-            if (places != null) {
-                places.release();
-            }
-            join.countOff(1 + count - begun, goesOn);
+        } catch (OutOfMemoryError | StackOverflowError struck) {
+            // The join tells it.
+            return;
         }
     }
 
-    private static void put(Task task, @Nullable Reservation places, int index, Consumer<Task> elsewhere) {
-        if (places == null || !places.put(index, task)) {
-            elsewhere.accept(task);
+    /** Puts a task where it will be run. It counts for others, so an error in the midst of it must not lose it. */
+    private void put(Task task, @Nullable Reservation places, int index, Consumer<Task> elsewhere) {
+        try {
+            pool.submitted(task);
+            Faults.point();
+            if (places == null || !places.put(index, task)) {
+                elsewhere.accept(task);
+            }
+        } catch (OutOfMemoryError | StackOverflowError struck) {
+            if (task.claim()) {
+                pool.worker(0).resume(task);
+            }
         }
     }
 

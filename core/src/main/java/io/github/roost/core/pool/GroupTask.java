@@ -35,7 +35,10 @@ final class GroupTask implements Stepper {
     private final Epoch epoch;
     private final Priority priority;
     /** What was taken out of the queue; null before. */
-    private @Nullable Entry taken;
+    private volatile @Nullable Entry taken;
+
+    /** Whether the queue was emptied: who joins it from then on has a task of its own queued. */
+    private boolean emptied;
 
     private @Nullable Members members;
     private @Nullable Object work;
@@ -84,12 +87,23 @@ final class GroupTask implements Stepper {
             members = new Members(members(left));
             work = (Search<Object, Boolean>) this::first;
         }
-        return Stepper.run(this, context);
+        if (over()) {
+            context.finished(Outcome.CANCELLED);
+            return After.ENDED;
+        }
+        After after = Stepper.run(this, context);
+        if (after == After.FORKED) {
+            failRequest(new IllegalStateException("a group search must not fork"));
+            context.finished(Outcome.FAILED);
+            return After.ENDED;
+        }
+        return after;
     }
 
     /** One assignment: what is out of the queue is on the chain. */
     private void take() {
         taken = queue().takeAll(priority);
+        emptied = true;
     }
 
     /** Ends those that nobody waits for, or that come too late; how many are left. */
@@ -123,9 +137,6 @@ final class GroupTask implements Stepper {
     @SuppressWarnings("unchecked") // a queue's entries hold its queries
     private Step<Object, Boolean> first(Object ignored, SearchContext context) throws Exception {
         Step<?, ?> step = ((SharedQueue<Object, Object>) queue()).search().step(group(), context);
-        if (step instanceof Step.Fork) {
-            throw new IllegalStateException("a group search must not fork");
-        }
         return (Step<Object, Boolean>) step;
     }
 
@@ -139,19 +150,19 @@ final class GroupTask implements Stepper {
 
     @Override
     public void fail(Throwable cause) {
-        if (members == null) {
-            // It never began: also those are failed who have joined since, counting on this task.
-            Entry more = queue().takeAll(priority);
-            Entry last = more;
-            while (last != null && last.next != null) {
-                last = last.next;
-            }
-            if (last != null) {
-                last.next = taken;
-                taken = more;
-            }
+        if (!emptied) {
+            // It never began: those who have joined count on this task.
+            take();
         }
         failRequest(cause);
+    }
+
+    /** Those who wait are told at once; the task that runs finds out. */
+    @Override
+    public void failRunning(Throwable cause) {
+        for (Entry entry = taken; entry != null; entry = entry.next) {
+            entry.join.task().failRequest(cause);
+        }
     }
 
     @Override
@@ -265,9 +276,20 @@ final class GroupTask implements Stepper {
         return first;
     }
 
+    /** Each query may be; those that are left are served. */
     @Override
     public boolean abandoned() {
         return false;
+    }
+
+    @Override
+    public boolean over() {
+        for (Entry entry = taken; entry != null; entry = entry.next) {
+            if (!entry.ended && !entry.join.task().over()) {
+                return false;
+            }
+        }
+        return true;
     }
 
     @Override
@@ -287,7 +309,15 @@ final class GroupTask implements Stepper {
 
     @Override
     public void parked(Parked now) {
+        boolean first = parked == null;
         parked = now;
+        if (first) {
+            for (Entry entry = taken; entry != null; entry = entry.next) {
+                if (!entry.ended) {
+                    Parked.whenOver(entry.join.task(), this);
+                }
+            }
+        }
     }
 
     /** The group as its search sees it. */

@@ -44,16 +44,44 @@ final class Parked implements Pending.Waiter {
         this.deadlineNanos = task.parkedDeadlineNanos();
     }
 
-    /** Has the owner of a task that is to park wait; the task may go on elsewhere before this returns. */
-    void begin() {
-        if (!pending.await(this) || isAbandoned()) {
-            goOn();
+    /**
+     * Has a task wait; called by its owner, who no longer is when this returns: the task may go on elsewhere before. What
+     * throws leaves the task with its owner, and nothing of this behind.
+     *
+     * <p>From the moment that the task knows what it waits for, others may have it go on. So who adds it to the parked ones
+     * looks, under their lock, whether it still waits, and who has it go on removes it after it has said so.
+     */
+    static void park(Worker worker, Task task, Pending pending) {
+        Parked parked = new Parked(worker, task, pending);
+        try {
+            task.parked(parked);
+            worker.parked.add(parked);
+            if (!pending.await(parked) || parked.isOver()) {
+                parked.goOn();
+            }
+        } catch (Throwable struck) {
+            if (parked.withdraw()) {
+                throw struck;
+            }
         }
     }
 
-    private boolean isAbandoned() {
+    /** Makes the task the caller's again; false where it goes on already. */
+    private boolean withdraw() {
         Task waiting = task;
-        return waiting != null && (waiting.abandoned() || worker.isFailing());
+        boolean won = waiting != null && TASK.compareAndSet(this, waiting, null);
+        worker.parked.remove(this);
+        return won;
+    }
+
+    /** Whether it still waits. */
+    boolean waits() {
+        return task != null;
+    }
+
+    private boolean isOver() {
+        Task waiting = task;
+        return waiting != null && (waiting.over() || worker.isFailing());
     }
 
     @Override
@@ -61,10 +89,21 @@ final class Parked implements Pending.Waiter {
         goOn();
     }
 
-    /** Has a task go on whose request is over, if it is parked; it then finds that out and ends. Any thread. */
-    static void abandon(Task task) {
+    /** From now on a parked task goes on as soon as it is over, with a request of those that wait for it. */
+    static void whenOver(Stepper owner, Task task) {
+        Stepper one = owner;
+        while (one instanceof PartTask part) {
+            one = part.owner();
+        }
+        if (one instanceof Request<?, ?> request) {
+            var unused = request.whenComplete((result, failure) -> abandon(task));
+        }
+    }
+
+    /** Has a task go on that is over, if it is parked; it then finds that out and ends. Any thread. */
+    private static void abandon(Task task) {
         Parked parked = task.parked();
-        if (parked != null) {
+        if (parked != null && task.over()) {
             parked.goOn();
         }
     }
@@ -86,22 +125,24 @@ final class Parked implements Pending.Waiter {
         }
         // Owned here, so neither a completion nor a cancellation has the task go on; both are looked for afterwards.
         worker.parked.remove(this);
-        boolean stays = false;
         try {
-            stays = waiting.staysParked(now);
-            if (stays) {
-                deadlineNanos = waiting.parkedDeadlineNanos();
-                worker.parked.add(this);
+            Faults.point();
+            if (!waiting.staysParked(now)) {
+                worker.resume(waiting);
+                return;
             }
-        } catch (OutOfMemoryError e) {
-            stays = false;
-        }
-        if (!stays) {
+        } catch (OutOfMemoryError | StackOverflowError struck) {
             worker.resume(waiting);
             return;
         }
+        deadlineNanos = waiting.parkedDeadlineNanos();
         task = waiting;
-        if (pending.ready() || isAbandoned()) {
+        try {
+            worker.parked.add(this);
+            if (pending.ready() || isOver()) {
+                goOn();
+            }
+        } catch (OutOfMemoryError | StackOverflowError struck) {
             goOn();
         }
     }

@@ -19,8 +19,12 @@ final class ParkedTasks {
     /** Earliest deadline, {@link Task#NO_DEADLINE} for none; written under the lock. */
     private volatile long earliest = Task.NO_DEADLINE;
 
-    /** Takes a task in; for want of memory it throws and takes nothing in. */
+    /** Takes a task in if it still waits; for want of memory it throws and takes nothing in. */
     synchronized void add(Parked parked) {
+        if (!parked.waits()) {
+            return;
+        }
+        Faults.point();
         if (parked.deadlineNanos() != Task.NO_DEADLINE) {
             if (timed == heap.length) {
                 heap = Arrays.copyOf(heap, Math.max(16, 2 * timed));

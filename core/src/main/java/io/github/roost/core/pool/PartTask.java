@@ -153,15 +153,12 @@ final class PartTask implements Stepper {
         boolean first = parked == null;
         parked = now;
         if (first) {
-            whenAbandoned(join.task());
+            Parked.whenOver(join.task(), this);
         }
     }
 
-    private void whenAbandoned(Stepper owner) {
-        if (owner instanceof Request<?, ?> request) {
-            var _ = request.whenComplete((result, failure) -> Parked.abandon(this));
-        } else if (owner instanceof PartTask part) {
-            whenAbandoned(part.join.task());
-        }
+    /** What it is a part of. */
+    Stepper owner() {
+        return join.task();
     }
 }

@@ -103,6 +103,7 @@ public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
             completeExceptionally(new DeadlineExceededException(context.startNanos() - deadlineNanos));
             return After.ENDED;
         }
+        Faults.point();
         R result;
         try {
             result = search(function, argument, context);
@@ -232,7 +233,7 @@ public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
         boolean first = parked == null;
         parked = now;
         if (first) {
-            var _ = whenComplete((result, failure) -> Parked.abandon(this));
+            Parked.whenOver(this, this);
         }
     }
 

@@ -2,6 +2,7 @@ package io.github.roost.core.pool;
 
 import io.github.roost.core.task.Priority;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /** Places for the parts of one request, in rings of several workers, so that all are placed or none. One thread's. */
 public final class Reservation {
@@ -9,6 +10,8 @@ public final class Reservation {
     private final Priority priority;
     private final int[] workers;
     private final long[] places;
+    /** Fills places that are given back: made before the first of them is reserved, and never used for later ones. */
+    private Ring.@Nullable Hole hole;
 
     /** @param size how many places are wanted at most */
     public Reservation(WorkerPool pool, Priority priority, int size) {
@@ -21,6 +24,9 @@ public final class Reservation {
 
     /** Reserves a place for a part in a worker's ring; false when that is full. */
     boolean reserve(int index, int worker) {
+        if (hole == null) {
+            hole = new Ring.Hole();
+        }
         places[index] = pool.reserve(worker, priority);
         workers[index] = worker;
         return places[index] != Ring.FULL;
@@ -28,11 +34,16 @@ public final class Reservation {
 
     /** Gives back what is reserved still, last first, as rings like it best. */
     public void release() {
+        Ring.Hole filler = hole;
+        if (filler == null) {
+            return;
+        }
+        hole = null;
         for (int index = places.length - 1; index >= 0; index--) {
             if (places[index] != Ring.FULL) {
                 long place = places[index];
                 places[index] = Ring.FULL;
-                pool.release(workers[index], priority, place);
+                pool.release(workers[index], priority, place, filler);
             }
         }
     }

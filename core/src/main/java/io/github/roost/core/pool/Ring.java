@@ -74,13 +74,15 @@ final class Ring {
 
     /**
      * Gives back a reserved place that no task was put into: as if it had never been if it is the last one reserved (all
-     * beyond it are free then), otherwise as a hole that is passed by in its turn.
+     * beyond it are free then), otherwise as a hole that is passed by in its turn. Needs no memory.
+     *
+     * @param hole made for this use, before the place was reserved
      */
-    void release(long place) {
+    void release(long place, Hole hole) {
         if (RESERVED.compareAndSet(head, place + 1, place)) {
             return;
         }
-        SLOT.setRelease(slots, (int) place & mask, new Hole());
+        SLOT.setRelease(slots, (int) place & mask, hole);
     }
 
     /** Takes the oldest task; null when there is none, or when another thread is about to put or take it. */
@@ -109,7 +111,7 @@ final class Ring {
     }
 
     /** Fills a place that was given back; consumers pass it by. A new one each time, as the argument above asks. */
-    private static final class Hole {}
+    static final class Hole {}
 
     /** What producers write: on cache lines of its own. */
     @SuppressWarnings("unused")

@@ -6,7 +6,6 @@ import io.github.roost.core.dispatch.Stealing;
 import io.github.roost.core.pool.Task.After;
 import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.pool.WorkerCounters.Counter;
-import io.github.roost.core.task.CompletionSource;
 import io.github.roost.core.task.Priority;
 import io.github.roost.core.task.Step;
 import java.lang.invoke.MethodHandles;
@@ -15,6 +14,7 @@ import java.util.Arrays;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,7 +42,6 @@ final class Runner implements Runnable {
     /** Maintenance that is due at once at most, however long none ran. */
     private static final double MOST_CREDIT_NANOS = 1_000_000;
 
-    private static final CompletionSource[] NO_SOURCES = {};
     private static final VarHandle CURRENT;
     private static final VarHandle SLICES;
 
@@ -66,8 +65,10 @@ final class Runner implements Runnable {
     private final BatchSlice batchSlice = new BatchSlice();
     private final Progress progress = new Progress();
     private final Frame bottom = new Frame(null, 1);
+    /** Made once: what follows a task must not need memory. */
+    private final Consumer<Task> follow = this::follow;
+
     private IdleStrategy idleStrategy;
-    private CompletionSource[] sources = NO_SOURCES;
 
     /** A task between its queue and its frame; whoever catches an error fails it. */
     private @Nullable Task inHand;
@@ -189,27 +190,13 @@ final class Runner implements Runnable {
 
     /** What is not the running of tasks: completions that have arrived, deadlines of parked tasks, answers that failed. */
     private void lookAround() {
-        if (pool.sources().length != sources.length) {
-            openSources();
-        }
-        for (CompletionSource source : sources) {
-            source.poll();
-        }
+        worker.sources.poll(this);
         if (worker.parked.nanosToDeadline() == 0) {
             worker.parked.expire();
         }
         if (worker.unanswered.size() > 0) {
             pool.answerAgain(worker);
         }
-    }
-
-    private void openSources() {
-        CompletionSource.Factory[] factories = pool.sources();
-        CompletionSource[] opened = Arrays.copyOf(sources, factories.length);
-        for (int i = sources.length; i < opened.length; i++) {
-            opened[i] = factories[i].open(worker.index, worker::wake);
-        }
-        sources = opened;
     }
 
     private boolean takeOwn() {
@@ -332,7 +319,7 @@ final class Runner implements Runnable {
         shard.parkBegins();
         try {
             worker.laysDown();
-            if (!mayTakeSomething() && armed()) {
+            if (!mayTakeSomething() && worker.sources.armed(this)) {
                 sleep();
             }
         } finally {
@@ -343,7 +330,7 @@ final class Runner implements Runnable {
 
     private void sleep() {
         long nanos = worker.parked.nanosToDeadline();
-        if (worker.unanswered.size() > 0) {
+        if (worker.unanswered.size() > 0 || worker.sources.unarmed()) {
             nanos = Math.min(nanos, UNANSWERED_PAUSE_NANOS);
         }
         if (nanos == Long.MAX_VALUE) {
@@ -352,18 +339,6 @@ final class Runner implements Runnable {
         } else if (nanos > 0) {
             LockSupport.parkNanos(pool, nanos);
         }
-    }
-
-    /** Whether all sources wake this worker when something arrives, and nothing has. */
-    private boolean armed() {
-        if (pool.sources().length != sources.length) {
-            return false;
-        }
-        boolean armed = true;
-        for (CompletionSource source : sources) {
-            armed &= source.arm();
-        }
-        return armed;
     }
 
     /** Whether a worker that has marked itself as asleep must not sleep, for there is something that it may take. */
@@ -438,6 +413,8 @@ final class Runner implements Runnable {
         } catch (Throwable error) {
             unexpected = error;
             after = After.ENDED;
+            // Struck before the claim: it is in no queue any more, so nobody else would come to it.
+            claimed = claimed || task.claim();
         }
         inHand = null;
         strayedFrom = -1;
@@ -445,6 +422,9 @@ final class Runner implements Runnable {
         if (outer == null) {
             // What user code left behind must not keep this worker from sleeping.
             Thread.interrupted();
+        }
+        if (strays) {
+            shard.strayEnds();
         }
         if (claimed) {
             if (unexpected == null) {
@@ -454,9 +434,6 @@ final class Runner implements Runnable {
             }
         }
         frame.forget();
-        if (strays) {
-            shard.strayEnds();
-        }
         if (unexpected != null) {
             pool.restarted(worker, unexpected);
         }
@@ -486,9 +463,8 @@ final class Runner implements Runnable {
         try {
             switch (after) {
                 case ENDED -> {
-                    Faults.point();
-                    task.epoch().exit(worker.index, 1);
                     earnCredit(task, frame);
+                    pool.over(task, worker, follow);
                 }
                 case YIELDED -> {
                     bookSlice(task, frame);
@@ -505,27 +481,21 @@ final class Runner implements Runnable {
             }
         } catch (Throwable error) {
             if (after == After.ENDED) {
+                // It has been counted out, and nothing is left to fail.
                 throw error;
             }
             fail(task, frame, error);
-            return;
-        }
-        if (after == After.ENDED) {
-            pool.deliver(task, this::follow, worker);
         }
     }
 
     private void park(Task task, Frame frame) {
         Faults.point();
-        Parked parked = new Parked(worker, task, ((Step.Park<?, ?>) step(frame)).pending());
-        task.parked(parked);
-        worker.parked.add(parked);
-        parked.begin();
+        Parked.park(worker, task, ((Step.Park<?, ?>) step(frame)).pending());
     }
 
     private void fork(Task task, Frame frame) {
         Faults.point();
-        pool.dispatch().fork((Stepper) task, (Step.Fork<?, ?, ?, ?>) step(frame), this::follow);
+        pool.dispatch().fork((Stepper) task, (Step.Fork<?, ?, ?, ?>) step(frame), follow);
     }
 
     private static Step<?, ?> step(Frame frame) {
@@ -646,7 +616,17 @@ final class Runner implements Runnable {
         }
         // A search does not wait for the end of batch work in its midst.
         progress.givesWay |= waiting != null && !waiting.isBatch();
-        return next();
+        return nextNested();
+    }
+
+    /** As {@link #next}, in the midst of a slice: what it has taken in hand must not outlive an error. */
+    private boolean nextNested() {
+        try {
+            return next();
+        } catch (Throwable unexpected) {
+            failInHand(unexpected);
+            throw unexpected;
+        }
     }
 
     private void runNested(Task task, boolean isClaimed) {
@@ -714,7 +694,7 @@ final class Runner implements Runnable {
         progress.givesWay = true;
         int ran = 0;
         try {
-            while (ran < INTERACTIVE_PER_BATCH && next()) {
+            while (ran < INTERACTIVE_PER_BATCH && nextNested()) {
                 runNestedInHand();
                 ran++;
             }
@@ -847,7 +827,7 @@ final class Runner implements Runnable {
         void fail(Throwable cause) {
             Task running = runningOrNull();
             if (running != null) {
-                running.fail(cause);
+                running.failRunning(cause);
             }
         }
 

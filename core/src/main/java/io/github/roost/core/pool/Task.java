@@ -72,6 +72,16 @@ public interface Task {
     /** Whether nobody waits for its result any more. */
     boolean abandoned();
 
+    /** Whether it need not wait any longer, since nobody waits for what it would find. Any thread. */
+    default boolean over() {
+        return abandoned();
+    }
+
+    /** Fails what waits for a task that another thread owns, as far as that can be done beside it. Any thread. */
+    default void failRunning(Throwable cause) {
+        fail(cause);
+    }
+
     /** The task behind it in a {@link TaskList}; guarded by that. */
     @Nullable
     Task next();

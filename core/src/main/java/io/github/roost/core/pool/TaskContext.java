@@ -100,5 +100,10 @@ public abstract class TaskContext implements SearchContext {
         }
     }
 
+    /** Whether an outcome was booked. */
+    final boolean isFinished() {
+        return ended;
+    }
+
     abstract void book(Outcome outcome);
 }

@@ -96,6 +96,7 @@ final class Watch implements Runnable {
 
     /** Does what is due; nanoseconds to the next look, {@link Long#MAX_VALUE} for none. */
     private long look() {
+        pool.catchUp();
         long now = System.nanoTime();
         pool.refreshBacklogs(now);
         wakes.helpers(now, pool::wakeOneOf);

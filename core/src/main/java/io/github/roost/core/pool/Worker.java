@@ -8,6 +8,7 @@ import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,6 +50,11 @@ final class Worker {
     /** Tasks that failed, and for want of memory could not be told so yet. */
     final TaskList unanswered = new TaskList();
 
+    final WorkerSources sources;
+
+    /** Made once: what follows a task must not need memory. */
+    final Consumer<Task> resume = this::resume;
+
     /** Of each runner that the worker has had. */
     private final List<WorkerCounters> counters = new CopyOnWriteArrayList<>();
 
@@ -68,6 +74,7 @@ final class Worker {
         this.domain = domain;
         this.shard = shard;
         this.pool = pool;
+        this.sources = new WorkerSources(this, pool);
         this.interactive = new Ring(ringCapacity);
         this.batch = new Ring(ringCapacity);
     }

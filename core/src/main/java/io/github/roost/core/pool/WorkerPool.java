@@ -10,6 +10,7 @@ import io.github.roost.core.dispatch.StealOrder;
 import io.github.roost.core.dispatch.WakePolicy;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.monitor.TrafficMonitor;
+import io.github.roost.core.placement.Epoch;
 import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.pool.WorkerCounters.Counter;
 import io.github.roost.core.task.CompletionSource;
@@ -76,6 +77,10 @@ public final class WorkerPool {
     private final Set<Runner> blocked = ConcurrentHashMap.newKeySet();
     /** Grown under the lock of this object. */
     private volatile CompletionSource.Factory[] sources = NO_SOURCES;
+    /** Set where an error may have kept a worker from being woken; {@link Watch} sees to that. */
+    private volatile boolean mayBeOverlooked;
+    /** An epoch that could not be retired for want of memory, with those before it. */
+    private volatile @Nullable Epoch unretired;
     /** Written once by {@link #terminate}. */
     private volatile boolean terminated;
     /** Written once by {@link #failEverything}: from then on queued tasks fail instead of running. */
@@ -137,8 +142,8 @@ public final class WorkerPool {
     }
 
     /** Gives a reserved place back. */
-    void release(int worker, Priority priority, long place) {
-        workers[worker].ring(priority).release(place);
+    void release(int worker, Priority priority, long place, Ring.Hole hole) {
+        workers[worker].ring(priority).release(place, hole);
     }
 
     /** Puts a task into a reserved place and wakes a worker that should run it. */
@@ -153,6 +158,7 @@ public final class WorkerPool {
      */
     void added(Worker target) {
         try {
+            Faults.point();
             if (terminated) {
                 // Whoever terminated the pool may have given up waiting for this task.
                 failWaiting();
@@ -163,17 +169,24 @@ public final class WorkerPool {
                 wakeHelper(target);
             }
         } catch (Throwable struck) {
-            watch.arm();
+            mayBeOverlooked = true;
+            armWatch();
         }
     }
 
-    /** Puts a task of maintenance where workers of a domain find it. */
+    /** Puts a task of maintenance where workers of a domain find it; nothing is thrown, as in {@link #added}. */
     void maintain(int domain, Task task) {
         maintenance[domain].add(task);
-        if (terminated) {
-            failWaiting();
+        try {
+            Faults.point();
+            if (terminated) {
+                failWaiting();
+            }
+            wakeOneOf(domain);
+        } catch (Throwable struck) {
+            mayBeOverlooked = true;
+            armWatch();
         }
-        wakeOneOf(domain);
     }
 
     /** Maintenance that waits for its next step. */
@@ -297,12 +310,18 @@ public final class WorkerPool {
         }
     }
 
-    /** A task was taken from a ring of this worker. */
+    /** A task was taken from a ring of this worker; throws nothing, for whoever has taken it holds it. */
     void taken(Worker from) {
         if (layout.domains() > 1) {
-            Backlog backlog = backlogs.get(from.domain);
-            if (backlog.exists() && from.waiting() < setup.gate().backlogPerWorker()) {
-                refreshBacklog(from.domain, backlog, System.nanoTime());
+            try {
+                Faults.point();
+                Backlog backlog = backlogs.get(from.domain);
+                if (backlog.exists() && from.waiting() < setup.gate().backlogPerWorker()) {
+                    refreshBacklog(from.domain, backlog, System.nanoTime());
+                }
+            } catch (Throwable struck) {
+                // The backlog stands for a moment longer than it was; it is refreshed at the next look.
+                armWatch();
             }
         }
     }
@@ -605,6 +624,19 @@ public final class WorkerPool {
                 failed);
     }
 
+    /** Told once for each worker; throws nothing. */
+    void sourceFailed(Worker worker, Throwable failed) {
+        try {
+            LOG.error(
+                    "a source of completions of worker {} of cache domain {} failed",
+                    worker.index,
+                    worker.domain,
+                    failed);
+        } catch (Throwable cannotTell) {
+            armWatch();
+        }
+    }
+
     void crossSteal(int thief, int victim, Task task) {
         setup.listener().crossSteal(thief, victim, task.slot());
     }
@@ -621,7 +653,7 @@ public final class WorkerPool {
             setup.listener().workerRestarted(worker.index);
         } catch (Throwable cannotTell) {
             // There may be no memory for a message: the count above is all that is left of it.
-            watch.arm();
+            armWatch();
         }
     }
 
@@ -641,21 +673,63 @@ public final class WorkerPool {
     /** As {@link #failOwned}, where the failure has been counted. */
     void failBooked(Task task, Worker worker, Throwable cause) {
         try {
+            Faults.point();
             task.fail(cause);
         } catch (Throwable again) {
             worker.unanswered.add(task);
             return;
         }
-        task.epoch().exit(Thread.currentThread().threadId(), 1);
-        deliver(task, worker::resume, worker);
+        over(task, worker, worker.resume);
     }
 
-    /** Has those go on that wait for a task that has ended. */
-    void deliver(Task task, Consumer<Task> goesOn, Worker worker) {
+    /** A task has ended: counts it out, and has those go on that wait for it. */
+    void over(Task task, Worker worker, Consumer<Task> goesOn) {
+        countOut(task.epoch(), worker);
         try {
+            Faults.point();
             task.deliver(goesOn);
         } catch (OutOfMemoryError | StackOverflowError struck) {
-            task.deliver(worker::resume);
+            task.deliver(worker.resume);
+        }
+    }
+
+    /** Counts a task out of its epoch; where the epoch cannot be retired for want of memory, {@link Watch} does so later. */
+    private void countOut(Epoch epoch, Worker worker) {
+        try {
+            epoch.exit(worker.index, 1);
+        } catch (OutOfMemoryError | StackOverflowError struck) {
+            unretired = epoch;
+            armWatch();
+        }
+    }
+
+    /** Does what an error has kept from being done: wakes who sleeps on tasks, and retires epochs. */
+    void catchUp() {
+        Epoch epoch = unretired;
+        if (epoch != null) {
+            unretired = null;
+            epoch.retireAgain();
+        }
+        if (mayBeOverlooked) {
+            mayBeOverlooked = false;
+            for (int shard = 0; shard < shards.length; shard++) {
+                wakeOverlooked(shard);
+            }
+            for (int domain = 0; domain < maintenance.length; domain++) {
+                if (maintenance[domain].size() > 0) {
+                    wakeOneOf(domain);
+                }
+            }
+        }
+    }
+
+    /** Has {@link Watch} look; throws nothing. */
+    private void armWatch() {
+        try {
+            watch.arm();
+        } catch (Throwable struck) {
+            // It is armed all the same, and looks with its next wake-up.
+            restarts.increment();
         }
     }
 

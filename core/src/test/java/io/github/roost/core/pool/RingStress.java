@@ -125,7 +125,7 @@ public class RingStress {
 
         @Actor
         public void changesItsMind() {
-            ring.release(ring.reserve());
+            ring.release(ring.reserve(), new Ring.Hole());
             offer(ring, tasks[0]);
         }
 

@@ -116,7 +116,8 @@ class GraphWalkTest {
             assertThat(inPieces)
                     .describedAs("%s, trial %d", walk.name(), trial)
                     .isEqualTo(walk(ORACLE, image, query, width, allowed));
-            assertThat(pieces * (budget + budget / 4.0 + GraphWalk.TILE)).isGreaterThanOrEqualTo((double) inPieces.computed());
+            assertThat(pieces * (budget + budget / 4.0 + GraphWalk.TILE))
+                    .isGreaterThanOrEqualTo((double) inPieces.computed());
 
             int from = random.nextInt(nodes);
             scratch = begin(image, query, width);

@@ -1,0 +1,328 @@
+package io.github.roost.core.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.core.Machines;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.task.BatchQueue;
+import io.github.roost.core.task.DeadlineExceededException;
+import io.github.roost.core.task.GroupSearch;
+import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.Part;
+import io.github.roost.core.task.Pending;
+import io.github.roost.core.task.RejectedSearchException;
+import io.github.roost.core.task.Step;
+import io.github.roost.core.task.SubmitOptions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Queries that are served together. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class BatchQueueTest {
+    private Orchestrator orchestrator = Machines.orchestrator(1, 1).build();
+    private MappingId id = orchestrator.register("table").id();
+    private final CountDownLatch busyUntil = new CountDownLatch(1);
+    private final List<Integer> groups = new CopyOnWriteArrayList<>();
+
+    @AfterEach
+    void close() {
+        busyUntil.countDown();
+        orchestrator.quiesce().toCompletableFuture().join();
+        assertThat(orchestrator.close(Duration.ofSeconds(20))).isTrue();
+    }
+
+    private void restart(Orchestrator.Builder builder) {
+        orchestrator.close();
+        orchestrator = builder.build();
+        id = orchestrator.register("table").id();
+    }
+
+    /** Answers each query with its double, and notes how many there were. */
+    private BatchQueue<Integer, Integer> doubling() {
+        return orchestrator.indexing().batchQueue(id, (group, context) -> {
+            groups.add(group.size());
+            for (int i = 0; i < group.size(); i++) {
+                group.answer(i, 2 * group.query(i));
+            }
+            return Step.done(true);
+        });
+    }
+
+    private CompletableFuture<Integer> submit(BatchQueue<Integer, Integer> queue, int query) {
+        return orchestrator.indexing().submitShared(queue, query, SubmitOptions.DEFAULT);
+    }
+
+    /** Keeps the worker busy until {@link #busyUntil}; returns once it is. */
+    private void occupy() throws InterruptedException {
+        CountDownLatch begun = new CountDownLatch(1);
+        orchestrator.submit(
+                (query, context) -> {
+                    begun.countDown();
+                    busyUntil.await();
+                    return query;
+                },
+                0,
+                id);
+        begun.await();
+    }
+
+    @Test
+    void anIdleSystemServesAQueryAtOnceAndByItself() {
+        BatchQueue<Integer, Integer> queue = doubling();
+        for (int i = 0; i < 100; i++) {
+            assertThat(submit(queue, i).join()).isEqualTo(2 * i);
+        }
+        assertThat(groups).hasSize(100).containsOnly(1);
+    }
+
+    @Test
+    void queriesThatWaitAreServedTogetherOnceEachWithItsAnswer() throws Exception {
+        occupy();
+        BatchQueue<Integer, Integer> queue = doubling();
+        List<CompletableFuture<Integer>> answers =
+                IntStream.range(0, 50).mapToObj(i -> submit(queue, i)).toList();
+        assertThat(queue.waiting()).isEqualTo(50);
+        busyUntil.countDown();
+        for (int i = 0; i < 50; i++) {
+            assertThat(answers.get(i).join()).isEqualTo(2 * i);
+        }
+        assertThat(groups).containsExactly(50);
+        assertThat(queue.waiting()).isZero();
+    }
+
+    @Test
+    void deadlineCancellationAndFailureAreThoseOfEachQueryAlone() throws Exception {
+        occupy();
+        IllegalStateException broken = new IllegalStateException("query 3 is broken");
+        List<Integer> served = new CopyOnWriteArrayList<>();
+        BatchQueue<Integer, Integer> queue = orchestrator.indexing().batchQueue(id, (group, context) -> {
+            for (int i = 0; i < group.size(); i++) {
+                served.add(group.query(i));
+                if (group.query(i) == 3) {
+                    group.fail(i, broken);
+                } else {
+                    group.answer(i, group.query(i));
+                }
+            }
+            return Step.done(true);
+        });
+        CompletableFuture<Integer> fine = submit(queue, 1);
+        CompletableFuture<Integer> late =
+                orchestrator.indexing().submitShared(queue, 2, SubmitOptions.DEFAULT.withTimeout(Duration.ofNanos(1)));
+        CompletableFuture<Integer> failed = submit(queue, 3);
+        CompletableFuture<Integer> cancelled = submit(queue, 4);
+        CompletableFuture<Integer> alsoFine = submit(queue, 5);
+        cancelled.cancel(false);
+        busyUntil.countDown();
+        assertThat(fine.join()).isEqualTo(1);
+        assertThat(alsoFine.join()).isEqualTo(5);
+        assertThatThrownBy(late::get).hasCauseInstanceOf(DeadlineExceededException.class);
+        assertThatThrownBy(failed::get).hasCause(broken);
+        assertThatThrownBy(cancelled::join).isInstanceOf(CancellationException.class);
+        assertThat(served).containsExactly(1, 3, 5);
+    }
+
+    @Test
+    void aGroupSearchThatThrowsFailsThoseWithoutAnswerOnly() throws Exception {
+        occupy();
+        IllegalStateException broken = new IllegalStateException("in the midst");
+        BatchQueue<Integer, Integer> queue = orchestrator.indexing().batchQueue(id, (group, context) -> {
+            group.answer(0, 10);
+            group.fail(1, new IllegalArgumentException("its own"));
+            throw broken;
+        });
+        List<CompletableFuture<Integer>> answers =
+                IntStream.range(0, 4).mapToObj(i -> submit(queue, i)).toList();
+        busyUntil.countDown();
+        assertThat(answers.get(0).join()).isEqualTo(10);
+        assertThatThrownBy(answers.get(1)::get).hasCauseInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(answers.get(2)::get).hasCause(broken);
+        assertThatThrownBy(answers.get(3)::get).hasCause(broken);
+        // The queue lives on.
+        assertThat(submit(queue, 9).join()).isEqualTo(10);
+    }
+
+    @Test
+    void aQueryWithoutAnswerHasFoundNull() {
+        BatchQueue<Integer, Integer> queue =
+                orchestrator.indexing().batchQueue(id, (group, context) -> Step.done(true));
+        assertThat(submit(queue, 1).join()).isNull();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aGroupSearchThatForksFailsItsQueriesAlsoInALaterSlice(boolean later) {
+        Step<GroupSearch.Group<Integer, Integer>, Boolean> fork = new Step.Fork<>(
+                List.of(new Part<Integer, Integer>((query, context) -> query, 1, id)),
+                List.of(),
+                null,
+                (group, results, context) -> Step.done(true));
+        BatchQueue<Integer, Integer> queue = orchestrator
+                .indexing()
+                .batchQueue(id, (group, context) -> later ? new Step.Yield<>((same, next) -> fork) : fork);
+        CompletableFuture<Integer> answer = submit(queue, 1);
+        assertThatThrownBy(answer::get)
+                .hasCauseInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("must not fork");
+    }
+
+    @Test
+    void aCallbackOfOneAnswerMayJoinASiblings() throws Exception {
+        occupy();
+        BatchQueue<Integer, Integer> queue = doubling();
+        CompletableFuture<Integer> first = submit(queue, 1);
+        CompletableFuture<Integer> third = submit(queue, 3);
+        CompletableFuture<Integer> sum = first.thenCombine(third, Integer::sum);
+        CompletableFuture<Integer> joined = first.thenApply(found -> found + third.join());
+        CompletableFuture<Integer> other = third.thenApply(found -> found + first.join());
+        busyUntil.countDown();
+        assertThat(sum.join()).isEqualTo(8);
+        assertThat(joined.get(20, TimeUnit.SECONDS)).isEqualTo(8);
+        assertThat(other.get(20, TimeUnit.SECONDS)).isEqualTo(8);
+    }
+
+    @Test
+    void fullRingsRefuseOneQueryAndNoOtherIsHarmed() throws Exception {
+        restart(Machines.orchestrator(1, 1).ringCapacity(2));
+        occupy();
+        BatchQueue<Integer, Integer> queue = doubling();
+        BatchQueue<Integer, Integer> another = doubling();
+        CompletableFuture<Integer> inTheQueue = submit(queue, 1);
+        CompletableFuture<Integer> inTheRing = orchestrator.submit((query, context) -> query, 5, id);
+        // Whoever joins a queue that a task is on its way for needs no place.
+        CompletableFuture<Integer> joins = submit(queue, 2);
+        assertThatThrownBy(() -> submit(another, 3))
+                .isInstanceOf(RejectedSearchException.class)
+                .hasMessageContaining("domain 0");
+        assertThatThrownBy(() -> submit(queue, 4)).isInstanceOf(RejectedSearchException.class);
+        busyUntil.countDown();
+        assertThat(inTheQueue.join()).isEqualTo(2);
+        assertThat(joins.join()).isEqualTo(4);
+        assertThat(inTheRing.join()).isEqualTo(5);
+        assertThat(submit(another, 6).join()).isEqualTo(12);
+        assertThat(orchestrator.stats(0).tasks().rejected()).isEqualTo(2);
+    }
+
+    @Test
+    void aForkThatIsRefusedForOneQueueJoinsNone() throws Exception {
+        restart(Machines.orchestrator(1, 1).ringCapacity(1));
+        occupy();
+        BatchQueue<Integer, Integer> queue = doubling();
+        BatchQueue<Integer, Integer> another = doubling();
+        Step.Fork<Integer, Integer, Integer, Integer> both = new Step.Fork<>(
+                List.of(),
+                List.of(queue, another),
+                1,
+                (query, results, context) ->
+                        Step.done(results.stream().mapToInt(Integer::intValue).sum()));
+        CompletableFuture<Integer> first = orchestrator.submit((query, context) -> query, 5, id);
+        assertThatThrownBy(() -> orchestrator.indexing().submitFork(both, 0, SubmitOptions.DEFAULT))
+                .isInstanceOf(RejectedSearchException.class);
+        assertThat(queue.waiting() + another.waiting()).isZero();
+        busyUntil.countDown();
+        assertThat(first.join()).isEqualTo(5);
+        assertThat(submit(queue, 1).join()).isEqualTo(2);
+        assertThat(submit(another, 1).join()).isEqualTo(2);
+    }
+
+    @Test
+    void anInteractiveQueryBehindABatchOneIsServedBeforeBatchWork() throws Exception {
+        occupy();
+        List<String> order = new CopyOnWriteArrayList<>();
+        BatchQueue<Integer, Integer> queue = orchestrator.indexing().batchQueue(id, (group, context) -> {
+            order.add("group of " + group.size());
+            for (int i = 0; i < group.size(); i++) {
+                group.answer(i, group.query(i));
+            }
+            return Step.done(true);
+        });
+        CompletableFuture<Integer> before = orchestrator.submit(
+                (query, context) -> {
+                    order.add("batch");
+                    return query;
+                },
+                0,
+                id,
+                SubmitOptions.BATCH);
+        CompletableFuture<Integer> batch = orchestrator.indexing().submitShared(queue, 1, SubmitOptions.BATCH);
+        CompletableFuture<Integer> interactive = orchestrator.indexing().submitShared(queue, 2, SubmitOptions.DEFAULT);
+        busyUntil.countDown();
+        assertThat(interactive.join()).isEqualTo(2);
+        assertThat(batch.join()).isEqualTo(1);
+        before.join();
+        // The batch query shares the pass.
+        assertThat(order).containsExactly("group of 2", "batch");
+    }
+
+    @Test
+    void aGroupMayYieldAndParkAndThoseWhoComeMeanwhileAreServedNext() {
+        Pending bytes = new Pending();
+        BatchQueue<Integer, Integer> queue = orchestrator.indexing().batchQueue(id, (group, context) -> {
+            groups.add(group.size());
+            return new Step.Yield<>((same, next) -> new Step.Park<>(bytes, (again, last) -> {
+                for (int i = 0; i < again.size(); i++) {
+                    again.answer(i, again.query(i));
+                }
+                return Step.done(true);
+            }));
+        });
+        List<CompletableFuture<Integer>> answers = new ArrayList<>();
+        answers.add(submit(queue, 0));
+        while (Inside.pool(orchestrator).parked() == 0) {
+            Thread.onSpinWait();
+        }
+        BatchQueue<Integer, Integer> other = doubling();
+        assertThat(submit(other, 4).join()).isEqualTo(8);
+        assertThat(answers.getFirst()).isNotDone();
+        bytes.complete();
+        assertThat(answers.getFirst().join()).isZero();
+    }
+
+    @Test
+    void manyThreadsAndQueuesLoseNoQuery() throws Exception {
+        restart(Machines.orchestrator(2, 2));
+        BatchQueue<Integer, Integer> one = doubling();
+        BatchQueue<Integer, Integer> two = doubling();
+        List<Thread> threads = new ArrayList<>();
+        List<Throwable> wrong = new CopyOnWriteArrayList<>();
+        for (int t = 0; t < 4; t++) {
+            int seed = t;
+            threads.add(Thread.ofPlatform().start(() -> {
+                for (int i = 0; i < 3_000; i++) {
+                    try {
+                        SubmitOptions options = i % 7 == 0 ? SubmitOptions.BATCH : SubmitOptions.DEFAULT;
+                        CompletableFuture<Integer> answer =
+                                orchestrator.indexing().submitShared((i + seed) % 3 == 0 ? one : two, i, options);
+                        if (i % 5 == 0) {
+                            answer.cancel(false);
+                        } else {
+                            assertThat(answer.get(20, TimeUnit.SECONDS)).isEqualTo(2 * i);
+                        }
+                    } catch (Throwable e) {
+                        wrong.add(e);
+                        return;
+                    }
+                }
+            }));
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertThat(wrong).isEmpty();
+        orchestrator.quiesce().toCompletableFuture().join();
+        assertThat(one.waiting() + two.waiting()).isZero();
+    }
+}

@@ -1,0 +1,482 @@
+package io.github.roost.core.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.core.Machines;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.pool.Completions.DiskFailure;
+import io.github.roost.core.pool.Completions.Kind;
+import io.github.roost.core.task.BatchQueue;
+import io.github.roost.core.task.CompletionSource;
+import io.github.roost.core.task.DeadlineExceededException;
+import io.github.roost.core.task.GroupSearch;
+import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.OrchestratorClosedException;
+import io.github.roost.core.task.Pending;
+import io.github.roost.core.task.Search;
+import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.task.Step;
+import io.github.roost.core.task.SubmitOptions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.SplittableRandom;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Searches that wait for bytes. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ParkTest {
+    private static final SubmitOptions SOON_LATE = SubmitOptions.DEFAULT.withTimeout(Duration.ofMillis(5));
+
+    private final Completions completions = new Completions(23);
+    private Orchestrator orchestrator = Machines.orchestrator(1, 1).build();
+    private MappingId id = orchestrator.register("table").id();
+
+    @AfterEach
+    void close() {
+        Faults.at(null);
+        completions.close();
+        assertThat(orchestrator.close(Duration.ofSeconds(20))).isTrue();
+    }
+
+    /** Doubles its query once something has completed. */
+    private Search<Integer, Integer> doubled(Kind kind) {
+        return (query, context) -> new Step.Park<>(completions.ask(kind), (same, later) -> Step.done(2 * same));
+    }
+
+    private CompletableFuture<Integer> submit(Search<Integer, Integer> search, SubmitOptions options) {
+        return orchestrator.indexing().submitSteps(search, 21, id, options);
+    }
+
+    private int parked() {
+        return Inside.pool(orchestrator).parked();
+    }
+
+    private void awaitParked(int count) {
+        while (parked() != count) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"AT_ONCE", "SOON", "TWICE"})
+    void aParkedSearchGoesOnOnceWhenItIsCompleted(Kind kind) {
+        AtomicInteger slices = new AtomicInteger();
+        List<CompletableFuture<Integer>> answers = IntStream.range(0, 200)
+                .mapToObj(i -> submit(
+                        (query, context) -> new Step.Park<>(completions.ask(kind), (same, later) -> {
+                            slices.incrementAndGet();
+                            return Step.done(2 * same);
+                        }),
+                        SubmitOptions.DEFAULT))
+                .toList();
+        assertThat(answers).allSatisfy(answer -> assertThat(answer.join()).isEqualTo(42));
+        assertThat(slices).hasValue(200);
+        assertThat(parked()).isZero();
+    }
+
+    @Test
+    void aCompletionWithAnErrorFailsTheSearchAndNoFurtherSliceRuns() {
+        AtomicInteger slices = new AtomicInteger();
+        CompletableFuture<Integer> answer = submit(
+                (query, context) -> new Step.Park<>(completions.ask(Kind.WITH_AN_ERROR), (same, later) -> {
+                    slices.incrementAndGet();
+                    return Step.done(same);
+                }),
+                SubmitOptions.DEFAULT);
+        assertThatThrownBy(answer::get).isInstanceOf(ExecutionException.class).hasCauseInstanceOf(DiskFailure.class);
+        assertThat(slices).hasValue(0);
+    }
+
+    @Test
+    void theDeadlineOfAParkedSearchFiresWhereNothingEverCompletes() {
+        CompletableFuture<Integer> early =
+                submit(doubled(Kind.NEVER), SubmitOptions.DEFAULT.withTimeout(Duration.ofMillis(1)));
+        CompletableFuture<Integer> late = submit(doubled(Kind.NEVER), SOON_LATE);
+        CompletableFuture<Integer> none = submit(doubled(Kind.LATE), SubmitOptions.DEFAULT);
+        for (CompletableFuture<Integer> answer : List.of(late, early)) {
+            assertThatThrownBy(answer::get).hasCauseInstanceOf(DeadlineExceededException.class);
+        }
+        awaitParked(1);
+        // What comes after the deadline is ignored.
+        completions.never().forEach(pending -> assertThat(pending.complete()).isTrue());
+        completions.completeLate();
+        assertThat(none.join()).isEqualTo(42);
+        orchestrator.quiesce().toCompletableFuture().join();
+    }
+
+    @Test
+    void aSearchMayParkAgainAndAgainAndCountsAsOne() {
+        class Again {
+            int left = 50;
+
+            Step<Integer, Integer> step(Integer query, SearchContext context) {
+                return left-- == 0 ? Step.done(query) : new Step.Park<>(completions.ask(Kind.SOON), this::step);
+            }
+        }
+        assertThat(submit(new Again()::step, SubmitOptions.DEFAULT).join()).isEqualTo(21);
+        orchestrator.quiesce().toCompletableFuture().join();
+        assertThat(orchestrator.stats(0).tasks().completed()).isEqualTo(1);
+    }
+
+    @Test
+    void aPendingOfAStageCompletesAndFailsWithIt() {
+        CompletableFuture<String> bytes = new CompletableFuture<>();
+        CompletableFuture<String> lost = new CompletableFuture<>();
+        CompletableFuture<Integer> answer = submit(
+                (query, context) -> new Step.Park<>(
+                        Pending.of(bytes),
+                        (same, later) -> Step.done(bytes.join().length())),
+                SubmitOptions.DEFAULT);
+        CompletableFuture<Integer> failed = submit(
+                (query, context) -> new Step.Park<>(Pending.of(lost), (same, later) -> Step.done(1)),
+                SubmitOptions.DEFAULT);
+        awaitParked(2);
+        bytes.complete("four");
+        lost.completeExceptionally(new DiskFailure());
+        assertThat(answer.join()).isEqualTo(4);
+        assertThatThrownBy(failed::get).hasCauseInstanceOf(DiskFailure.class);
+    }
+
+    @Test
+    void twoSearchesMayNotWaitForTheSamePending() {
+        Pending one = new Pending();
+        Search<Integer, Integer> search = (query, context) -> new Step.Park<>(one, (same, later) -> Step.done(same));
+        CompletableFuture<Integer> first = submit(search, SubmitOptions.DEFAULT);
+        awaitParked(1);
+        CompletableFuture<Integer> second = submit(search, SubmitOptions.DEFAULT);
+        assertThatThrownBy(second::get)
+                .hasCauseInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("one search alone");
+        one.complete();
+        assertThat(first.join()).isEqualTo(21);
+        assertThat(parked()).isZero();
+        orchestrator.quiesce().toCompletableFuture().join();
+    }
+
+    @Test
+    void aThousandParkedSearchesHoldUpNobodyAndThenAllGoOn() {
+        List<CompletableFuture<Integer>> waiting = IntStream.range(0, 1_000)
+                .mapToObj(i -> submit(doubled(Kind.LATE), SubmitOptions.DEFAULT))
+                .toList();
+        awaitParked(1_000);
+        for (int i = 0; i < 2_000; i++) {
+            assertThat(orchestrator.submit((query, context) -> query + 1, i, id).join())
+                    .isEqualTo(i + 1);
+        }
+        assertThat(parked()).isEqualTo(1_000);
+        assertThat(waiting).noneMatch(CompletableFuture::isDone);
+        completions.completeLate();
+        assertThat(waiting).allSatisfy(answer -> assertThat(answer.join()).isEqualTo(42));
+        orchestrator.quiesce().toCompletableFuture().join();
+        assertThat(parked()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aParkedSearchThatIsCancelledEndsAndItsEpochRetires(boolean withDeadline) {
+        SubmitOptions options =
+                withDeadline ? SubmitOptions.DEFAULT.withTimeout(Duration.ofHours(1)) : SubmitOptions.DEFAULT;
+        CompletableFuture<Integer> answer = submit(doubled(Kind.NEVER), options);
+        awaitParked(1);
+        assertThat(answer.cancel(false)).isTrue();
+        orchestrator.quiesce().toCompletableFuture().join();
+        assertThat(parked()).isZero();
+        assertThat(completions.never().getFirst().complete()).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aSearchThatIsCancelledWhileTheSliceRunsThatParksItLeavesNothingParked(boolean withDeadline) {
+        SubmitOptions options =
+                withDeadline ? SubmitOptions.DEFAULT.withTimeout(Duration.ofMillis(200)) : SubmitOptions.DEFAULT;
+        CountDownLatch runs = new CountDownLatch(1);
+        CountDownLatch cancelled = new CountDownLatch(1);
+        CompletableFuture<Integer> answer = submit(
+                (query, context) -> {
+                    runs.countDown();
+                    cancelled.await();
+                    return new Step.Park<>(completions.ask(Kind.NEVER), (same, later) -> Step.done(same));
+                },
+                options);
+        join(runs);
+        answer.cancel(false);
+        cancelled.countDown();
+        orchestrator.quiesce().toCompletableFuture().join();
+        assertThat(parked()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whoCancelsAndWhoCompletesAndTheDeadlineMayComeAtOnce(boolean group) throws Exception {
+        orchestrator.close();
+        orchestrator = Machines.orchestrator(1, 2).build();
+        id = orchestrator.register("table").id();
+        SplittableRandom random = new SplittableRandom(23);
+        CyclicBarrier together = new CyclicBarrier(3);
+        AtomicReference<CompletableFuture<Integer>> current = new AtomicReference<>();
+        AtomicReference<Pending> asked = new AtomicReference<>();
+        int rounds = 2_000;
+        Thread canceller = Thread.ofPlatform().daemon().start(() -> {
+            for (int i = 0; i < rounds; i++) {
+                meet(together);
+                current.get().cancel(false);
+                meet(together);
+            }
+        });
+        Thread completer = Thread.ofPlatform().daemon().start(() -> {
+            for (int i = 0; i < rounds; i++) {
+                meet(together);
+                asked.get().complete();
+                meet(together);
+            }
+        });
+        BatchQueue<Integer, Integer> parking = orchestrator.indexing().batchQueue(id, parkingGroup(asked::get));
+        for (int i = 0; i < rounds; i++) {
+            asked.set(new Pending());
+            SubmitOptions options = SubmitOptions.DEFAULT.withTimeout(Duration.ofNanos(random.nextInt(1, 200_000)));
+            current.set(
+                    group
+                            ? orchestrator.indexing().submitShared(parking, 21, options)
+                            : submit(
+                                    (query, context) -> new Step.Park<>(asked.get(), (same, later) -> Step.done(same)),
+                                    options));
+            meet(together);
+            meet(together);
+            CompletableFuture<Integer> answer = current.get();
+            answer.exceptionally(over -> 0).join();
+            if (i % 50 == 0) {
+                // A worker that is kept from its core would come to find the queue full.
+                orchestrator.quiesce().toCompletableFuture().join();
+            }
+        }
+        canceller.join();
+        completer.join();
+        orchestrator.quiesce().toCompletableFuture().join();
+        assertThat(parked()).isZero();
+    }
+
+    private static GroupSearch<Integer, Integer> parkingGroup(Supplier<Pending> pending) {
+        return (group, context) -> new Step.Park<>(pending.get(), (same, later) -> {
+            for (int i = 0; i < same.size(); i++) {
+                same.answer(i, same.query(i));
+            }
+            return Step.done(true);
+        });
+    }
+
+    @Test
+    void closeFailsWhatIsParkedAndNothingHangs() {
+        List<CompletableFuture<Integer>> waiting = new ArrayList<>();
+        Orchestrator closing = Machines.orchestrator(2, 2).build();
+        MappingId there = closing.register("table").id();
+        BatchQueue<Integer, Integer> queue =
+                closing.indexing().batchQueue(there, parkingGroup(() -> completions.ask(Kind.NEVER)));
+        for (int i = 0; i < 50; i++) {
+            waiting.add(closing.indexing().submitSteps(doubled(Kind.NEVER), 1, there, SubmitOptions.DEFAULT));
+            waiting.add(closing.indexing()
+                    .submitSteps(
+                            doubled(Kind.NEVER), 1, there, SubmitOptions.DEFAULT.withTimeout(Duration.ofHours(1))));
+            waiting.add(closing.indexing().submitShared(queue, 1, SubmitOptions.DEFAULT));
+        }
+        CompletableFuture<Void> quiesced = closing.quiesce().toCompletableFuture();
+        assertThat(closing.close(Duration.ofMillis(20))).isFalse();
+        assertThat(waiting)
+                .allSatisfy(answer ->
+                        assertThatThrownBy(answer::get).hasCauseInstanceOf(OrchestratorClosedException.class));
+        quiesced.join();
+        assertThat(Inside.pool(closing).parked()).isZero();
+    }
+
+    @Test
+    void eachQueryOfAParkedGroupHasItsOwnDeadlineAndItsOwnCancellation() {
+        CountDownLatch joined = new CountDownLatch(1);
+        CompletableFuture<Integer> busy = occupy(joined);
+        Pending bytes = new Pending();
+        BatchQueue<Integer, Integer> queue = orchestrator.indexing().batchQueue(id, parkingGroup(() -> bytes));
+        CompletableFuture<Integer> patient = orchestrator.indexing().submitShared(queue, 1, SubmitOptions.DEFAULT);
+        CompletableFuture<Integer> hasty = orchestrator
+                .indexing()
+                .submitShared(queue, 2, SubmitOptions.DEFAULT.withTimeout(Duration.ofMillis(400)));
+        CompletableFuture<Integer> slow =
+                orchestrator.indexing().submitShared(queue, 3, SubmitOptions.DEFAULT.withTimeout(Duration.ofHours(1)));
+        CompletableFuture<Integer> unwanted = orchestrator.indexing().submitShared(queue, 4, SubmitOptions.DEFAULT);
+        joined.countDown();
+        busy.join();
+        awaitParked(1);
+        unwanted.cancel(false);
+        assertThatThrownBy(hasty::get).hasCauseInstanceOf(DeadlineExceededException.class);
+        assertThat(patient).isNotDone();
+        assertThat(slow).isNotDone();
+        bytes.complete();
+        assertThat(patient.join()).isEqualTo(1);
+        assertThat(slow.join()).isEqualTo(3);
+        assertThatThrownBy(unwanted::join).isInstanceOf(CancellationException.class);
+        orchestrator.quiesce().toCompletableFuture().join();
+    }
+
+    @Test
+    void aParkedGroupThatNobodyWaitsForAnyMoreEnds() {
+        BatchQueue<Integer, Integer> queue =
+                orchestrator.indexing().batchQueue(id, parkingGroup(() -> completions.ask(Kind.NEVER)));
+        CountDownLatch joined = new CountDownLatch(1);
+        CompletableFuture<Integer> busy = occupy(joined);
+        List<CompletableFuture<Integer>> answers = IntStream.range(0, 3)
+                .mapToObj(i -> orchestrator.indexing().submitShared(queue, i, SubmitOptions.DEFAULT))
+                .toList();
+        joined.countDown();
+        busy.join();
+        awaitParked(1);
+        answers.forEach(answer -> answer.cancel(false));
+        orchestrator.quiesce().toCompletableFuture().join();
+        assertThat(parked()).isZero();
+    }
+
+    @Test
+    void aSourceOnTheWorkersOwnThreadCompletesAndWakesIt() {
+        Ring ring = new Ring();
+        orchestrator.indexing().addCompletionSource(ring::open);
+        for (int i = 0; i < 300; i++) {
+            CompletableFuture<Integer> answer = submit(
+                    (query, context) -> new Step.Park<>(ring.read(), (same, later) -> Step.done(2 * same)),
+                    SubmitOptions.DEFAULT);
+            ring.awaitRead();
+            // From another thread, at any moment: the worker may be about to sleep.
+            for (int spins = i % 50; spins > 0; spins--) {
+                Thread.onSpinWait();
+            }
+            ring.arrives();
+            assertThat(answer.join()).isEqualTo(42);
+        }
+        assertThat(ring.threads).containsOnly(ring.threads.peek());
+    }
+
+    @Test
+    void aSourceThatFailsKeepsNoSearchFromRunning() {
+        orchestrator.indexing().addCompletionSource((worker, waker) -> {
+            throw new IllegalStateException("a source that cannot be opened");
+        });
+        orchestrator.indexing().addCompletionSource((worker, waker) -> new CompletionSource() {
+            @Override
+            public int poll() {
+                throw new IllegalStateException("a source that cannot be polled");
+            }
+
+            @Override
+            public boolean arm() {
+                throw new IllegalStateException("a source that cannot be armed");
+            }
+        });
+        Ring ring = new Ring();
+        orchestrator.indexing().addCompletionSource(ring::open);
+        CompletableFuture<Integer> answer = submit(
+                (query, context) -> new Step.Park<>(ring.read(), (same, later) -> Step.done(2 * same)),
+                SubmitOptions.DEFAULT);
+        ring.awaitRead();
+        ring.arrives();
+        assertThat(answer.join()).isEqualTo(42);
+        assertThat(orchestrator.submit((query, context) -> query, 1, id).join()).isEqualTo(1);
+    }
+
+    /** The completions of one worker, looked at by that alone. */
+    private static final class Ring {
+        private final Queue<Pending> inFlight = new ConcurrentLinkedQueue<>();
+        private final Queue<Pending> arrived = new ConcurrentLinkedQueue<>();
+        private final Queue<Thread> threads = new ConcurrentLinkedQueue<>();
+        private volatile boolean armed;
+        private volatile CompletionSource.Waker waker = () -> {};
+
+        CompletionSource open(int worker, CompletionSource.Waker wakes) {
+            waker = wakes;
+            return new CompletionSource() {
+                @Override
+                public int poll() {
+                    armed = false;
+                    int count = 0;
+                    for (Pending pending = arrived.poll(); pending != null; pending = arrived.poll()) {
+                        threads.add(Thread.currentThread());
+                        pending.complete();
+                        count++;
+                    }
+                    return count;
+                }
+
+                @Override
+                public boolean arm() {
+                    armed = true;
+                    return arrived.isEmpty();
+                }
+            };
+        }
+
+        Pending read() {
+            Pending pending = new Pending();
+            inFlight.add(pending);
+            return pending;
+        }
+
+        void awaitRead() {
+            while (inFlight.isEmpty()) {
+                Thread.onSpinWait();
+            }
+        }
+
+        void arrives() {
+            for (Pending pending = inFlight.poll(); pending != null; pending = inFlight.poll()) {
+                arrived.add(pending);
+            }
+            if (armed) {
+                waker.wake();
+            }
+        }
+    }
+
+    /** Keeps the worker busy until a latch opens; returns once it is. */
+    private CompletableFuture<Integer> occupy(CountDownLatch until) {
+        CountDownLatch begun = new CountDownLatch(1);
+        CompletableFuture<Integer> busy = orchestrator.submit(
+                (query, context) -> {
+                    begun.countDown();
+                    until.await();
+                    return query;
+                },
+                0,
+                id);
+        join(begun);
+        return busy;
+    }
+
+    private static void join(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static void meet(CyclicBarrier barrier) {
+        try {
+            barrier.await();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
