@@ -7,7 +7,6 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -150,7 +149,7 @@ final class Worker {
         if (state == PARKED && STATE.compareAndSet(this, PARKED, UP)) {
             Runner asleep = runner;
             if (asleep != null) {
-                LockSupport.unpark(asleep.thread());
+                pool.platform().unpark(this, asleep.thread());
             }
             return true;
         }
