@@ -65,7 +65,6 @@ final class VirtualPool {
     private final int[] straysIn;
     private final int[] waitingIn;
     private final Backlog[] backlogs;
-    private int waiting;
     private boolean watches;
     private long roundRobin;
     private long intraSteals;
@@ -117,7 +116,6 @@ final class VirtualPool {
         int target = dispatcher.worker(task.slot, mapping, this::load, ticket);
         rings.get(target).add(task);
         waitingIn[layout.domainOf(target)]++;
-        waiting++;
         if (sleeps[target]) {
             wake(target);
         } else if (mayNeedHelp(target) && running[target]) {
@@ -140,22 +138,10 @@ final class VirtualPool {
         return true;
     }
 
+    /** Nobody is woken in the place of another, as the pool wakes the worker of the caller's core: so nobody is overlooked. */
     private void wakeFor(int busy) {
         if (mayNeedHelp(busy) && !rings.get(busy).isEmpty()) {
             wakeHelper(busy);
-        }
-        wakeOverlooked(layout.shardOf(busy));
-    }
-
-    private void wakeOverlooked(int shard) {
-        if (downIn[shard] == 0) {
-            return;
-        }
-        for (int i = 0; i < layout.workersInShard(shard); i++) {
-            int worker = layout.workerInShard(shard, i);
-            if (!rings.get(worker).isEmpty()) {
-                wake(worker);
-            }
         }
     }
 
@@ -249,7 +235,6 @@ final class VirtualPool {
 
     private void taken(int from) {
         int domain = layout.domainOf(from);
-        waiting--;
         waitingIn[domain]--;
         if (layout.domains() > 1 && backlogs[domain].exists() && rings.get(from).size() < gate.backlogPerWorker()) {
             refreshBacklog(domain);
@@ -351,6 +336,7 @@ final class VirtualPool {
         downIn[layout.shardOf(worker)]--;
     }
 
+    /** Whether a look has missed something: one across domains, which looks at all, misses nothing here. */
     private boolean mayTakeSomething(int worker) {
         if (!rings.get(worker).isEmpty()) {
             return true;
@@ -363,7 +349,7 @@ final class VirtualPool {
                 }
             }
         }
-        return !scheduling.gated() && order.gatedLevels() > 0 && waiting > 0;
+        return false;
     }
 
     void resetCounts() {
