@@ -1,12 +1,12 @@
 package io.github.roost.bench.locality;
 
+import io.github.roost.bench.Schedulings;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.core.dispatch.SchedulingPolicy;
 import io.github.roost.topology.Topology;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -15,9 +15,9 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Question: how many more searches a second does a table's home bring, where a table fits the cache of a domain and two
- * do not? One table a domain; a search reads random rows of its table. The three schedulings take turns in one process,
- * forwards and backwards (V0 V1 V2 V2 V1 V0), so that drift of the machine falls on all of them alike; the baseline is V0
- * of the same round.
+ * do not? One table a domain; a search reads random rows of its table. The schedulings take turns in one process,
+ * forwards and backwards (v0 v1 .. v1 v0), so that drift of the machine falls on all of them alike; the baseline is v0 of
+ * the same round.
  */
 public final class LocalityBench {
     /** Searches of each table that are on their way at any time. */
@@ -42,25 +42,24 @@ public final class LocalityBench {
         this.slice = slice;
     }
 
-    /** Searches a second of every round, by scheduling. */
-    public Map<SchedulingPolicy, List<Double>> run(int rounds) {
-        Map<SchedulingPolicy, List<Double>> results = new EnumMap<>(SchedulingPolicy.class);
-        List<SchedulingPolicy> order =
-                List.of(SchedulingPolicy.ROUND_ROBIN, SchedulingPolicy.WORK_STEALING, SchedulingPolicy.HOME_DOMAIN);
+    /** Searches a second of every round, by the name of the scheduling, the baseline first. */
+    public Map<String, List<Double>> run(int rounds) {
+        Map<String, List<Double>> results = new LinkedHashMap<>();
+        List<String> order = Schedulings.NAMES;
         // Once each unmeasured, for the compiler.
         order.forEach(this::searchesPerSecond);
         for (int round = 0; round < rounds; round++) {
-            for (SchedulingPolicy scheduling : round % 2 == 0 ? order : order.reversed()) {
+            for (String scheduling : round % 2 == 0 ? order : order.reversed()) {
                 results.computeIfAbsent(scheduling, none -> new ArrayList<>()).add(searchesPerSecond(scheduling));
             }
         }
         return results;
     }
 
-    private double searchesPerSecond(SchedulingPolicy scheduling) {
+    private double searchesPerSecond(String scheduling) {
         try (Orchestrator orchestrator = Orchestrator.builder()
                 .topology(topology)
-                .scheduling(scheduling)
+                .scheduling(Schedulings.named(scheduling).orElseThrow())
                 .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(10)))
                 .build()) {
             AtomicLong searches = new AtomicLong();

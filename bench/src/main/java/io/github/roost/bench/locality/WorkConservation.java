@@ -144,7 +144,7 @@ public final class WorkConservation {
             case ONE_BUSY -> {
                 CountDownLatch started = new CountDownLatch(machine.domains());
                 for (int domain = 0; domain < machine.domains(); domain++) {
-                    orchestrator.submit(
+                    var _ = orchestrator.submit(
                             (query, context) -> {
                                 started.countDown();
                                 return over.await(LONGEST_BUSY.toNanos(), TimeUnit.NANOSECONDS);

@@ -10,10 +10,12 @@ import java.util.Locale;
  */
 final class Palette {
     /** How many colours there are. */
-    static final int SIZE = 6;
+    static final int SIZE = 7;
 
-    private static final List<String> LIGHT = List.of("#595959", "#0072b2", "#b34700", "#00805c", "#a64d79", "#8a6d00");
-    private static final List<String> DARK = List.of("#b8b8b8", "#56b4e9", "#ff9a4d", "#2fc79a", "#e29cc4", "#f0e442");
+    private static final List<String> LIGHT =
+            List.of("#595959", "#0072b2", "#b34700", "#00805c", "#a64d79", "#8a6d00", "#4f46c4");
+    private static final List<String> DARK =
+            List.of("#b8b8b8", "#56b4e9", "#ff9a4d", "#2fc79a", "#e29cc4", "#f0e442", "#b3a8ff");
     private static final Color INK = new Color(1, 0, 0);
     private static final Color GRID = new Color(1, 0, 1);
     private static final int FIRST_SERIES = 2;

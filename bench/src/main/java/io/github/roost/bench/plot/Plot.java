@@ -49,7 +49,8 @@ public record Plot(String title, Axis across, Axis up, List<Series> series) {
             SeriesMarkers.TRIANGLE_UP,
             SeriesMarkers.DIAMOND,
             SeriesMarkers.TRIANGLE_DOWN,
-            SeriesMarkers.CROSS);
+            SeriesMarkers.CROSS,
+            SeriesMarkers.PLUS);
     private static final List<BasicStroke> LINES =
             List.of(SeriesLines.DASH_DASH, SeriesLines.SOLID, SeriesLines.SOLID, SeriesLines.DASH_DOT);
 

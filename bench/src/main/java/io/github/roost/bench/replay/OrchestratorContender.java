@@ -12,7 +12,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 
 /** Roost's workers under one scheduling. */
@@ -21,7 +20,7 @@ final class OrchestratorContender implements Contender {
     private static final Duration LONG_WINDOW = Duration.ofSeconds(6);
     private static final int RING = 1 << 16;
 
-    private final SchedulingPolicy scheduling;
+    private final String name;
     private final ReplayTables tables;
     private final Orchestrator orchestrator;
     /** Where each HNSW table belongs here. */
@@ -29,8 +28,9 @@ final class OrchestratorContender implements Contender {
     /** The IVF tables, opened here. */
     private final List<IvfTable> ivf = new ArrayList<>();
 
-    OrchestratorContender(SchedulingPolicy scheduling, Topology topology, ReplayTables tables) throws IOException {
-        this.scheduling = scheduling;
+    OrchestratorContender(String name, SchedulingPolicy scheduling, Topology topology, ReplayTables tables)
+            throws IOException {
+        this.name = name;
         this.tables = tables;
         this.orchestrator = Orchestrator.builder()
                 .topology(topology)
@@ -50,7 +50,7 @@ final class OrchestratorContender implements Contender {
 
     @Override
     public String name() {
-        return scheduling.name().toLowerCase(Locale.ROOT);
+        return name;
     }
 
     @Override

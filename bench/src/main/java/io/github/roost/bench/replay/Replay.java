@@ -3,6 +3,7 @@ package io.github.roost.bench.replay;
 import com.sun.management.OperatingSystemMXBean;
 import io.github.roost.bench.Interval;
 import io.github.roost.bench.Latencies;
+import io.github.roost.bench.Schedulings;
 import io.github.roost.bench.replay.Contender.Scheduled;
 import io.github.roost.bench.sim.Parameters;
 import io.github.roost.bench.sim.Policy;
@@ -26,6 +27,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -34,7 +36,8 @@ import org.HdrHistogram.Histogram;
  */
 public final class Replay implements AutoCloseable {
     /** What can take part. */
-    public static final List<String> NAMES = List.of("v0", "v1", "v2", "forkjoin", "fixed");
+    public static final List<String> NAMES = Stream.concat(Schedulings.NAMES.stream(), Stream.of("forkjoin", "fixed"))
+            .toList();
 
     private static final int STREAM = 1 << 18;
     private static final int RECALL_SAMPLES = 3;
@@ -81,12 +84,12 @@ public final class Replay implements AutoCloseable {
         return switch (name) {
             case "forkjoin" -> executor(name, new ForkJoinPool(threads));
             case "fixed" -> executor(name, Executors.newFixedThreadPool(threads));
-            default -> scheduled(Scheduling.valueOf(name.toUpperCase(Locale.ROOT)));
+            default -> scheduled(name, Schedulings.named(name).orElseThrow());
         };
     }
 
-    private Contender scheduled(SchedulingPolicy scheduling) throws IOException {
-        Contender contender = new OrchestratorContender(scheduling, topology, tables);
+    private Contender scheduled(String name, SchedulingPolicy scheduling) throws IOException {
+        Contender contender = new OrchestratorContender(name, scheduling, topology, tables);
         return scheduling == SchedulingPolicy.ROUND_ROBIN && tables.isIvf() ? new OneAtATime(contender) : contender;
     }
 

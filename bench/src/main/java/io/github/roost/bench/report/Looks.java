@@ -4,8 +4,16 @@ import java.util.Map;
 
 /** The same policy or engine looks the same in every plot. Stateless. */
 final class Looks {
-    private static final Map<String, Integer> KNOWN = Map.of(
-            "v0", 0, "v2", 1, "roost", 2, "v1", 3, "v2-homes", 4, "v2-staying", 5, "v2-mailboxes", 5, "jvector", 1);
+    private static final Map<String, Integer> KNOWN = Map.ofEntries(
+            Map.entry("v0", 0),
+            Map.entry("v2", 1),
+            Map.entry("jvector", 1),
+            Map.entry("roost", 2),
+            Map.entry("v1", 3),
+            Map.entry("v2-homes", 4),
+            Map.entry("v2-staying", 5),
+            Map.entry("v2-mailboxes", 5),
+            Map.entry("v2-gated", 6));
 
     private Looks() {}
 

@@ -18,19 +18,19 @@ public final class Parts {
             Part.of(
                     "sim-hnsw",
                     7,
-                    "sim --workload hnsw --ccds 1..12 --policy v0,v1,v2,v2-homes,v2-staying,roost --searches 20000"),
+                    "sim --workload hnsw --ccds 1..12 --policy v0,v1,v2,v2-gated,v2-homes,v2-staying,roost --searches 20000"),
             Part.of(
                     "sim-ivf",
                     3,
-                    "sim --workload ivf --ccds 1..12 --policy v0,v1,v2,v2-mailboxes,roost --searches 5000"),
+                    "sim --workload ivf --ccds 1..12 --policy v0,v1,v2,v2-gated,v2-mailboxes,roost --searches 5000"),
             Part.of(
                     "sim-rome",
                     .5,
-                    "sim --workload hnsw --machine rome --policy v0,v1,v2,v2-homes,v2-staying,roost --searches 20000"),
+                    "sim --workload hnsw --machine rome --policy v0,v1,v2,v2-gated,v2-homes,v2-staying,roost --searches 20000"),
             Part.of(
                     "sim-two-sockets",
                     1,
-                    "sim --workload hnsw --machine genoa-2s --policy v0,v1,v2,v2-homes,v2-staying,roost"
+                    "sim --workload hnsw --machine genoa-2s --policy v0,v1,v2,v2-gated,v2-homes,v2-staying,roost"
                             + " --searches 20000 --in-flight 768"),
             Part.of(
                     "sim-drift",
@@ -84,12 +84,12 @@ public final class Parts {
             Part.of(
                     "sim-hnsw",
                     .4,
-                    "sim --workload hnsw --budget-mib 8 --ccds 1..4 --policy v0,v1,v2,v2-homes,v2-staying,roost"
+                    "sim --workload hnsw --budget-mib 8 --ccds 1..4 --policy v0,v1,v2,v2-gated,v2-homes,v2-staying,roost"
                             + " --searches 2000 --window 100"),
             Part.of(
                     "sim-ivf",
                     .4,
-                    "sim --workload ivf --budget-mib 8 --ccds 1..4 --policy v0,v1,v2,v2-mailboxes,roost --searches 500"
+                    "sim --workload ivf --budget-mib 8 --ccds 1..4 --policy v0,v1,v2,v2-gated,v2-mailboxes,roost --searches 500"
                             + " --window 50"),
             Part.of(
                     "sim-drift",

@@ -28,7 +28,7 @@ final class Burst implements Runnable {
     static void through(Contender.TaskPool pool, long tokens) {
         Burst burst = new Burst(tokens);
         for (int i = 0; i < TASKS; i++) {
-            pool.submit(burst);
+            var _ = pool.submit(burst);
         }
         while (burst.left.get() > 0) {
             LockSupport.park(burst);

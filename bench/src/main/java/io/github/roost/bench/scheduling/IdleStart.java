@@ -52,7 +52,7 @@ public final class IdleStart {
         long[] started = new long[1];
         CountDownLatch done = new CountDownLatch(1);
         long submitted = System.nanoTime();
-        pool.submit(() -> {
+        var _ = pool.submit(() -> {
             started[0] = System.nanoTime();
             done.countDown();
         });
@@ -67,7 +67,7 @@ public final class IdleStart {
     /** The share of one core that all idle workers of Roost use together, over {@code millis} milliseconds. */
     public double idleShareOfACore(long millis) {
         try (TaskPool pool = Contender.ROOST.open()) {
-            pool.submit(() -> {});
+            var _ = pool.submit(() -> {});
             LockSupport.parkNanos(200_000_000);
             long before = workerCpuNanos();
             long begin = System.nanoTime();

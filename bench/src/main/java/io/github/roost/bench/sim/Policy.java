@@ -1,5 +1,6 @@
 package io.github.roost.bench.sim;
 
+import io.github.roost.bench.Schedulings;
 import io.github.roost.core.dispatch.SchedulingPolicy;
 import io.github.roost.core.mapping.HotColdPairing;
 import io.github.roost.core.mapping.MappingPolicy;
@@ -15,7 +16,7 @@ import java.util.Locale;
  *
  * @param name on the command line and in reports
  * @param scheduling dispatch and stealing
- * @param rule what the end of a window brings, under V2
+ * @param rule what the end of a window brings, where the scheduling uses homes
  * @param forkJoin whether one IVF query at a time is spread over all cores and waited for, as FAISS does
  * @param mailboxes whether queries that wait for one list are scanned together
  */
@@ -28,18 +29,23 @@ public record Policy(String name, SchedulingPolicy scheduling, RemapRule rule, b
 
     private static final RemapRule PAPER = new RemapRule(new HotColdPairing(), ALWAYS);
     private static final List<Policy> ALL = List.of(
-            new Policy("v0", SchedulingPolicy.ROUND_ROBIN, PAPER, true, false),
-            new Policy("v1", SchedulingPolicy.WORK_STEALING, PAPER, false, false),
-            new Policy("v2", SchedulingPolicy.HOME_DOMAIN, PAPER, false, false),
-            v2("v2-homes", new SeveralHomes(), ALWAYS, false),
-            v2("v2-staying", new StayingPairing(), RemapTrigger.DEFAULT, false),
-            v2("v2-mailboxes", new HotColdPairing(), ALWAYS, true),
-            v2("roost", new StayingPairing(), RemapTrigger.DEFAULT, true));
+            paper("v0", true),
+            paper("v1", false),
+            paper("v2", false),
+            paper("v2-gated", false),
+            gated("v2-homes", new SeveralHomes(), ALWAYS, false),
+            gated("v2-staying", new StayingPairing(), RemapTrigger.DEFAULT, false),
+            gated("v2-mailboxes", new HotColdPairing(), ALWAYS, true),
+            gated("roost", new StayingPairing(), RemapTrigger.DEFAULT, true));
 
     /** Names of all policies. */
     public static final List<String> NAMES = ALL.stream().map(Policy::name).toList();
 
-    private static Policy v2(String name, MappingPolicy mapping, RemapTrigger trigger, boolean mailboxes) {
+    private static Policy paper(String name, boolean forkJoin) {
+        return new Policy(name, Schedulings.named(name).orElseThrow(), PAPER, forkJoin, false);
+    }
+
+    private static Policy gated(String name, MappingPolicy mapping, RemapTrigger trigger, boolean mailboxes) {
         return new Policy(name, SchedulingPolicy.HOME_DOMAIN, new RemapRule(mapping, trigger), false, mailboxes);
     }
 

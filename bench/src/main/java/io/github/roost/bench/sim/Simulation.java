@@ -4,7 +4,7 @@ import io.github.roost.bench.Latencies;
 import io.github.roost.bench.workload.QueryStream;
 import io.github.roost.bench.workload.WorkloadSpec;
 import io.github.roost.bench.workload.WorkloadSpec.Index;
-import io.github.roost.core.dispatch.SchedulingPolicy;
+import io.github.roost.core.dispatch.CrossDomainGate;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -22,6 +22,7 @@ public final class Simulation {
     private static final int ITEMS_PER_TURN = 32;
 
     private static final int ARRIVAL = -1;
+    private static final int WATCH = -2;
     /** Added to a worker's index: it is to look around, if it has nothing to do. */
     private static final int LOOK = 1 << 20;
 
@@ -223,12 +224,18 @@ public final class Simulation {
 
         PoolRun(boolean mailboxes) {
             this.mailboxes = mailboxes;
-            this.pool = new VirtualPool(machine.layout(), policy.scheduling(), this, tasks.wakeNanos(), spec.seed());
+            this.pool = new VirtualPool(
+                    machine.layout(),
+                    policy.scheduling(),
+                    CrossDomainGate.DEFAULT,
+                    this,
+                    tasks.wakeNanos(),
+                    spec.seed());
             this.mapper = new VirtualMapper(
                     slots,
                     machine.layout().domains(),
                     policy.rule(),
-                    policy.scheduling() == SchedulingPolicy.HOME_DOMAIN);
+                    policy.scheduling().usesHomes());
             this.current = new VirtualTask[machine.layout().workers()];
             for (int worker = 0; worker < current.length; worker++) {
                 due.add(new ArrayDeque<>());
@@ -252,6 +259,8 @@ public final class Simulation {
                 if (event == ARRIVAL) {
                     submit(now);
                     events.add(now + stream.nanosToNext(), ARRIVAL);
+                } else if (event == WATCH) {
+                    pool.watch();
                 } else if (event < LOOK) {
                     turn(event);
                 } else if (current[event - LOOK] == null) {
@@ -374,6 +383,11 @@ public final class Simulation {
         @Override
         public void wakeAt(double time, int worker) {
             events.add(time, LOOK + worker);
+        }
+
+        @Override
+        public void watchAt(double time) {
+            events.add(time, WATCH);
         }
     }
 

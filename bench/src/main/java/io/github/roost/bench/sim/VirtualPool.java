@@ -1,12 +1,13 @@
 package io.github.roost.bench.sim;
 
+import io.github.roost.core.dispatch.Backlog;
 import io.github.roost.core.dispatch.CrossDomainGate;
 import io.github.roost.core.dispatch.Dispatcher;
-import io.github.roost.core.dispatch.HomeDomainDispatcher;
-import io.github.roost.core.dispatch.RoundRobinDispatcher;
 import io.github.roost.core.dispatch.SchedulingPolicy;
+import io.github.roost.core.dispatch.SchedulingPolicy.Reach;
 import io.github.roost.core.dispatch.StealOrder;
 import io.github.roost.core.dispatch.Stealing;
+import io.github.roost.core.dispatch.WakePolicy;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.Mapping;
 import java.util.ArrayDeque;
@@ -18,183 +19,337 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The worker pool of {@code core} on virtual time: its dispatchers, steal orders, stealing and gate decide; here are only
- * the rings, who sleeps, and when who is woken. Not thread-safe.
+ * The worker pool of {@code core} on virtual time, with workers that sleep as soon as they find nothing: its dispatchers,
+ * steal orders, stealing, backlogs, gate and wake policy decide; here are only the rings, who sleeps, and who is woken at
+ * which points. These are those of the pool, draw by draw of the random numbers: a test runs both on the same traces and
+ * compares every step. Not thread-safe.
  */
 final class VirtualPool {
-    private static final double NEVER = -1;
+    private static final int NOWHERE = -1;
 
     /** Is told what the pool wants to happen. */
     interface Clock {
         double now();
 
-        /** Have a worker look around at a time. */
+        /** Have a worker look around, by {@link #next}, at a time. */
         void wakeAt(double time, int worker);
+
+        /** Have the pool {@link #watch} at a time. */
+        void watchAt(double time);
     }
 
     private final WorkerLayout layout;
+    private final SchedulingPolicy scheduling;
+    private final CrossDomainGate gate;
     private final Clock clock;
     private final double wakeNanos;
-    private final CrossDomainGate gate = CrossDomainGate.DEFAULT;
-    private final boolean homes;
     private final Dispatcher dispatcher;
     private final SplittableRandom random;
+    private final WakePolicy.Domains domains = new SeenDomains();
+    private final WakePolicy wakes;
     private final List<Queue<VirtualTask>> rings = new ArrayList<>();
     private final List<Stealing<VirtualTask>> stealing = new ArrayList<>();
     private final StealOrder[] stealOrders;
     private final boolean[] running;
     /** Found nothing to run; may have been woken and not looked yet. */
     private final boolean[] idle;
+    /** Asleep, and not woken. */
+    private final boolean[] sleeps;
+    /** Asleep, or woken and not up yet. */
+    private final boolean[] down;
+    /** The domain that the task which a worker runs was taken from, if that is another one. */
+    private final int[] strayedFrom;
 
-    private final boolean[] woken;
     private final int[] idleIn;
+    private final int[] downIn;
+    private final int[] straysIn;
     private final int[] waitingIn;
-    private final double[] backloggedSince;
+    private final Backlog[] backlogs;
+    private boolean watches;
     private long roundRobin;
     private long intraSteals;
     private long crossSteals;
 
-    VirtualPool(WorkerLayout layout, SchedulingPolicy scheduling, Clock clock, double wakeNanos, long seed) {
+    /** @param wakeNanos from the wake-up of a thread to its first look */
+    VirtualPool(
+            WorkerLayout layout,
+            SchedulingPolicy scheduling,
+            CrossDomainGate gate,
+            Clock clock,
+            double wakeNanos,
+            long seed) {
         this.layout = layout;
+        this.scheduling = scheduling;
+        this.gate = gate;
         this.clock = clock;
         this.wakeNanos = wakeNanos;
-        this.homes = scheduling == SchedulingPolicy.HOME_DOMAIN;
-        this.dispatcher = homes ? new HomeDomainDispatcher(layout) : new RoundRobinDispatcher(layout);
+        this.dispatcher = scheduling.dispatcher(layout);
         this.random = new SplittableRandom(seed);
+        this.wakes = new WakePolicy(layout, scheduling, gate, domains);
         int workers = layout.workers();
         this.stealOrders = new StealOrder[workers];
         this.running = new boolean[workers];
         this.idle = new boolean[workers];
-        this.woken = new boolean[workers];
+        this.sleeps = new boolean[workers];
+        this.down = new boolean[workers];
+        this.strayedFrom = new int[workers];
         this.idleIn = new int[layout.domains()];
+        this.straysIn = new int[layout.domains()];
         this.waitingIn = new int[layout.domains()];
-        this.backloggedSince = new double[layout.domains()];
-        Arrays.fill(idle, true);
-        Arrays.fill(backloggedSince, NEVER);
+        this.downIn = new int[layout.shards()];
+        this.backlogs = new Backlog[layout.domains()];
+        Arrays.fill(backlogs, Backlog.NONE);
         for (int worker = 0; worker < workers; worker++) {
-            stealOrders[worker] = switch (scheduling) {
-                case V0 -> StealOrder.none();
-                case V1 -> StealOrder.anywhere(layout, worker);
-                case V2 -> StealOrder.nearestFirst(layout, worker);
-            };
+            stealOrders[worker] = scheduling.stealOrder(layout, worker);
             rings.add(new ArrayDeque<>());
-            stealing.add(new Stealing<>(stealOrders[worker], new Others(worker), random::nextInt));
+            stealing.add(new Stealing<>(layout, stealOrders[worker], new Others(worker), random::nextInt));
+            strayedFrom[worker] = NOWHERE;
+            idle[worker] = true;
             idleIn[layout.domainOf(worker)]++;
+            lieDown(worker);
         }
     }
 
     /** Puts a task into the ring of the worker that the dispatcher chooses, and wakes one who may run it. */
     void submit(VirtualTask task, Mapping mapping) {
-        long ticket = homes ? random.nextLong() : roundRobin++;
-        int worker = dispatcher.worker(task.slot, mapping, this::load, ticket);
-        rings.get(worker).add(task);
-        int domain = layout.domainOf(worker);
-        waitingIn[domain]++;
-        if (isBacklogged(domain) && backloggedSince[domain] == NEVER) {
-            backloggedSince[domain] = clock.now();
-            wakeIdleDomains(domain);
+        long ticket = scheduling.usesHomes() ? random.nextLong() : roundRobin++;
+        int target = dispatcher.worker(task.slot, mapping, this::load, ticket);
+        rings.get(target).add(task);
+        waitingIn[layout.domainOf(target)]++;
+        if (sleeps[target]) {
+            wake(target);
+        } else if (mayNeedHelp(target) && running[target]) {
+            wakeHelper(target);
         }
-        wakeFor(worker);
     }
 
-    private int load(int worker) {
+    int load(int worker) {
         return rings.get(worker).size() + (running[worker] ? 1 : 0);
     }
 
-    private boolean isBacklogged(int domain) {
-        return gate.backlogged(waitingIn[domain], layout.workersIn(domain));
-    }
+    // ---- Waking.
 
-    private void wakeFor(int worker) {
-        if (sleeps(worker)) {
-            wake(worker);
-            return;
+    private boolean wake(int worker) {
+        if (!sleeps[worker]) {
+            return false;
         }
-        StealOrder helpers = stealOrders[worker];
-        int start = helpers.ungated() == 0 ? 0 : random.nextInt(helpers.ungated());
-        for (int i = 0; i < helpers.ungated(); i++) {
-            int helper = helpers.ungated((start + i) % helpers.ungated());
-            if (sleeps(helper)) {
-                wake(helper);
-                return;
-            }
-        }
-    }
-
-    private boolean sleeps(int worker) {
-        return idle[worker] && !woken[worker];
-    }
-
-    private void wake(int worker) {
-        woken[worker] = true;
+        sleeps[worker] = false;
         clock.wakeAt(clock.now() + wakeNanos, worker);
+        return true;
     }
 
-    private void wakeIdleDomains(int backlogged) {
-        if (!homes) {
+    /** Nobody is woken in the place of another, as the pool wakes the worker of the caller's core: so nobody is overlooked. */
+    private void wakeFor(int busy) {
+        if (mayNeedHelp(busy) && !rings.get(busy).isEmpty()) {
+            wakeHelper(busy);
+        }
+    }
+
+    private boolean mayNeedHelp(int target) {
+        return layout.domains() > 1
+                || layout.shardsIn(layout.domainOf(target)) > 1
+                || downIn[layout.shardOf(target)] > 0;
+    }
+
+    private void wakeHelper(int target) {
+        Reach reach = scheduling.reach();
+        if (reach == Reach.WORKER || wakeNear(target)) {
             return;
         }
-        for (int domain = 0; domain < layout.domains(); domain++) {
-            int first = layout.workerIn(domain, 0);
-            if (domain != backlogged && idleIn[domain] == layout.workersIn(domain)) {
-                clock.wakeAt(clock.now() + gate.sustainedNanos(), first);
+        int domain = layout.domainOf(target);
+        if (reach == Reach.MACHINE || !scheduling.gated()) {
+            for (int i = 1; i < layout.domains(); i++) {
+                if (wakeOneOf((domain + i) % layout.domains())) {
+                    return;
+                }
+            }
+        } else if (layout.domains() > 1 && rings.get(target).size() >= gate.backlogPerWorker()) {
+            noteBacklog(domain);
+        }
+    }
+
+    private boolean wakeNear(int target) {
+        int domain = layout.domainOf(target);
+        return wakeOneOfShard(layout.shardOf(target)) || (layout.shardsIn(domain) > 1 && wakeOneOf(domain));
+    }
+
+    private boolean wakeOneOf(int domain) {
+        int shards = layout.shardsIn(domain);
+        int start = shards == 1 ? 0 : random.nextInt(shards);
+        for (int i = 0; i < shards; i++) {
+            if (wakeOneOfShard(layout.shardIn(domain, (start + i) % shards))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean wakeOneOfShard(int shard) {
+        if (downIn[shard] == 0) {
+            return false;
+        }
+        int count = layout.workersInShard(shard);
+        int start = random.nextInt(count);
+        for (int i = 0; i < count; i++) {
+            if (wake(layout.workerInShard(shard, (start + i) % count))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // ---- Backlogs.
+
+    private long nanos() {
+        return (long) clock.now();
+    }
+
+    private void noteBacklog(int domain) {
+        if (!backlogs[domain].exists()) {
+            refreshBacklog(domain);
+            if (backlogs[domain].exists() && !watches) {
+                watches = true;
+                clock.watchAt(clock.now() + wakeNanos);
             }
         }
     }
+
+    private void refreshBacklog(int domain) {
+        backlogs[domain] = backlogs[domain].next(gate, waitingIn[domain], layout.workersIn(domain), nanos());
+    }
+
+    /** Wakes those who are to help, and has itself called again while there is a backlog. */
+    void watch() {
+        for (int domain = 0; domain < layout.domains(); domain++) {
+            if (backlogs[domain].exists()) {
+                refreshBacklog(domain);
+            }
+        }
+        wakes.helpers(nanos(), this::wakeOneOf);
+        long wait = wakes.nextLook(nanos());
+        watches = wait != Long.MAX_VALUE;
+        if (watches) {
+            clock.watchAt(clock.now() + wait);
+        }
+    }
+
+    private void taken(int from) {
+        int domain = layout.domainOf(from);
+        waitingIn[domain]--;
+        if (layout.domains() > 1 && backlogs[domain].exists() && rings.get(from).size() < gate.backlogPerWorker()) {
+            refreshBacklog(domain);
+        }
+    }
+
+    boolean gateOpens(int thiefDomain, int victimDomain) {
+        return wakes.opens(thiefDomain, victimDomain, nanos());
+    }
+
+    WakePolicy.Domains domains() {
+        return domains;
+    }
+
+    /** The domains as the policy sees them. */
+    private final class SeenDomains implements WakePolicy.Domains {
+        @Override
+        public int waiting(int domain) {
+            return waitingIn[domain];
+        }
+
+        @Override
+        public int idle(int domain) {
+            return idleIn[domain];
+        }
+
+        @Override
+        public int strays(int domain) {
+            return straysIn[domain];
+        }
+
+        @Override
+        public Backlog backlog(int domain) {
+            return backlogs[domain];
+        }
+    }
+
+    // ---- What a worker does next.
 
     /** What a worker that has ended a task, or was woken, runs now; null where it goes to sleep. */
     @Nullable
     VirtualTask next(int worker) {
         running[worker] = false;
-        woken[worker] = false;
-        VirtualTask task = rings.get(worker).poll();
-        if (task != null) {
-            taken(worker);
-        } else {
-            task = stealing.get(worker).ungated();
-        }
         int domain = layout.domainOf(worker);
-        if (task == null) {
-            if (!idle[worker]) {
-                idle[worker] = true;
-                idleIn[domain]++;
-            }
-            task = stealing.get(worker).gated();
+        if (strayedFrom[worker] != NOWHERE) {
+            strayedFrom[worker] = NOWHERE;
+            straysIn[domain]--;
         }
-        if (task == null) {
-            lookAgainWhenTheGateOpens(worker);
-            return null;
+        if (down[worker]) {
+            getUp(worker);
+        }
+        VirtualTask task = find(worker);
+        while (task == null) {
+            lieDown(worker);
+            if (!mayTakeSomething(worker)) {
+                return null;
+            }
+            getUp(worker);
+            task = find(worker);
         }
         if (idle[worker]) {
             idle[worker] = false;
             idleIn[domain]--;
         }
         running[worker] = true;
+        wakeFor(worker);
+        if (strayedFrom[worker] != NOWHERE && wakes.afterSteal(domain, strayedFrom[worker], nanos())) {
+            wakeOneOf(domain);
+        }
         return task;
     }
 
-    private void lookAgainWhenTheGateOpens(int worker) {
-        int domain = layout.domainOf(worker);
-        if (!homes || idleIn[domain] < layout.workersIn(domain)) {
-            return;
+    private @Nullable VirtualTask find(int worker) {
+        VirtualTask task = rings.get(worker).poll();
+        if (task != null) {
+            taken(worker);
+            return task;
         }
-        double oldest = Double.MAX_VALUE;
-        for (int other = 0; other < layout.domains(); other++) {
-            if (other != domain && backloggedSince[other] != NEVER) {
-                oldest = Math.min(oldest, backloggedSince[other]);
-            }
+        task = stealing.get(worker).ungated();
+        if (task != null) {
+            return task;
         }
-        if (oldest < Double.MAX_VALUE) {
-            clock.wakeAt(Math.max(clock.now() + wakeNanos, oldest + gate.sustainedNanos()), worker);
+        if (!idle[worker]) {
+            idle[worker] = true;
+            idleIn[layout.domainOf(worker)]++;
         }
+        return stealing.get(worker).gated();
     }
 
-    private void taken(int worker) {
-        int domain = layout.domainOf(worker);
-        waitingIn[domain]--;
-        if (!isBacklogged(domain)) {
-            backloggedSince[domain] = NEVER;
+    private void lieDown(int worker) {
+        sleeps[worker] = true;
+        down[worker] = true;
+        downIn[layout.shardOf(worker)]++;
+    }
+
+    private void getUp(int worker) {
+        sleeps[worker] = false;
+        down[worker] = false;
+        downIn[layout.shardOf(worker)]--;
+    }
+
+    /** Whether a look has missed something: one across domains, which looks at all, misses nothing here. */
+    private boolean mayTakeSomething(int worker) {
+        if (!rings.get(worker).isEmpty()) {
+            return true;
         }
+        StealOrder order = stealOrders[worker];
+        for (int level = 0; level < order.levels(); level++) {
+            for (int i = 0; i < order.victims(level); i++) {
+                if (!rings.get(order.victim(level, i)).isEmpty()) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     void resetCounts() {
@@ -224,24 +379,25 @@ final class VirtualPool {
         }
 
         @Override
-        public boolean gateOpens(int victim) {
-            int domain = layout.domainOf(thief);
-            int from = layout.domainOf(victim);
-            double since = backloggedSince[from];
-            return gate.opens(
-                    idleIn[domain], layout.workersIn(domain), since == NEVER ? -1 : Math.round(clock.now() - since));
+        public boolean gateOpens(int domain) {
+            return VirtualPool.this.gateOpens(layout.domainOf(thief), domain);
         }
 
         @Override
         public @Nullable VirtualTask take(int victim) {
             VirtualTask task = rings.get(victim).poll();
-            if (task != null) {
-                taken(victim);
-                if (layout.domainOf(victim) == layout.domainOf(thief)) {
-                    intraSteals++;
-                } else {
-                    crossSteals++;
-                }
+            if (task == null) {
+                return null;
+            }
+            taken(victim);
+            int domain = layout.domainOf(thief);
+            int from = layout.domainOf(victim);
+            if (from == domain) {
+                intraSteals++;
+            } else {
+                crossSteals++;
+                strayedFrom[thief] = from;
+                straysIn[domain]++;
             }
             return task;
         }

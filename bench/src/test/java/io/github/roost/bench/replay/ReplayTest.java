@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.bench.Latencies;
+import io.github.roost.bench.Schedulings;
 import io.github.roost.bench.replay.Replay.Outcome;
 import io.github.roost.bench.sim.Parameters;
 import io.github.roost.bench.sim.SimResult;
@@ -57,7 +58,7 @@ class ReplayTest {
     @ParameterizedTest
     @ValueSource(strings = {"hnsw", "ivf"})
     void everySchedulingFindsTheNeighborsAndIsPredicted(String index) throws Exception {
-        List<String> schedulings = List.of("v0", "v1", "v2");
+        List<String> schedulings = Schedulings.NAMES;
         try (Replay replay = replay(small(index), schedulings)) {
             List<Outcome> outcomes = replay.run(2, Duration.ofMillis(150), line -> {});
             assertThat(outcomes).extracting(Outcome::name).isEqualTo(schedulings);

@@ -83,14 +83,14 @@ class SimulationTest {
         Traces traces = sweeps(4, 24 << 10);
         Parameters.Machine machine = PARAMETERS.machine("genoa").withDomains(4);
         SimResult scattered = run(traces, machine, "v0");
-        SimResult home = run(traces, machine, "v2");
+        SimResult home = run(traces, machine, "v2-gated");
         assertThat(scattered.l3MissRatio()).isGreaterThan(.9);
         assertThat(home.l3MissRatio()).isLessThan(.1);
         assertThat(home.perSecond()).isGreaterThan(1.2 * scattered.perSecond());
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"v0", "v2"})
+    @ValueSource(strings = {"v0", "v2-gated"})
     void aSampleOfTheNodesTellsTheSame(String policy) throws IOException {
         Traces traces = sweeps(8, 12 << 10);
         Parameters.Machine machine = PARAMETERS.machine("genoa").withDomains(2);
@@ -105,7 +105,7 @@ class SimulationTest {
         Traces traces = sweeps(40, 200);
         Parameters.Machine machine = PARAMETERS.machine("genoa").withDomains(4);
         assertThat(run(traces, machine, "v1").crossShare()).isGreaterThan(.5);
-        assertThat(run(traces, machine, "v2").crossShare()).isLessThan(.1);
+        assertThat(run(traces, machine, "v2-gated").crossShare()).isLessThan(.1);
     }
 
     @ParameterizedTest

@@ -96,7 +96,7 @@ final class Parked implements Pending.Waiter {
             one = part.owner();
         }
         if (one instanceof Request<?, ?> request) {
-            var unused = request.whenComplete((result, failure) -> abandon(task));
+            var _ = request.whenComplete((result, failure) -> abandon(task));
         }
     }
 

@@ -12,7 +12,6 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.concurrent.Future;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -92,11 +91,7 @@ final class Runner implements Runnable {
         this.pool = pool;
         this.shard = pool.shard(worker.shard);
         this.stealOrder = pool.stealOrder(worker.index);
-        this.stealing = new Stealing<>(
-                pool.layout(),
-                stealOrder,
-                new OtherWorkers(),
-                bound -> ThreadLocalRandom.current().nextInt(bound));
+        this.stealing = new Stealing<>(pool.layout(), stealOrder, new OtherWorkers(), pool.platform()::random);
         this.counters = worker.counters();
         this.idleStrategy = pool.idleStrategy();
         this.thread = new WorkerThread(this, "roost-worker-" + worker.domain + "." + worker.index);
@@ -335,9 +330,9 @@ final class Runner implements Runnable {
         }
         if (nanos == Long.MAX_VALUE) {
             counters.add(Counter.PARKS, 1);
-            LockSupport.park(pool);
+            pool.platform().park(worker);
         } else if (nanos > 0) {
-            LockSupport.parkNanos(pool, nanos);
+            pool.platform().parkNanos(worker, nanos);
         }
     }
 

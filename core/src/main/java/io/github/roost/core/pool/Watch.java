@@ -29,7 +29,7 @@ final class Watch implements Runnable {
     /** Slice in which each worker was found blocked at the last look. */
     private final long[] blockedIn;
 
-    private long nextBlockedLook = System.nanoTime();
+    private long nextBlockedLook;
     private volatile boolean armed;
     private volatile boolean warned;
 
@@ -37,6 +37,7 @@ final class Watch implements Runnable {
         this.pool = pool;
         this.wakes = wakes;
         this.blockedIn = new long[pool.workers()];
+        this.nextBlockedLook = pool.platform().nanoTime();
         Arrays.fill(blockedIn, NOT_BLOCKED);
         this.thread = Thread.ofPlatform()
                 .daemon()
@@ -82,22 +83,33 @@ final class Watch implements Runnable {
     }
 
     private void watch() {
+        long wait = watchOnce();
+        if (wait != Long.MAX_VALUE) {
+            LockSupport.parkNanos(this, wait);
+        }
+    }
+
+    boolean isArmed() {
+        return armed;
+    }
+
+    /** Does what is due; nanoseconds to the next time, {@link Long#MAX_VALUE} where it is no longer armed. */
+    long watchOnce() {
         long wait = look();
         if (wait == Long.MAX_VALUE) {
             armed = false;
             wait = look();
-            if (wait == Long.MAX_VALUE) {
-                return;
+            if (wait != Long.MAX_VALUE) {
+                armed = true;
             }
-            armed = true;
         }
-        LockSupport.parkNanos(this, wait);
+        return wait;
     }
 
     /** Does what is due; nanoseconds to the next look, {@link Long#MAX_VALUE} for none. */
     private long look() {
         pool.catchUp();
-        long now = System.nanoTime();
+        long now = pool.platform().nanoTime();
         pool.refreshBacklogs(now);
         wakes.helpers(now, pool::wakeOneOf);
         long next = wakes.nextLook(now);

@@ -7,7 +7,6 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -157,7 +156,7 @@ final class Worker {
         if (state == PARKED && STATE.compareAndSet(this, PARKED, UP)) {
             Runner asleep = runner;
             if (asleep != null) {
-                LockSupport.unpark(asleep.thread());
+                pool.platform().unpark(this, asleep.thread());
             }
             return true;
         }

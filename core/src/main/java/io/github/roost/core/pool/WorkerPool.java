@@ -25,7 +25,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
@@ -60,6 +59,7 @@ public final class WorkerPool {
             PoolListener listener) {}
 
     private final Setup setup;
+    private final Platform platform;
     private final WorkerLayout layout;
     private final CallerCore callerCore;
     private final Worker[] workers;
@@ -68,6 +68,7 @@ public final class WorkerPool {
     private final TaskList[] maintenance;
 
     private final AtomicReferenceArray<Backlog> backlogs;
+    private final WakePolicy.Domains domains = new SeenDomains();
     private final WakePolicy wakes;
     private final Watch watch;
     private final Dispatch dispatch;
@@ -88,7 +89,12 @@ public final class WorkerPool {
 
     /** @param tickets what the dispatcher draws by */
     public WorkerPool(Setup setup, Dispatcher dispatcher, LongSupplier tickets) {
+        this(setup, dispatcher, tickets, Platform.SYSTEM);
+    }
+
+    WorkerPool(Setup setup, Dispatcher dispatcher, LongSupplier tickets, Platform platform) {
         this.setup = setup;
+        this.platform = platform;
         this.layout = setup.layout();
         this.callerCore = new CallerCore(setup.callerCpu(), layout.cpus());
         this.shards = new ShardState[layout.shards()];
@@ -104,7 +110,7 @@ public final class WorkerPool {
                 workers,
                 worker -> new Worker(
                         worker, layout.domainOf(worker), layout.shardOf(worker), this, setup.ringCapacity()));
-        this.wakes = new WakePolicy(layout, setup.scheduling(), setup.gate(), new SeenDomains());
+        this.wakes = new WakePolicy(layout, setup.scheduling(), setup.gate(), domains);
         this.watch = new Watch(this, wakes);
         this.dispatch = new Dispatch(this, layout, dispatcher, tickets);
     }
@@ -257,7 +263,7 @@ public final class WorkerPool {
     /** Wakes a sleeping worker of a domain; whether there was one. */
     boolean wakeOneOf(int domain) {
         int shardsThere = layout.shardsIn(domain);
-        int start = shardsThere == 1 ? 0 : ThreadLocalRandom.current().nextInt(shardsThere);
+        int start = shardsThere == 1 ? 0 : platform.random(shardsThere);
         for (int i = 0; i < shardsThere; i++) {
             if (wakeOneOfShard(layout.shardIn(domain, (start + i) % shardsThere))) {
                 return true;
@@ -271,7 +277,7 @@ public final class WorkerPool {
             return false;
         }
         int count = layout.workersInShard(shard);
-        int start = ThreadLocalRandom.current().nextInt(count);
+        int start = platform.random(count);
         for (int i = 0; i < count; i++) {
             if (workers[layout.workerInShard(shard, (start + i) % count)].wake()) {
                 return true;
@@ -286,7 +292,7 @@ public final class WorkerPool {
     private void noteBacklog(int domain) {
         Backlog before = backlogs.get(domain);
         if (!before.exists()) {
-            refreshBacklog(domain, before, System.nanoTime());
+            refreshBacklog(domain, before, platform.nanoTime());
             if (backlogs.get(domain).exists()) {
                 watch.arm();
             }
@@ -317,7 +323,7 @@ public final class WorkerPool {
                 Faults.point();
                 Backlog backlog = backlogs.get(from.domain);
                 if (backlog.exists() && from.waiting() < setup.gate().backlogPerWorker()) {
-                    refreshBacklog(from.domain, backlog, System.nanoTime());
+                    refreshBacklog(from.domain, backlog, platform.nanoTime());
                 }
             } catch (Throwable struck) {
                 // The backlog stands for a moment longer than it was; it is refreshed at the next look.
@@ -328,7 +334,7 @@ public final class WorkerPool {
 
     boolean gateOpens(int thiefDomain, int victimDomain) {
         return !isGated()
-                || (backlogs.get(victimDomain).exists() && wakes.opens(thiefDomain, victimDomain, System.nanoTime()));
+                || (backlogs.get(victimDomain).exists() && wakes.opens(thiefDomain, victimDomain, platform.nanoTime()));
     }
 
     boolean isGated() {
@@ -337,7 +343,7 @@ public final class WorkerPool {
 
     /** A worker has taken a task of another domain: it wakes the next that may. */
     void stole(Worker thief, int victimDomain) {
-        if (wakes.afterSteal(thief.domain, victimDomain, System.nanoTime())) {
+        if (wakes.afterSteal(thief.domain, victimDomain, platform.nanoTime())) {
             wakeOneOf(thief.domain);
         }
     }
@@ -429,6 +435,14 @@ public final class WorkerPool {
         return blocked.size();
     }
 
+    Platform platform() {
+        return platform;
+    }
+
+    WakePolicy.Domains domains() {
+        return domains;
+    }
+
     Watch watch() {
         return watch;
     }
@@ -443,6 +457,11 @@ public final class WorkerPool {
     /** Tasks that wait at a worker. */
     public int waiting(int worker) {
         return workers[worker].waiting();
+    }
+
+    /** Searches that wait for bytes, on all workers. */
+    int parked() {
+        return Arrays.stream(workers).mapToInt(worker -> worker.parked.size()).sum();
     }
 
     /** Searches that ran in a domain and wait for bytes. */

@@ -68,7 +68,7 @@ class BatchQueueTest {
     /** Keeps the worker busy until {@link #busyUntil}; returns once it is. */
     private void occupy() throws InterruptedException {
         CountDownLatch begun = new CountDownLatch(1);
-        orchestrator.submit(
+        var _ = orchestrator.submit(
                 (query, context) -> {
                     begun.countDown();
                     busyUntil.await();

@@ -13,7 +13,7 @@ final class Inside {
             field.setAccessible(true);
             return (WorkerPool) field.get(orchestrator);
         } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
+            throw new LinkageError("the orchestrator has no such field", e);
         }
     }
 }

@@ -43,6 +43,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Searches that wait for bytes. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@SuppressWarnings("NullAway") // what a test sets it sets before it reads it
 class ParkTest {
     private static final SubmitOptions SOON_LATE = SubmitOptions.DEFAULT.withTimeout(Duration.ofMillis(5));
 

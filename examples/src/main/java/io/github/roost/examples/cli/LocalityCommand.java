@@ -2,8 +2,8 @@ package io.github.roost.examples.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import io.github.roost.bench.Samples;
+import io.github.roost.bench.Schedulings;
 import io.github.roost.bench.locality.LocalityBench;
-import io.github.roost.core.dispatch.SchedulingPolicy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -18,7 +18,8 @@ import picocli.CommandLine.Option;
 /** {@code roost bench locality}: what a table's home is worth in searches a second. */
 @Command(
         name = "locality",
-        description = "Searches a second of V0, V1 and V2, where one table fits a domain's cache and two do not.")
+        description =
+                "Searches a second of v0, v1, v2 and v2-gated, where one table fits a domain's cache and two do not.")
 final class LocalityCommand implements Callable<Integer> {
     @Mixin
     private final HelpOption help = new HelpOption();
@@ -29,7 +30,7 @@ final class LocalityCommand implements Callable<Integer> {
     @Option(names = "--table-kib", paramLabel = "N", description = "Size of each table; default 750.")
     private int tableKib = 750;
 
-    @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all three; default 10.")
+    @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all; default 10.")
     private int rounds = 10;
 
     @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each in a round; default 500.")
@@ -47,19 +48,19 @@ final class LocalityCommand implements Callable<Integer> {
         BenchCommand.require("--table-kib", tableKib, 1, 1_000_000);
         BenchCommand.require("--rounds", rounds, 1, 10_000);
         BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);
-        Map<SchedulingPolicy, List<Double>> results = measure();
-        json.line("               searches/s              ratio to V0 of the same round");
-        json.line("         min   median      max            min  median    max");
-        results.forEach((scheduling, rates) -> json.line("%-4s %s         %s"
+        Map<String, List<Double>> results = measure();
+        json.line("                    searches/s              ratio to v0 of the same round");
+        json.line("              min   median      max            min  median    max");
+        results.forEach((scheduling, rates) -> json.line("%-9s %s         %s"
                 .formatted(
                         scheduling,
                         spread(rates, "%8.0f"),
-                        spread(ratios(rates, results.getOrDefault(SchedulingPolicy.ROUND_ROBIN, rates)), "%6.2f"))));
+                        spread(ratios(rates, results.getOrDefault(Schedulings.NAMES.getFirst(), rates)), "%6.2f"))));
         json.print(Map.of("tableKib", tableKib, "searchesPerSecond", results));
         return 0;
     }
 
-    private Map<SchedulingPolicy, List<Double>> measure() {
+    private Map<String, List<Double>> measure() {
         try {
             return new LocalityBench(level.machine(), tableKib << 10, Duration.ofMillis(sliceMillis)).run(rounds);
         } catch (IllegalArgumentException e) {

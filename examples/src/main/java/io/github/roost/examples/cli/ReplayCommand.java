@@ -2,6 +2,7 @@ package io.github.roost.examples.cli;
 
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.github.roost.bench.Interval;
+import io.github.roost.bench.Schedulings;
 import io.github.roost.bench.replay.Replay;
 import io.github.roost.bench.replay.Replay.Outcome;
 import io.github.roost.bench.sim.Calibration;
@@ -30,7 +31,7 @@ import picocli.CommandLine.Option;
 /** {@code roost bench replay}: a workload on this machine, one scheduling after the other. */
 @Command(
         name = "replay",
-        description = "A workload of many tables on this machine, V0, V1, V2 and plain pools in turns.")
+        description = "A workload of many tables on this machine, the schedulings and plain pools in turns.")
 final class ReplayCommand implements Callable<Integer> {
     private static final int BUDGET_MIB = 64;
 
@@ -45,8 +46,8 @@ final class ReplayCommand implements Callable<Integer> {
             description = "hnsw, ivf, packages-hnsw, packages-ivf, or a JSON file; default packages-hnsw.")
     private String workload = "packages-hnsw";
 
-    @Option(names = "--policy", paramLabel = "P,P,..", description = "Of v0, v1, v2; default all.")
-    private String policies = "v0,v1,v2";
+    @Option(names = "--policy", paramLabel = "P,P,..", description = "Of v0, v1, v2, v2-gated; default all.")
+    private String policies = String.join(",", Schedulings.NAMES);
 
     @Option(names = "--baseline", paramLabel = "forkjoin|fixed", description = "Also the same searches on this pool.")
     private @Nullable String baseline;

@@ -60,7 +60,8 @@ final class SimCommand implements Callable<Integer> {
     @Option(
             names = "--policy",
             paramLabel = "P,P,..",
-            description = "v0, v1, v2, v2-homes, v2-staying, v2-mailboxes, roost; default v0,v1,v2.")
+            description =
+                    "v0, v1, v2 (as published), v2-gated, v2-homes, v2-staying, v2-mailboxes, roost; default v0,v1,v2.")
     private String policies = "v0,v1,v2";
 
     @Option(

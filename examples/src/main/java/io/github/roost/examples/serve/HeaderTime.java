@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 final class HeaderTime implements Http1ConnectionListener, AutoCloseable {
     private final Duration time;
     private final ScheduledThreadPoolExecutor clock;
-    /** A connection has a thread of its own. */
+    /** A connection has a thread of its own; each listener counts for itself. */
+    @SuppressWarnings("ThreadLocalUsage")
     private final ThreadLocal<@Nullable Patience> patience = new ThreadLocal<>();
 
     /** @param time how long the headers of a request may take to arrive */

@@ -332,7 +332,7 @@ class RefusedRequestsTest {
         List<Socket> slow = new ArrayList<>();
         try (SmallService one = SmallService.withOneWorker(8, small)) {
             for (int i = 0; i < 70; i++) {
-                Socket socket = new Socket("127.0.0.1", one.service.port());
+                Socket socket = new Socket(InetAddress.getLoopbackAddress(), one.service.port());
                 slow.add(socket);
                 socket.getOutputStream()
                         .write(("POST /tables/games/search HTTP/1.1\r\nHost: localhost\r\n"
@@ -355,7 +355,7 @@ class RefusedRequestsTest {
 
     /** Sends a byte whenever the one before has been taken, until the service has closed the connection. */
     private static void sendByteByByte(SmallService service, String begin) throws IOException {
-        try (Socket socket = new Socket("127.0.0.1", service.service.port())) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), service.service.port())) {
             socket.getOutputStream().write(begin.getBytes(StandardCharsets.US_ASCII));
             socket.setSoTimeout(20);
             while (true) {

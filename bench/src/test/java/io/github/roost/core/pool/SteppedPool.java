@@ -1,0 +1,227 @@
+package io.github.roost.core.pool;
+
+import io.github.roost.core.dispatch.CrossDomainGate;
+import io.github.roost.core.dispatch.IdleStrategy;
+import io.github.roost.core.dispatch.SchedulingPolicy;
+import io.github.roost.core.dispatch.WakePolicy;
+import io.github.roost.core.dispatch.WorkerLayout;
+import io.github.roost.core.mapping.Mapping;
+import io.github.roost.core.monitor.TrafficMonitor;
+import io.github.roost.core.placement.Epoch;
+import io.github.roost.core.placement.Epochs;
+import io.github.roost.core.pool.Request.Kind;
+import io.github.roost.core.task.Priority;
+import io.github.roost.core.task.SearchFunction;
+import io.github.roost.topology.PinResult;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.NullMarked;
+
+/**
+ * The worker pool of {@code core} in lockstep: of its workers' threads one runs at a time, when a test says so, until it is
+ * in the midst of its next task or asleep; the thread that watches is not started. In the package of the pool, whose parts
+ * are not for others.
+ */
+@NullMarked
+public final class SteppedPool implements AutoCloseable {
+    /** Answer of {@link #step} where the worker sleeps. */
+    public static final int SLEEPS = -1;
+
+    private static final int LONGEST_SECONDS = 60;
+    private static final int RING = 1 << 12;
+
+    private final WorkerPool pool;
+    private final Epoch epoch;
+    private final LongSupplier clock;
+    private final SplittableRandom random;
+    private final IntConsumer woken;
+    private final Semaphore test = new Semaphore(0);
+    private final Semaphore[] turns;
+    /** What each worker has come to; handed over with the turn. */
+    private final int[] reached;
+
+    private long roundRobin;
+    private boolean started;
+    private volatile boolean ends;
+
+    /**
+     * Workers that all sleep.
+     *
+     * @param clock what backlogs are measured by
+     * @param random what the dispatcher, thieves and who wakes draw from, all of one sequence
+     * @param woken told each worker that is woken; it goes on at its next {@link #step}
+     */
+    public SteppedPool(
+            WorkerLayout layout,
+            SchedulingPolicy scheduling,
+            CrossDomainGate gate,
+            Mapping mapping,
+            LongSupplier clock,
+            SplittableRandom random,
+            IntConsumer woken) {
+        this.clock = clock;
+        this.random = random;
+        this.woken = woken;
+        this.epoch = new Epochs(mapping, layout.workers()).current();
+        this.turns = new Semaphore[layout.workers()];
+        Arrays.setAll(turns, worker -> new Semaphore(0));
+        this.reached = new int[layout.workers()];
+        TrafficMonitor monitor = new TrafficMonitor(layout.domains());
+        monitor.ensureCapacity(mapping.slots());
+        this.pool = new WorkerPool(
+                new WorkerPool.Setup(
+                        layout,
+                        scheduling,
+                        core -> new PinResult(core.pus(), List.of(), -1, false, "a made-up machine"),
+                        () -> -1,
+                        gate,
+                        IdleStrategy.spinThenPark(0),
+                        RING,
+                        .02,
+                        monitor,
+                        new NoListener()),
+                scheduling.dispatcher(layout),
+                () -> scheduling.usesHomes() ? random.nextLong() : roundRobin++,
+                new Stepped());
+        for (int worker = 0; worker < layout.workers(); worker++) {
+            pool.worker(worker).start();
+            awaitTurn(worker);
+        }
+        started = true;
+    }
+
+    /** Submits a task as an orchestrator does. */
+    public void submit(int slot, int task) {
+        epoch.enter(0, 1);
+        SearchFunction<Integer, Integer> waits = (number, context) -> {
+            pause(context.worker(), number);
+            return number;
+        };
+        Request<Integer, Integer> request = new Request<>(
+                Kind.ONE_SLICE, waits, task, slot, epoch, Priority.INTERACTIVE, Task.NOT_TIMED, Task.NO_DEADLINE);
+        if (!pool.dispatch().offer(pool.dispatch().worker(slot, epoch.mapping()), request)) {
+            throw new IllegalStateException("a ring of " + RING + " tasks is full");
+        }
+    }
+
+    /** Has a worker end its task, or wake up; the number of the task that it runs then, or {@link #SLEEPS}. */
+    public int step(int worker) {
+        turns[worker].release();
+        return awaitTurn(worker);
+    }
+
+    /** Does what the thread that watches does; nanoseconds to the next time, {@link Long#MAX_VALUE} for never. */
+    public long watch() {
+        return pool.watch().watchOnce();
+    }
+
+    /** Whether the thread that watches is to. */
+    public boolean watches() {
+        return pool.watch().isArmed();
+    }
+
+    /** Whether a thief may take from a domain now. */
+    public boolean gateOpens(int thiefDomain, int victimDomain) {
+        return pool.gateOpens(thiefDomain, victimDomain);
+    }
+
+    /** What the pool's policy knows of the domains. */
+    public WakePolicy.Domains domains() {
+        return pool.domains();
+    }
+
+    /** Tasks that wait at a worker, and the one it runs. */
+    public int load(int worker) {
+        return pool.load(worker);
+    }
+
+    /** Tasks that were taken from another domain. */
+    public long crossSteals() {
+        long sum = 0;
+        for (int worker = 0; worker < turns.length; worker++) {
+            sum += pool.totalsOf(worker).crossSteals();
+        }
+        return sum;
+    }
+
+    private int awaitTurn(int worker) {
+        try {
+            if (!test.tryAcquire(LONGEST_SECONDS, TimeUnit.SECONDS)) {
+                throw new IllegalStateException("worker " + worker + " neither runs a task nor sleeps");
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(interrupted);
+        }
+        return reached[worker];
+    }
+
+    /** In a worker's thread: gives the turn back until the next {@link #step}. */
+    private void pause(int worker, int at) {
+        reached[worker] = at;
+        test.release();
+        if (!ends) {
+            turns[worker].acquireUninterruptibly();
+        }
+    }
+
+    @Override
+    public void close() {
+        ends = true;
+        pool.terminate();
+        for (Semaphore turn : turns) {
+            turn.release(RING);
+        }
+        if (!pool.join(Duration.ofSeconds(LONGEST_SECONDS))) {
+            throw new IllegalStateException("workers have not ended");
+        }
+    }
+
+    private final class Stepped implements Platform {
+        @Override
+        public long nanoTime() {
+            return clock.getAsLong();
+        }
+
+        @Override
+        public int random(int bound) {
+            return started ? random.nextInt(bound) : 0;
+        }
+
+        @Override
+        public void park(Worker worker) {
+            pause(worker.index, SLEEPS);
+        }
+
+        @Override
+        public void parkNanos(Worker worker, long nanos) {
+            throw new UnsupportedOperationException("no task here has a deadline, got " + nanos + " ns");
+        }
+
+        @Override
+        public void unpark(Worker worker, Thread thread) {
+            if (!ends) {
+                woken.accept(worker.index);
+            }
+        }
+    }
+
+    private static final class NoListener implements PoolListener {
+        @Override
+        public void crossSteal(int thief, int victim, int slot) {}
+
+        @Override
+        public void ran(int slot, int worker, long nanos) {}
+
+        @Override
+        public void workerRestarted(int worker) {
+            throw new IllegalStateException("worker " + worker + " met an error");
+        }
+    }
+}
