@@ -65,6 +65,8 @@ class JsonFormTest {
                 .containsExactly(
                         "domain",
                         "waiting",
+                        "parked",
+                        "maintenance",
                         "trafficBytes",
                         "mappingIds",
                         "timedWaits",
