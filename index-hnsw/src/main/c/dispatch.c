@@ -142,11 +142,12 @@ static void forget(const struct search *search) {
 /* Goes on making a list, nearest first, of a heap of which `next` entries are left; whether it is one. */
 static int sort(const struct search *search) {
     struct progress *progress = search->progress;
-    while (progress->next > 1 && progress->left > 0) {
-        progress->next = sort_one(search->found, progress->next);
-        progress->left--;
-    }
-    return progress->next <= 1;
+    int64_t size = progress->next;
+    int64_t left = progress->left;
+    for (; size > 1 && left > 0; left--) size = sort_one(search->found, size);
+    progress->next = size;
+    progress->left = left;
+    return size <= 1;
 }
 
 /*

@@ -128,7 +128,8 @@ INLINE void walk_layer(const struct search *search) {
     int over = 0;
 
     while (left > 0) {
-        if (next == logged) {
+        int32_t count = (int32_t)(logged - next);
+        if (count == 0) {
             over = waiting == 0;
             if (over) break;
             int64_t nearest = pop_nearest(candidates, waiting--);
@@ -136,18 +137,19 @@ INLINE void walk_layer(const struct search *search) {
             if (over) break;
 
             const int32_t *list = neighbors(image, node_of(nearest));
+            int32_t *fresh = log + next;
             for (int32_t i = 0; i < degree && list[i] >= 0; i++) {
                 int32_t node = list[i];
                 uint64_t bit = 1ull << (node % 64);
                 if (visited[node / 64] & bit) continue;
                 visited[node / 64] |= bit;
-                if (logged - next < AHEAD) prefetch_row(image, node);
-                log[logged++] = node;
+                if (count < AHEAD) prefetch_row(image, node);
+                fresh[count++] = node;
             }
+            logged += count;
             left -= LOOK_COST(degree);
-            if (next == logged) continue;
+            if (count == 0) continue;
         }
-        int32_t count = (int32_t)(logged - next);
         if (__builtin_expect(count > left + more, 0)) count = cut(count, left + more);
         measure(search, log + next, count, distances);
         left -= count;

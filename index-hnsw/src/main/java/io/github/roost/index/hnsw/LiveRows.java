@@ -193,23 +193,23 @@ final class LiveRows {
         }
     }
 
-    /** Appends the k nearest rows alive that a filter allows, older rows first, in one or more lists. */
-    void search(float[] query, int k, int ef, IdFilter filter, SearchContext context, List<Neighbors> found) {
+    /**
+     * Appends a list of the k nearest rows alive that a filter allows.
+     *
+     * @param from of rows that have no graph the first to look at; others are searched whole
+     * @return how many rows there were then: those behind are still to be searched
+     */
+    int search(float[] query, int k, int ef, IdFilter filter, int from, SearchContext context, List<Neighbors> found) {
         Runnable betweenRows = () -> FrozenGraph.requireWanted(context);
+        int end = count;
         if (hasGraph) {
             found.add(rows.search(query, k, ef, alive, filter.rowsOf(rows.image(), betweenRows), context));
-            // Who was seen dead here has a successor in a part that is read afterwards.
-            VarHandle.acquireFence();
-            return;
-        }
-        int scanned = 0;
-        // A row that is replaced dies after its successor has been added. So whoever saw it dead finds its successor
-        // below the count that is read afterwards; only when that has not grown has nothing been missed.
-        for (int end = count; scanned < end; end = count) {
+        } else {
             AllowedRows wanted = filter.rowsAmong(rows.image(), end, betweenRows);
-            found.add(rows.scan(query, k, alive, wanted, scanned, end, context));
-            scanned = end;
-            VarHandle.acquireFence();
+            found.add(rows.scan(query, k, alive, wanted, from, end, context));
         }
+        // Who was seen dead here has a successor that what is read afterwards shows.
+        VarHandle.acquireFence();
+        return end;
     }
 }

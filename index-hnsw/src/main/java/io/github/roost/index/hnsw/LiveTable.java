@@ -17,6 +17,7 @@ import io.github.roost.topology.DomainMemory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -53,10 +54,17 @@ public final class LiveTable implements AutoCloseable {
     private final BackgroundFreeze freeze;
 
     /**
-     * All parts, older rows first; the last is where rows are added, if it has no graph. Replaced by the holder of the
+     * All parts: those with a graph, then those without, older ones first. Replaced by the holder of the
      * lock only. How searches lose nothing is said at {@link #search(float[], int, int, IdFilter, SearchContext)}.
      */
     private volatile List<LiveRows> parts = List.of();
+
+    /**
+     * The parts that rows are added to, which have fewer than {@code freezeAfter} rows together, or as many. There are several
+     * where rows differ so much in magnitude that no part can tell all of them apart: one for each 20 binary orders or
+     * more, so 15 at most. Guarded by the lock.
+     */
+    private final List<LiveRows> open = new ArrayList<>(16);
 
     /** Where the row of each id is, always alive. Guarded by the lock, which is this map. */
     private final Map<Long, Place> places = new HashMap<>();
@@ -95,6 +103,7 @@ public final class LiveTable implements AutoCloseable {
                 }
             }
             parts = List.copyOf(first);
+            first.stream().filter(part -> !part.isSealed()).forEach(open::add);
             size = places.size();
         }
         memory.allIsNew();
@@ -154,21 +163,32 @@ public final class LiveTable implements AutoCloseable {
         }
     }
 
-    /** The part to add a row to. One that has no room for it is left to be frozen. */
+    /** The part to add a row to. When the open ones have enough rows together, these are left to be frozen. */
     private LiveRows partFor(float[] vector) {
-        LiveRows last = parts.isEmpty() ? null : parts.getLast();
-        if (last != null && last.hasRoomFor(vector)) {
-            return last;
+        boolean full = open.stream().mapToInt(LiveRows::count).sum() >= freezeAfter;
+        for (LiveRows part : open) {
+            if (!full && part.hasRoomFor(vector)) {
+                return part;
+            }
         }
         LiveRows next = LiveRows.empty(options.metric(), vector, freezeAfter);
         List<LiveRows> more = new ArrayList<>(parts);
         more.add(next);
-        parts = List.copyOf(more);
-        if (last != null && !last.hasGraph()) {
-            last.seal();
+        List<LiveRows> all = List.copyOf(more);
+        if (full) {
+            sealAll();
+        }
+        open.add(next);
+        parts = all;
+        if (full) {
             freeze.request();
         }
         return next;
+    }
+
+    private void sealAll() {
+        open.forEach(LiveRows::seal);
+        open.clear();
     }
 
     private void kill(Place place) {
@@ -263,33 +283,38 @@ public final class LiveTable implements AutoCloseable {
     }
 
     /**
-     * Searches the parts from the oldest rows to the newest. A row that is replaced dies after its successor has been
-     * added, and the successor is in the same part at a higher number or in a later part: a search that comes to the row
-     * when it is dead comes to the successor afterwards. Unless that is in a part that was not there when the search
-     * looked for parts: so it looks again when it is through. If all parts that it has searched are still where they
-     * were, what it has not seen is in parts behind them, whether rows were added there or moved there from each other,
-     * and the search goes on with those. If not, rows that it has searched may have been moved, and it begins again; that
-     * happens once in {@code freezeAfter} changes, so it is rare. A search that sees several rows of one id, because they
-     * replace each other meanwhile, looks for as many more as it needs to find k ids.
+     * Searches all parts. A row that is replaced dies after its successor has been added: a search that comes to the row when
+     * it is dead finds the successor if it looks afterwards at all rows that have been added meanwhile, in whatever part. So
+     * it looks again when it is through, until nothing has been added. If all parts that it has searched are still where they
+     * were, what it has not seen is at their ends, or in parts behind them, whether rows were added there or moved there from
+     * each other, and the search goes on with those. If not, rows that it has searched may have been moved, and it begins
+     * again; that happens once in {@code freezeAfter} changes, so it is rare. A search that sees several rows of one id,
+     * because they replace each other meanwhile, looks for as many more as it needs to find k ids.
      */
     @SuppressWarnings("ReferenceEquality") // whether the parts are still the list that was read, not one like it
     private Neighbors search(float[] query, int k, int ef, IdFilter filter, SearchContext context) {
         List<Neighbors> found = new ArrayList<>();
         List<LiveRows> searched = List.of();
+        // Of each part the rows that have been searched.
+        int[] rows = {};
         for (int wanted = k; true; FrozenGraph.requireWanted(context)) {
             List<LiveRows> all = parts;
             if (!beginsWith(all, searched)) {
                 found.clear();
-                searched = List.of();
+                rows = new int[0];
             }
-            for (LiveRows part : all.subList(searched.size(), all.size())) {
-                if (!found.isEmpty()) {
-                    FrozenGraph.requireWanted(context);
-                }
-                part.search(query, wanted, Math.max(ef, wanted), filter, context, found);
-            }
+            rows = Arrays.copyOf(rows, all.size());
             searched = all;
-            if (all == parts) {
+            for (int i = 0; i < rows.length; i++) {
+                LiveRows part = all.get(i);
+                if (rows[i] < part.count()) {
+                    if (!found.isEmpty()) {
+                        FrozenGraph.requireWanted(context);
+                    }
+                    rows[i] = part.search(query, wanted, Math.max(ef, wanted), filter, rows[i], context, found);
+                }
+            }
+            if (all == parts && isUpTo(all, rows)) {
                 Neighbors merged = NewestOfEach.merge(found, k);
                 int mostRows = all.stream().mapToInt(LiveRows::count).max().orElse(0);
                 if (!NewestOfEach.isShort(merged, found, k, wanted, mostRows)) {
@@ -297,9 +322,19 @@ public final class LiveTable implements AutoCloseable {
                 }
                 wanted = (int) Math.min(2L * wanted, mostRows);
                 found.clear();
-                searched = List.of();
+                rows = new int[0];
             }
         }
+    }
+
+    /** Whether parts have no more rows than have been searched. */
+    private static boolean isUpTo(List<LiveRows> all, int[] rows) {
+        for (int i = 0; i < rows.length; i++) {
+            if (all.get(i).count() > rows[i]) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static boolean beginsWith(List<LiveRows> all, List<LiveRows> first) {
@@ -316,9 +351,7 @@ public final class LiveTable implements AutoCloseable {
     public void freeze() throws InterruptedException {
         synchronized (places) {
             requireOpen();
-            if (!parts.isEmpty()) {
-                parts.getLast().seal();
-            }
+            sealAll();
         }
         freeze.request();
         freeze.await();
@@ -409,6 +442,11 @@ public final class LiveTable implements AutoCloseable {
     /** {@return the number of parts that have a graph} */
     public int frozenParts() {
         return (int) parts.stream().filter(LiveRows::hasGraph).count();
+    }
+
+    /** How many parts have no graph. */
+    int unfrozenParts() {
+        return parts.size() - frozenParts();
     }
 
     /** {@return the dimension of the vectors} */

@@ -194,11 +194,13 @@ class LiveTableTest {
         }
     }
 
-    /** Adds rows while a search looks at others, each in a part of its own because none fits in with the one before. */
+    /** Adds parts while a search looks at others, each as full as it may be. */
     private record AddsParts(LiveTable table, AtomicInteger added, int most, boolean expired) implements SearchContext {
         void add() {
-            int id = added.getAndIncrement();
-            table.put(id, new float[] {id % 2 == 0 ? 1e20f : 1e-20f});
+            int first = 64 * added.getAndIncrement();
+            for (int id = first; id < first + 64; id++) {
+                table.put(id, new float[] {id});
+            }
         }
 
         @Override
@@ -233,13 +235,13 @@ class LiveTableTest {
             AtomicInteger touches = new AtomicInteger();
             AddsParts adding = new AddsParts(table, new AtomicInteger(), 30, false);
             adding.add();
-            Neighbors found = table.searchFunction(100, 100)
+            Neighbors found = table.searchFunction(30 * 64, 30 * 64)
                     .search(new float[1], SearchContext.outside((nodes, bytes) -> {
                         touches.incrementAndGet();
                         adding.touched(nodes, bytes);
                     }));
             freezingMayGoOn.countDown();
-            assertThat(found.size()).isEqualTo(30);
+            assertThat(found.size()).isEqualTo(30 * 64);
             assertThat(touches).hasValue(30);
         }
     }
@@ -252,8 +254,49 @@ class LiveTableTest {
             assertThatThrownBy(() -> table.searchFunction(10, 10).search(new float[1], adding))
                     .isInstanceOf(DeadlineExceededException.class);
             table.freeze();
-            assertThat(table.searchFunction(10, 10).search(new float[1], adding).size())
-                    .isEqualTo(2);
+            assertThat(table.searchFunction(200, 200)
+                            .search(new float[1], adding)
+                            .size())
+                    .isEqualTo(2 * 64);
+        }
+    }
+
+    /** Floats from the smallest to the largest, neighbours as far from each other as they can be. */
+    @ParameterizedTest
+    @CsvSource({"2, 2", "3, 3", "280, 15"})
+    void rowsOfAnyMagnitudeTakeFewParts(int magnitudes, int mostParts) throws Exception {
+        CountDownLatch freezingMayGoOn = new CountDownLatch(1);
+        try (Orchestrator busy = Fixtures.roundRobin();
+                LiveTable table = LiveTable.builder().freezeAfter(1_000).build(busy, 1)) {
+            Fixtures.keepWorkers(busy, table.mappingId(), freezingMayGoOn);
+            for (int id = 0; id < 3_000; id++) {
+                int exponent = -149 + 276 * (id % magnitudes * 97 % magnitudes) / (magnitudes - 1);
+                table.put(id, new float[] {Math.scalb(1f, exponent)});
+            }
+            // Three times as many rows as are frozen together.
+            assertThat(table.unfrozenParts()).isLessThanOrEqualTo(3 * mostParts);
+            Neighbors found = table.searchFunction(3_000, 3_000)
+                    .search(new float[1], SearchContext.outside((nodes, bytes) -> {}));
+            freezingMayGoOn.countDown();
+            assertThat(found.size()).isEqualTo(3_000);
+        }
+    }
+
+    /** The successor of a row goes to the end of a part that the search has been through. */
+    @Test
+    void aRowThatMovesToAPartBeforeItsOwnIsFoundThere() throws Exception {
+        try (LiveTable table = small().build(ORCHESTRATOR, 1)) {
+            table.put(1, new float[] {1e-20f});
+            table.put(2, new float[] {1e20f});
+            assertThat(table.unfrozenParts()).isEqualTo(2);
+            AtomicInteger parts = new AtomicInteger();
+            SearchContext moving = SearchContext.outside((nodes, bytes) -> {
+                if (parts.incrementAndGet() == 1) {
+                    table.put(2, new float[] {2e-20f});
+                }
+            });
+            assertThat(table.searchFunction(5, 5).search(new float[1], moving).ids())
+                    .containsExactly(1, 2);
         }
     }
 
