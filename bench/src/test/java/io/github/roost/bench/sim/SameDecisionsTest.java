@@ -55,8 +55,12 @@ class SameDecisionsTest {
                 wokenByWatch += both.wokenByWatch;
             }
         }
-        assertThat(crossSteals > 0).as("tasks have crossed").isEqualTo(scheduling != SchedulingPolicy.ROUND_ROBIN);
-        assertThat(wokenByWatch > 0).as("helpers were woken by the clock").isEqualTo(scheduling.gated());
+        assertThat(crossSteals > 0)
+                .as("tasks have crossed, seed %d", SEED)
+                .isEqualTo(scheduling != SchedulingPolicy.ROUND_ROBIN);
+        assertThat(wokenByWatch > 0)
+                .as("helpers were woken by the clock, seed %d", SEED)
+                .isEqualTo(scheduling.gated());
     }
 
     /** Both pools, and what each has wanted to happen. */
@@ -105,6 +109,7 @@ class SameDecisionsTest {
 
         void run() {
             compare("the beginning");
+            surge();
             while (steps < STEPS) {
                 if (random.nextInt(3) == 0) {
                     flood();
@@ -136,6 +141,21 @@ class SameDecisionsTest {
                     now += random.nextLong(longest);
                     compare("the clock moves");
                 }
+            }
+        }
+
+        /** Far more of one mapping id than its domain can run, and nothing else. */
+        private void surge() {
+            int workers = layout.workersIn(mapping.home(0, 0));
+            for (int round = 0; round < 4; round++) {
+                for (int i = 0; i < 4 * workers; i++) {
+                    submit(0);
+                }
+                for (int i = 0; i < workers; i++) {
+                    step();
+                }
+                now += GATE.sustainedNanos();
+                watch();
             }
         }
 

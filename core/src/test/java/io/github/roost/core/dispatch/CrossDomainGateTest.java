@@ -1,0 +1,67 @@
+package io.github.roost.core.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class CrossDomainGateTest {
+    private static final CrossDomainGate GATE = new CrossDomainGate(2, 200, 8, 2_000);
+    private static final Backlog BACKLOGGED = new Backlog(0, Backlog.NEVER);
+    private static final Backlog DEEP = new Backlog(0, 1_000);
+
+    @ParameterizedTest
+    @CsvSource({
+        "8, 8, 200, true",
+        "8, 8, 199, false",
+        // One of the domain is busy with a task of its own.
+        "7, 7, 1000000, false",
+        // All but the thief run tasks that have crossed: these are as good as free.
+        "8, 1, 200, true",
+        "8, 1, 199, false",
+        "7, 1, 1000000, false",
+    })
+    void aBurstIsForADomainWithNothingOfItsOwnToDo(int free, int idle, long now, boolean opens) {
+        assertThat(GATE.opens(free, idle, 8, BACKLOGGED, now)).isEqualTo(opens);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "8, 2, 3000, true",
+        "8, 2, 2999, false",
+        "8, 1, 3000, false",
+        "16, 3, 3000, true",
+        "16, 2, 3000, false",
+        // A domain of fewer than eight has no reserve.
+        "7, 1, 3000, true",
+        "2, 1, 3000, true",
+        "2, 0, 3000, false",
+    })
+    void aFloodIsForWhoeverIsIdleButTheReserve(int workers, int idle, long now, boolean opens) {
+        assertThat(GATE.opens(idle, idle, workers, DEEP, now)).isEqualTo(opens);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 0", "7, 0", "8, 1", "15, 1", "16, 2", "72, 9"})
+    void oneOfEightIsReserved(int workers, int reserved) {
+        assertThat(CrossDomainGate.reserve(workers)).isEqualTo(reserved);
+    }
+
+    @Test
+    void withoutABacklogItIsClosedToAll() {
+        assertThat(GATE.opens(8, 8, 8, Backlog.NONE, Long.MAX_VALUE)).isFalse();
+    }
+
+    @Test
+    void aFloodOpensItAsAQueueDrainsAndStaysBelowItsMarkUntilThatIsAllButGone() {
+        Backlog backlog = Backlog.NONE;
+        int[] waiting = {64, 64, 40, 16, 15, 40};
+        boolean[] opens = {false, true, true, true, false, false};
+        for (int look = 0; look < waiting.length; look++) {
+            long now = 2_000L * look;
+            backlog = backlog.next(GATE, waiting[look], 8, now);
+            assertThat(GATE.opens(4, 4, 8, backlog, now)).as("look %d", look).isEqualTo(opens[look]);
+        }
+    }
+}

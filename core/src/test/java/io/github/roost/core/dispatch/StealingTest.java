@@ -1,0 +1,167 @@
+package io.github.roost.core.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.roost.core.Machines;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class StealingTest {
+    private static final int ROUNDS = 10_000;
+
+    /** Queues of which a thief may see the lengths; a task is the number of the worker it was taken from. */
+    private static class Queues implements Stealing.Victims<Integer> {
+        private final int[] waiting;
+        private final List<Integer> asked = new ArrayList<>();
+        private final Set<Integer> open = new HashSet<>();
+
+        Queues(int workers) {
+            waiting = new int[workers];
+        }
+
+        @Override
+        public int waiting(int worker) {
+            asked.add(worker);
+            return waiting[worker];
+        }
+
+        @Override
+        public boolean gateOpens(int domain) {
+            return open.contains(domain);
+        }
+
+        @Override
+        public @Nullable Integer take(int victim) {
+            if (waiting[victim] == 0) {
+                return null;
+            }
+            waiting[victim]--;
+            return victim;
+        }
+    }
+
+    private final SplittableRandom random = new SplittableRandom(11);
+
+    private Stealing<Integer> thief(WorkerLayout layout, SchedulingPolicy scheduling, int worker, Queues queues) {
+        return new Stealing<>(layout, scheduling.stealOrder(layout, worker), queues, random::nextInt);
+    }
+
+    @Test
+    void ofTwoTheFullerIsTakenFrom() {
+        WorkerLayout layout = WorkerLayout.of(Machines.of(1, 3));
+        Queues queues = new Queues(3);
+        Stealing<Integer> thief = thief(layout, SchedulingPolicy.HOME_DOMAIN, 0, queues);
+        for (int round = 0; round < ROUNDS; round++) {
+            queues.waiting[1] = 1 + round % 2 * 4;
+            queues.waiting[2] = 3;
+            assertThat(thief.ungated()).isEqualTo(round % 2 == 0 ? 2 : 1);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3, 16, 96})
+    void aLookAsksNoMoreThanTwoOfALevelHoweverManyThereAre(int workers) {
+        WorkerLayout layout = WorkerLayout.of(Machines.of(1, workers));
+        Queues queues = new Queues(workers);
+        Stealing<Integer> thief = thief(layout, SchedulingPolicy.WORK_STEALING, 0, queues);
+        Set<Integer> all = new HashSet<>();
+        for (int round = 0; round < ROUNDS; round++) {
+            queues.asked.clear();
+            assertThat(thief.ungated()).isNull();
+            assertThat(queues.asked)
+                    .hasSize(Math.min(2, workers - 1))
+                    .doesNotHaveDuplicates()
+                    .doesNotContain(0);
+            all.addAll(queues.asked);
+        }
+        assertThat(all).as("everyone has a turn").hasSize(workers - 1);
+    }
+
+    @Test
+    void aLookMayMissTheOnlyTaskButNotForLong() {
+        WorkerLayout layout = WorkerLayout.of(Machines.of(1, 16));
+        Queues queues = new Queues(16);
+        Stealing<Integer> thief = thief(layout, SchedulingPolicy.HOME_DOMAIN, 0, queues);
+        int found = 0;
+        for (int round = 0; round < ROUNDS; round++) {
+            queues.waiting[7] = 1;
+            found += thief.ungated() == null ? 0 : 1;
+        }
+        assertThat(found / (double) ROUNDS).isBetween(2 / 15.0 - .02, 2 / 15.0 + .02);
+    }
+
+    @Test
+    void theOwnShardComesBeforeTheRestOfTheDomain() {
+        WorkerLayout layout = WorkerLayout.of(Machines.of(1, 20));
+        Queues queues = new Queues(20);
+        Stealing<Integer> thief = thief(layout, SchedulingPolicy.HOME_DOMAIN, 3, queues);
+        for (int round = 0; round < ROUNDS; round++) {
+            Arrays.fill(queues.waiting, 1);
+            assertThat(thief.ungated()).isBetween(0, 9);
+            Arrays.fill(queues.waiting, 0, 10, 0);
+            assertThat(thief.ungated()).isBetween(10, 19);
+        }
+    }
+
+    @Test
+    void otherDomainsAreAskedOnlyWhereTheGateIsOpenAndNearOnesFirst() {
+        WorkerLayout layout = WorkerLayout.of(Machines.packages(2, 2, 4));
+        Queues queues = new Queues(16);
+        Stealing<Integer> thief = thief(layout, SchedulingPolicy.HOME_DOMAIN, 0, queues);
+        Arrays.fill(queues.waiting, 4, 16, 100_000);
+        assertThat(thief.ungated()).isNull();
+        assertThat(thief.gated()).isNull();
+        queues.open.add(3);
+        assertThat(thief.gated()).isBetween(12, 15);
+        queues.open.add(1);
+        for (int round = 0; round < ROUNDS; round++) {
+            assertThat(thief.gated()).isBetween(4, 7);
+        }
+    }
+
+    @Test
+    void behindAnOpenGateTheOnlyTaskOfADomainIsFound() {
+        WorkerLayout layout = WorkerLayout.of(Machines.of(2, 16));
+        Queues queues = new Queues(32);
+        queues.open.add(1);
+        Stealing<Integer> thief = thief(layout, SchedulingPolicy.HOME_DOMAIN, 0, queues);
+        for (int round = 0; round < ROUNDS; round++) {
+            int only = 16 + round % 16;
+            queues.waiting[only] = 1;
+            assertThat(thief.gated()).isEqualTo(only);
+        }
+    }
+
+    @Test
+    void aTaskThatWasTakenMeanwhileIsNoTask() {
+        WorkerLayout layout = WorkerLayout.of(Machines.of(1, 2));
+        Queues taken = new Queues(2) {
+            @Override
+            public int waiting(int worker) {
+                return 1;
+            }
+        };
+        assertThat(thief(layout, SchedulingPolicy.HOME_DOMAIN, 0, taken).ungated())
+                .isNull();
+    }
+
+    @Test
+    void roundRobinStealsFromNobody() {
+        WorkerLayout layout = WorkerLayout.of(Machines.of(2, 2));
+        Queues queues = new Queues(4);
+        Arrays.fill(queues.waiting, 5);
+        queues.open.addAll(List.of(0, 1));
+        Stealing<Integer> thief = thief(layout, SchedulingPolicy.ROUND_ROBIN, 0, queues);
+        assertThat(thief.ungated()).isNull();
+        assertThat(thief.gated()).isNull();
+        assertThat(queues.asked).isEmpty();
+    }
+}
