@@ -64,7 +64,8 @@ final class MappedExecutor extends AbstractExecutorService {
             if (state.get() != State.RUNNING) {
                 throw new RejectedExecutionException("the executor of " + mappingId + " is shut down");
             }
-            var unused = orchestrator.submit(entry, command, mappingId).whenComplete((none, failure) -> entry.end(failure));
+            var unused =
+                    orchestrator.submit(entry, command, mappingId).whenComplete((none, failure) -> entry.end(failure));
         } catch (Throwable e) {
             entry.end();
             throw e;

@@ -53,7 +53,8 @@ public final class CallerRunner {
             }
             switch (after) {
                 case PARKED -> Parked.park(home, task, ((Step.Park<?, ?>) context.left()).pending());
-                case FORKED -> pool.dispatch().fork((Stepper) task, (Step.Fork<?, ?, ?, ?>) context.left(), home.resume);
+                case FORKED ->
+                    pool.dispatch().fork((Stepper) task, (Step.Fork<?, ?, ?, ?>) context.left(), home.resume);
                 default -> {}
             }
         } catch (Throwable failure) {

@@ -106,7 +106,8 @@ public final class Dispatch {
         }
     }
 
-    private int reserveAll(Step.Fork<?, ?, ?, ?> fork, Reservation places, Mapping mapping, Priority priority, int most) {
+    private int reserveAll(
+            Step.Fork<?, ?, ?, ?> fork, Reservation places, Mapping mapping, Priority priority, int most) {
         int index = 0;
         for (Part<?, ?> part : fork.parts()) {
             int worker = worker(part.mappingId().slot(), mapping);

@@ -125,7 +125,8 @@ final class Runner implements Runnable {
     }
 
     @Override
-    @SuppressWarnings("ThreadPriorityCheck") // for the moment until who has started this thread says that it runs the worker
+    @SuppressWarnings(
+            "ThreadPriorityCheck") // for the moment until who has started this thread says that it runs the worker
     public void run() {
         while (!worker.isRunBy(this) && worker.isRunBy(replaced)) {
             Thread.yield();

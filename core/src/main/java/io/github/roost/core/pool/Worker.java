@@ -50,6 +50,7 @@ final class Worker {
     final ParkedTasks parked = new ParkedTasks();
     /** Tasks that failed, and for want of memory could not be told so yet. */
     final TaskList unanswered = new TaskList();
+
     final WorkerSources sources;
 
     /** Made once: what follows a task must not need memory. */

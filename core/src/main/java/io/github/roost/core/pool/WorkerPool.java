@@ -628,7 +628,10 @@ public final class WorkerPool {
     void sourceFailed(Worker worker, Throwable failed) {
         try {
             LOG.error(
-                    "a source of completions of worker {} of cache domain {} failed", worker.index, worker.domain, failed);
+                    "a source of completions of worker {} of cache domain {} failed",
+                    worker.index,
+                    worker.domain,
+                    failed);
         } catch (Throwable cannotTell) {
             armWatch();
         }

@@ -120,9 +120,8 @@ class BatchQueueTest {
             return Step.done(true);
         });
         CompletableFuture<Integer> fine = submit(queue, 1);
-        CompletableFuture<Integer> late = orchestrator
-                .indexing()
-                .submitShared(queue, 2, SubmitOptions.DEFAULT.withTimeout(Duration.ofNanos(1)));
+        CompletableFuture<Integer> late =
+                orchestrator.indexing().submitShared(queue, 2, SubmitOptions.DEFAULT.withTimeout(Duration.ofNanos(1)));
         CompletableFuture<Integer> failed = submit(queue, 3);
         CompletableFuture<Integer> cancelled = submit(queue, 4);
         CompletableFuture<Integer> alsoFine = submit(queue, 5);
@@ -259,8 +258,7 @@ class BatchQueueTest {
                 id,
                 SubmitOptions.BATCH);
         CompletableFuture<Integer> batch = orchestrator.indexing().submitShared(queue, 1, SubmitOptions.BATCH);
-        CompletableFuture<Integer> interactive =
-                orchestrator.indexing().submitShared(queue, 2, SubmitOptions.DEFAULT);
+        CompletableFuture<Integer> interactive = orchestrator.indexing().submitShared(queue, 2, SubmitOptions.DEFAULT);
         busyUntil.countDown();
         assertThat(interactive.join()).isEqualTo(2);
         assertThat(batch.join()).isEqualTo(1);
@@ -306,9 +304,8 @@ class BatchQueueTest {
                 for (int i = 0; i < 3_000; i++) {
                     try {
                         SubmitOptions options = i % 7 == 0 ? SubmitOptions.BATCH : SubmitOptions.DEFAULT;
-                        CompletableFuture<Integer> answer = orchestrator
-                                .indexing()
-                                .submitShared((i + seed) % 3 == 0 ? one : two, i, options);
+                        CompletableFuture<Integer> answer =
+                                orchestrator.indexing().submitShared((i + seed) % 3 == 0 ? one : two, i, options);
                         if (i % 5 == 0) {
                             answer.cancel(false);
                         } else {

@@ -61,10 +61,11 @@ final class Completions implements AutoCloseable {
             case SOON -> due.add(pending::complete);
             case LATE -> late.add(pending);
             case NEVER -> never.add(pending);
-            case TWICE -> due.add(() -> {
-                pending.complete();
-                pending.completeExceptionally(new DiskFailure());
-            });
+            case TWICE ->
+                due.add(() -> {
+                    pending.complete();
+                    pending.completeExceptionally(new DiskFailure());
+                });
             case WITH_AN_ERROR -> due.add(() -> pending.completeExceptionally(new DiskFailure()));
         }
         return pending;

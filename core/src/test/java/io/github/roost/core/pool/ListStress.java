@@ -1,6 +1,7 @@
 package io.github.roost.core.pool;
 
 import io.github.roost.core.placement.Epoch;
+import org.jspecify.annotations.Nullable;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;
@@ -23,8 +24,8 @@ public class ListStress {
     private int ofOne;
     private int ofOther;
 
-    private Task takenFirst;
-    private Task takenSecond;
+    private @Nullable Task takenFirst;
+    private @Nullable Task takenSecond;
 
     @Actor
     public void first() {
@@ -50,7 +51,7 @@ public class ListStress {
         result.r3 = list.size();
     }
 
-    private void count(Task task) {
+    private void count(@Nullable Task task) {
         if (task == one) {
             ofOne++;
         } else if (task == other) {

@@ -70,7 +70,8 @@ class NestedWaitingTest {
     @Test
     void thousandsOfSearchesThatEachJoinWhatFollowsAnotherAllCompleteInBoundedDepth() {
         List<CompletableFuture<Integer>> answers = IntStream.range(0, 5_000)
-                .mapToObj(i -> submit(() -> submit(() -> i).thenApply(found -> found + 1).join()))
+                .mapToObj(i -> submit(
+                        () -> submit(() -> i).thenApply(found -> found + 1).join()))
                 .toList();
         for (int i = 0; i < answers.size(); i++) {
             assertThat(answers.get(i).join()).isEqualTo(i + 1);
@@ -81,9 +82,8 @@ class NestedWaitingTest {
     @Test
     void thousandsOfSearchesThatWaitForAFutureOfNobodysDoSoInBoundedDepth() {
         CompletableFuture<Integer> common = orchestrator.newFuture();
-        List<CompletableFuture<Integer>> answers = IntStream.range(0, 1_000)
-                .mapToObj(i -> submit(common::join))
-                .toList();
+        List<CompletableFuture<Integer>> answers =
+                IntStream.range(0, 1_000).mapToObj(i -> submit(common::join)).toList();
         CompletableFuture<Boolean> last = submit(() -> common.complete(23));
         assertThat(last.join()).isTrue();
         assertThat(answers).allSatisfy(answer -> assertThat(answer.join()).isEqualTo(23));
@@ -94,7 +94,8 @@ class NestedWaitingTest {
     @Test
     void manySearchesOfSeveralStepsThatWaitInALaterStepDoSoInBoundedDepth() {
         CompletableFuture<Integer> common = orchestrator.newFuture();
-        List<Pending> bytes = IntStream.range(0, 500).mapToObj(i -> new Pending()).toList();
+        List<Pending> bytes =
+                IntStream.range(0, 500).mapToObj(i -> new Pending()).toList();
         List<CompletableFuture<Integer>> answers = bytes.stream()
                 .map(pending -> {
                     Search<Integer, Integer> search = (query, context) ->
@@ -235,7 +236,8 @@ class NestedWaitingTest {
     @Test
     void invokeAnyWorksInsideATask() throws Exception {
         assertThat(inside(() -> executor.invokeAny(calls(20)))).isBetween(0, 19);
-        assertThat(inside(() -> executor.invokeAny(calls(1), 10, TimeUnit.SECONDS))).isZero();
+        assertThat(inside(() -> executor.invokeAny(calls(1), 10, TimeUnit.SECONDS)))
+                .isZero();
         Callable<Integer> fails = () -> {
             throw new IllegalStateException("a call that fails");
         };
@@ -312,7 +314,8 @@ class NestedWaitingTest {
     @Test
     void awaitingTheEndOfAnExecutorInsideATaskTimesOutAndCanBeInterrupted() throws Exception {
         ExecutorService other = orchestrator.executor(id);
-        assertThat(inside(() -> other.awaitTermination(1, TimeUnit.MILLISECONDS))).isFalse();
+        assertThat(inside(() -> other.awaitTermination(1, TimeUnit.MILLISECONDS)))
+                .isFalse();
         assertThatThrownBy(() -> inside(() -> {
                     Thread.currentThread().interrupt();
                     return other.awaitTermination(20, TimeUnit.SECONDS);
@@ -328,8 +331,13 @@ class NestedWaitingTest {
                     for (int i = 0; i < count; i++) {
                         all.add(CompletableFuture.supplyAsync(() -> 1, executor));
                     }
-                    CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).join();
-                    return CompletableFuture.supplyAsync(() -> all.stream().mapToInt(CompletableFuture::join).sum(), executor)
+                    CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
+                            .join();
+                    return CompletableFuture.supplyAsync(
+                                    () -> all.stream()
+                                            .mapToInt(CompletableFuture::join)
+                                            .sum(),
+                                    executor)
                             .join();
                 }))
                 .isEqualTo(count);

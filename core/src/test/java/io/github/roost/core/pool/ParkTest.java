@@ -1,5 +1,6 @@
 package io.github.roost.core.pool;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -102,15 +103,14 @@ class ParkTest {
                     return Step.done(same);
                 }),
                 SubmitOptions.DEFAULT);
-        assertThatThrownBy(answer::get)
-                .isInstanceOf(ExecutionException.class)
-                .hasCauseInstanceOf(DiskFailure.class);
+        assertThatThrownBy(answer::get).isInstanceOf(ExecutionException.class).hasCauseInstanceOf(DiskFailure.class);
         assertThat(slices).hasValue(0);
     }
 
     @Test
     void theDeadlineOfAParkedSearchFiresWhereNothingEverCompletes() {
-        CompletableFuture<Integer> early = submit(doubled(Kind.NEVER), SubmitOptions.DEFAULT.withTimeout(Duration.ofMillis(1)));
+        CompletableFuture<Integer> early =
+                submit(doubled(Kind.NEVER), SubmitOptions.DEFAULT.withTimeout(Duration.ofMillis(1)));
         CompletableFuture<Integer> late = submit(doubled(Kind.NEVER), SOON_LATE);
         CompletableFuture<Integer> none = submit(doubled(Kind.LATE), SubmitOptions.DEFAULT);
         for (CompletableFuture<Integer> answer : List.of(late, early)) {
@@ -143,7 +143,9 @@ class ParkTest {
         CompletableFuture<String> bytes = new CompletableFuture<>();
         CompletableFuture<String> lost = new CompletableFuture<>();
         CompletableFuture<Integer> answer = submit(
-                (query, context) -> new Step.Park<>(Pending.of(bytes), (same, later) -> Step.done(bytes.join().length())),
+                (query, context) -> new Step.Park<>(
+                        Pending.of(bytes),
+                        (same, later) -> Step.done(bytes.join().length())),
                 SubmitOptions.DEFAULT);
         CompletableFuture<Integer> failed = submit(
                 (query, context) -> new Step.Park<>(Pending.of(lost), (same, later) -> Step.done(1)),
@@ -178,7 +180,8 @@ class ParkTest {
                 .toList();
         awaitParked(1_000);
         for (int i = 0; i < 2_000; i++) {
-            assertThat(orchestrator.submit((query, context) -> query + 1, i, id).join()).isEqualTo(i + 1);
+            assertThat(orchestrator.submit((query, context) -> query + 1, i, id).join())
+                    .isEqualTo(i + 1);
         }
         assertThat(parked()).isEqualTo(1_000);
         assertThat(waiting).noneMatch(CompletableFuture::isDone);
@@ -230,24 +233,25 @@ class ParkTest {
         id = orchestrator.register("table").id();
         SplittableRandom random = new SplittableRandom(23);
         CyclicBarrier together = new CyclicBarrier(3);
-        AtomicReference<CompletableFuture<Integer>> current = new AtomicReference<>();
-        AtomicReference<Pending> asked = new AtomicReference<>();
+        AtomicReference<CompletableFuture<Integer>> current = new AtomicReference<>(new CompletableFuture<>());
+        AtomicReference<Pending> asked = new AtomicReference<>(new Pending());
         int rounds = 2_000;
         Thread canceller = Thread.ofPlatform().daemon().start(() -> {
             for (int i = 0; i < rounds; i++) {
                 meet(together);
-                current.get().cancel(false);
+                requireNonNull(current.get()).cancel(false);
                 meet(together);
             }
         });
         Thread completer = Thread.ofPlatform().daemon().start(() -> {
             for (int i = 0; i < rounds; i++) {
                 meet(together);
-                asked.get().complete();
+                requireNonNull(asked.get()).complete();
                 meet(together);
             }
         });
-        BatchQueue<Integer, Integer> parking = orchestrator.indexing().batchQueue(id, parkingGroup(asked::get));
+        BatchQueue<Integer, Integer> parking =
+                orchestrator.indexing().batchQueue(id, parkingGroup(() -> requireNonNull(asked.get())));
         for (int i = 0; i < rounds; i++) {
             asked.set(new Pending());
             SubmitOptions options = SubmitOptions.DEFAULT.withTimeout(Duration.ofNanos(random.nextInt(1, 200_000)));
@@ -255,12 +259,12 @@ class ParkTest {
                     group
                             ? orchestrator.indexing().submitShared(parking, 21, options)
                             : submit(
-                                    (query, context) ->
-                                            new Step.Park<>(asked.get(), (same, later) -> Step.done(same)),
+                                    (query, context) -> new Step.Park<>(
+                                            requireNonNull(asked.get()), (same, later) -> Step.done(same)),
                                     options));
             meet(together);
             meet(together);
-            CompletableFuture<Integer> answer = current.get();
+            CompletableFuture<Integer> answer = requireNonNull(current.get());
             answer.exceptionally(over -> 0).join();
             if (i % 50 == 0) {
                 // A worker that is kept from its core would come to find the queue full.
@@ -299,8 +303,8 @@ class ParkTest {
         CompletableFuture<Void> quiesced = closing.quiesce().toCompletableFuture();
         assertThat(closing.close(Duration.ofMillis(20))).isFalse();
         assertThat(waiting)
-                .allSatisfy(answer -> assertThatThrownBy(answer::get)
-                        .hasCauseInstanceOf(OrchestratorClosedException.class));
+                .allSatisfy(answer ->
+                        assertThatThrownBy(answer::get).hasCauseInstanceOf(OrchestratorClosedException.class));
         quiesced.join();
         assertThat(Inside.pool(closing).parked()).isZero();
     }
@@ -315,9 +319,8 @@ class ParkTest {
         CompletableFuture<Integer> hasty = orchestrator
                 .indexing()
                 .submitShared(queue, 2, SubmitOptions.DEFAULT.withTimeout(Duration.ofMillis(400)));
-        CompletableFuture<Integer> slow = orchestrator
-                .indexing()
-                .submitShared(queue, 3, SubmitOptions.DEFAULT.withTimeout(Duration.ofHours(1)));
+        CompletableFuture<Integer> slow =
+                orchestrator.indexing().submitShared(queue, 3, SubmitOptions.DEFAULT.withTimeout(Duration.ofHours(1)));
         CompletableFuture<Integer> unwanted = orchestrator.indexing().submitShared(queue, 4, SubmitOptions.DEFAULT);
         joined.countDown();
         busy.join();

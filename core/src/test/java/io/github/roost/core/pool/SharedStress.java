@@ -54,7 +54,6 @@ public class SharedStress {
             join.countOff(1, task -> {});
             entry = new Entry(join, 0, 0);
         }
-
     }
 
     @JCStressTest

@@ -99,21 +99,24 @@ class StepsTest {
                 parts,
                 List.of(),
                 null,
-                (query, results, context) ->
-                        Step.done(results.stream().mapToInt(found -> (Integer) found).sum()));
+                (query, results, context) -> Step.done(
+                        results.stream().mapToInt(found -> (Integer) found).sum()));
     }
 
     @Test
+    @SuppressWarnings("NullAway") // what a user in a language without such checks may do
     void aSearchOfOneStepIsDoneWithItsResultAlsoIfThatIsNull() {
         assertThat(submit((query, context) -> Step.done(2 * query)).join()).isEqualTo(42);
         assertThat(orchestrator
                         .indexing()
-                        .<Integer, Integer>submitSteps((query, context) -> new Step.Done<>(null), 1, id, SubmitOptions.DEFAULT)
+                        .<Integer, Integer>submitSteps(
+                                (query, context) -> new Step.Done<>(null), 1, id, SubmitOptions.DEFAULT)
                         .join())
                 .isNull();
     }
 
     @Test
+    @SuppressWarnings("NullAway") // what a user in a language without such checks may do
     void aStepThatThrowsOrIsNullFailsItsSearchOnly() {
         CompletableFuture<Integer> none = submit((query, context) -> null);
         CompletableFuture<Integer> later = submit((query, context) -> new Step.Yield<>((same, next) -> {
@@ -123,7 +126,9 @@ class StepsTest {
         CompletableFuture<Integer> noPending = submit((query, context) -> new Step.Park<>(null, (same, next) -> null));
         CompletableFuture<Integer> noJoin =
                 submit((query, context) -> new Step.Fork<>(List.of(part(1, id)), List.of(), null, null));
-        assertThatThrownBy(none::get).hasCauseInstanceOf(NullPointerException.class).hasMessageContaining("null");
+        assertThatThrownBy(none::get)
+                .hasCauseInstanceOf(NullPointerException.class)
+                .hasMessageContaining("null");
         assertThatThrownBy(later::get).hasCauseInstanceOf(IllegalStateException.class);
         for (CompletableFuture<Integer> wrong : List.of(noSearch, noPending, noJoin)) {
             assertThatThrownBy(wrong::get).hasCauseInstanceOf(NullPointerException.class);
@@ -168,7 +173,10 @@ class StepsTest {
         CompletableFuture<Integer> another = submit(new Yielding(order, "another", 20)::step);
         for (SubmitOptions options : List.of(SubmitOptions.DEFAULT, SubmitOptions.BATCH)) {
             for (int i = 0; i < 100; i++) {
-                assertThat(orchestrator.submit((query, context) -> query, i, id, options).join()).isEqualTo(i);
+                assertThat(orchestrator
+                                .submit((query, context) -> query, i, id, options)
+                                .join())
+                        .isEqualTo(i);
             }
         }
         assertThat(another.join()).isEqualTo(21);
@@ -214,8 +222,8 @@ class StepsTest {
                 .mapToObj(i -> new Part<Integer, List<Integer>>(
                         (query, context) -> List.of(query, context.domain()), i, ids.id(i)))
                 .toList();
-        Search<Integer, List<List<Integer>>> search = (query, context) ->
-                new Step.Fork<Integer, Object, List<Integer>, List<List<Integer>>>(
+        Search<Integer, List<List<Integer>>> search =
+                (query, context) -> new Step.Fork<Integer, Object, List<Integer>, List<List<Integer>>>(
                         parts, List.of(), null, (same, results, later) -> Step.done(results));
         List<List<Integer>> results = orchestrator
                 .indexing()
@@ -322,8 +330,7 @@ class StepsTest {
     void aPartOfAnUnregisteredTableFailsTheSearch() {
         Registration gone = orchestrator.register("gone");
         gone.close();
-        CompletableFuture<Integer> answer =
-                submit((query, context) -> sum(List.of(part(1, id), part(2, gone.id()))));
+        CompletableFuture<Integer> answer = submit((query, context) -> sum(List.of(part(1, id), part(2, gone.id()))));
         assertThatThrownBy(answer::get)
                 .hasCauseInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("unregistered");
@@ -403,7 +410,8 @@ class StepsTest {
             return true;
         });
         for (int i = 0; i < 200; i++) {
-            assertThat(orchestrator.submit((query, context) -> query, i, id).join()).isEqualTo(i);
+            assertThat(orchestrator.submit((query, context) -> query, i, id).join())
+                    .isEqualTo(i);
         }
         CompletableFuture<Void> counted =
                 orchestrator.indexing().maintenance(id, context -> most.incrementAndGet() < 1_000);

@@ -67,7 +67,8 @@ class WorkConservationTest {
         CountDownLatch over = new CountDownLatch(1);
         int busyPerDomain = before == Before.ONE_BUSY ? 1 : 0;
         // The reserve is of other domains: at home all that are free run.
-        int free = workers - busyPerDomain + (domains - 1) * (workers - busyPerDomain - CrossDomainGate.reserve(workers));
+        int free =
+                workers - busyPerDomain + (domains - 1) * (workers - busyPerDomain - CrossDomainGate.reserve(workers));
         CountDownLatch together = new CountDownLatch(free);
         AtomicInteger running = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
@@ -139,7 +140,8 @@ class WorkConservationTest {
         int tasks = 6_000;
         SplittableRandom random = new SplittableRandom(23);
         Orchestrator orchestrator = machine(domains, workers).build();
-        // Nine tenths of the workers could be busy at any time: as the oldest task ends another comes, to a domain at random.
+        // Nine tenths of the workers could be busy at any time: as the oldest task ends another comes, to a domain at
+        // random.
         int inFlight = domains * workers * 9 / 10;
         try (orchestrator) {
             Registration ids = orchestrator.register("balanced", domains);
