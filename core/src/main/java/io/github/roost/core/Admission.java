@@ -207,12 +207,12 @@ final class Admission {
     }
 
     /** Accepts maintenance, which waits where there is always room. */
-    <Q> CompletableFuture<Boolean> maintain(Search<Q, Boolean> search, Q query, MappingId mappingId) {
+    <Q, R> CompletableFuture<R> maintain(Search<Q, R> search, Q query, MappingId mappingId) {
         Epoch epoch = enterEpoch(mappingId);
         boolean accepted = false;
         try {
             checkOpen(mappingId);
-            Request<Q, Boolean> request = new Request<>(
+            Request<Q, R> request = new Request<>(
                     Kind.MAINTENANCE,
                     search,
                     query,

@@ -21,8 +21,6 @@ import java.util.concurrent.CompletableFuture;
  * queries that are served together, maintenance, and completions of I/O. Thread-safe.
  */
 public final class Indexing {
-    private static final Boolean OVER = Boolean.TRUE;
-
     private final Orchestrator orchestrator;
     private final Admission admission;
     private final WorkerPool pool;
@@ -154,13 +152,15 @@ public final class Indexing {
     public CompletableFuture<Void> maintenance(MappingId mappingId, Maintenance work) {
         requireNonNull(work, SubmitOptions.BATCH);
         orchestrator.checkOwned(mappingId);
-        return admission.maintain(new Steps(work)::step, work, mappingId).thenApply(over -> null);
+        // The request itself: to cancel what is derived of it would end no step.
+        return admission.maintain(new Steps(work)::step, work, mappingId);
     }
 
     /** A maintenance as a search. */
     private record Steps(Maintenance work) {
-        Step<Maintenance, Boolean> step(Maintenance same, SearchContext context) throws Exception {
-            return work.step(context) ? new Step.Yield<>(this::step) : new Step.Done<>(OVER);
+        @SuppressWarnings("NullAway") // there is nothing else that a Void could be
+        Step<Maintenance, Void> step(Maintenance same, SearchContext context) throws Exception {
+            return work.step(context) ? new Step.Yield<>(this::step) : new Step.Done<>(null);
         }
     }
 

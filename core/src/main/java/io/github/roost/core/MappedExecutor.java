@@ -1,6 +1,7 @@
 package io.github.roost.core;
 
 import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.OrchestratorClosedException;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
 import java.util.ArrayList;
@@ -11,6 +12,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorCompletionService;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.RunnableFuture;
@@ -39,6 +42,8 @@ final class MappedExecutor extends AbstractExecutorService {
     private final Set<Entry> live = ConcurrentHashMap.newKeySet();
     private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
     private final CountDownLatch terminated = new CountDownLatch(1);
+    /** What the orchestrator failed a task of this executor with, once it was closed. */
+    private volatile @Nullable Throwable failed;
 
     MappedExecutor(Orchestrator orchestrator, MappingId mappingId) {
         this.orchestrator = orchestrator;
@@ -51,6 +56,9 @@ final class MappedExecutor extends AbstractExecutorService {
             throw new NullPointerException("command must not be null");
         }
         Entry entry = new Entry(command);
+        if (command instanceof HelpingFutureTask<?> future) {
+            future.entry = entry;
+        }
         live.add(entry);
         try {
             if (state.get() != State.RUNNING) {
@@ -65,12 +73,12 @@ final class MappedExecutor extends AbstractExecutorService {
 
     @Override
     protected <T> RunnableFuture<T> newTaskFor(Callable<T> callable) {
-        return new HelpingFutureTask<>(orchestrator, callable);
+        return new HelpingFutureTask<>(this, callable);
     }
 
     @Override
     protected <T> RunnableFuture<T> newTaskFor(Runnable runnable, T value) {
-        return new HelpingFutureTask<>(orchestrator, () -> {
+        return new HelpingFutureTask<>(this, () -> {
             runnable.run();
             return value;
         });
@@ -115,17 +123,25 @@ final class MappedExecutor extends AbstractExecutorService {
 
     @Override
     public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
+        orchestrator.aboutToBlock();
         return terminated.await(timeout, unit);
     }
 
-    /** One task of this executor on its way. */
+    /**
+     * One task of this executor on its way. It runs once: when its turn comes, or in a thread that would wait for it and runs it
+     * instead.
+     */
     private final class Entry implements SearchFunction<Runnable, Boolean> {
         private final Runnable command;
-        /** Guarded by this: whether it was taken out before it began, and who runs it. */
+        /** Guarded by this, as what follows: whether it was taken out before it began. */
         private boolean removed;
 
         private boolean begun;
         private @Nullable Thread runner;
+        /** Whether the runner had been interrupted before, and whether it was from here. */
+        private boolean interruptedBefore;
+
+        private boolean interruptedHere;
 
         Entry(Runnable command) {
             this.command = command;
@@ -133,6 +149,11 @@ final class MappedExecutor extends AbstractExecutorService {
 
         @Override
         public Boolean search(Runnable ignored, SearchContext context) {
+            run();
+            return true;
+        }
+
+        void run() {
             if (begin()) {
                 try {
                     command.run();
@@ -140,20 +161,24 @@ final class MappedExecutor extends AbstractExecutorService {
                     finish();
                 }
             }
-            return true;
         }
 
         private synchronized boolean begin() {
-            if (removed) {
+            if (begun || removed) {
                 return false;
             }
             begun = true;
             runner = Thread.currentThread();
+            interruptedBefore = runner.isInterrupted();
             return true;
         }
 
+        /** The interrupt of this task must not reach the one in whose midst it has run. */
         private synchronized void finish() {
             runner = null;
+            if (interruptedHere && !interruptedBefore) {
+                Thread.interrupted();
+            }
         }
 
         synchronized boolean remove() {
@@ -167,15 +192,31 @@ final class MappedExecutor extends AbstractExecutorService {
 
         synchronized void interrupt() {
             if (runner != null) {
+                interruptedHere = true;
                 runner.interrupt();
             }
         }
 
         void end(@Nullable Throwable failure) {
-            if (failure != null && command instanceof HelpingFutureTask<?> future) {
-                future.fail(failure);
+            if (failure instanceof OrchestratorClosedException) {
+                failed = failure;
+            }
+            if (failure != null) {
+                failCommand(failure);
             }
             end();
+        }
+
+        /** Nobody will run it any more: who waits for it must not wait in vain. */
+        private void failCommand(Throwable failure) {
+            if (command instanceof HelpingFutureTask<?> future) {
+                future.fail(failure);
+            } else if (command.getClass().getEnclosingClass() == ExecutorCompletionService.class) {
+                // Around one of this executor's futures, which ends instead of running what it was made for.
+                command.run();
+            } else if (command instanceof Future<?> future) {
+                future.cancel(false);
+            }
         }
 
         void end() {
@@ -186,11 +227,13 @@ final class MappedExecutor extends AbstractExecutorService {
 
     /** A future whose value a worker computes itself before it would wait for it. */
     private static final class HelpingFutureTask<T> extends FutureTask<T> {
-        private final Orchestrator orchestrator;
+        private final MappedExecutor executor;
+        /** Its task on its way; null where another future is around it. */
+        private volatile MappedExecutor.@Nullable Entry entry;
 
-        HelpingFutureTask(Orchestrator orchestrator, Callable<T> callable) {
+        HelpingFutureTask(MappedExecutor executor, Callable<T> callable) {
             super(callable);
-            this.orchestrator = orchestrator;
+            this.executor = executor;
         }
 
         @Override
@@ -201,13 +244,19 @@ final class MappedExecutor extends AbstractExecutorService {
 
         @Override
         public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-            help();
+            // It is not run here: it might take longer.
+            executor.orchestrator.aboutToBlock();
             return super.get(timeout, unit);
         }
 
         /** Runs it, perhaps in the midst of a task that waits for it: the interrupt of a cancellation must not reach that one. */
         @Override
         public void run() {
+            Throwable failure = executor.failed;
+            if (failure != null) {
+                setException(failure);
+                return;
+            }
             boolean interrupted = Thread.currentThread().isInterrupted();
             super.run();
             if (isCancelled() && !interrupted) {
@@ -221,11 +270,17 @@ final class MappedExecutor extends AbstractExecutorService {
         }
 
         private void help() throws InterruptedException {
-            if (!isDone() && orchestrator.calledOnWorker()) {
+            if (!isDone() && executor.orchestrator.calledOnWorker()) {
                 if (Thread.interrupted()) {
                     throw new InterruptedException();
                 }
-                run();
+                MappedExecutor.Entry own = entry;
+                if (own == null) {
+                    run();
+                } else {
+                    own.run();
+                }
+                executor.orchestrator.aboutToBlock();
             }
         }
     }

@@ -329,6 +329,11 @@ public final class Orchestrator implements AutoCloseable {
         return pool.callingWorker() >= 0;
     }
 
+    /** Says that the calling thread is about to block, which may be a worker's that others wait for. */
+    void aboutToBlock() {
+        pool.aboutToBlock();
+    }
+
     void checkOwned(MappingId mappingId) {
         Registration registration = mappingId.registration();
         if (!registration.isOf(owner)) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.OrchestratorClosedException;
 import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.task.SubmitOptions;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -13,10 +14,15 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorCompletionService;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -156,5 +162,111 @@ class MappedExecutorTest {
                     .hasCauseInstanceOf(OrchestratorClosedException.class);
         }
         gate.countDown();
+    }
+
+    @Test
+    void futuresOfACompletionServiceThatCloseLeftNoTimeForAreNotWaitedForInVain() throws Exception {
+        CountDownLatch gate = new CountDownLatch(1);
+        CountDownLatch begun = new CountDownLatch(1);
+        executor.execute(() -> {
+            begun.countDown();
+            awaitUninterruptibly(gate);
+        });
+        begun.await();
+        ExecutorCompletionService<Integer> service = new ExecutorCompletionService<>(executor);
+        Future<Integer> queued = service.submit(() -> 1);
+        FutureTask<Integer> own = new FutureTask<>(() -> 2);
+        executor.execute(own);
+        assertThat(orchestrator.close(Duration.ofMillis(10))).isFalse();
+        assertThat(service.take()).isSameAs(queued);
+        assertThatThrownBy(() -> queued.get(5, TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class)
+                .hasCauseInstanceOf(OrchestratorClosedException.class);
+        assertThat(own).isCancelled();
+        gate.countDown();
+    }
+
+    @Test
+    void whatATaskRunsBeforeItWouldWaitForItIsNotReturnedAsNeverRun() throws Exception {
+        CountDownLatch innerRuns = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        ExecutorService other =
+                orchestrator.executor(orchestrator.register("other").id());
+        AtomicInteger ran = new AtomicInteger();
+        Future<Integer> outer = executor.submit(() -> other.submit(() -> {
+                    innerRuns.countDown();
+                    awaitUninterruptibly(go);
+                    return ran.incrementAndGet();
+                })
+                .get());
+        innerRuns.await();
+        assertThat(other.shutdownNow()).isEmpty();
+        go.countDown();
+        assertThat(outer.get()).isEqualTo(1);
+        assertThat(other.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(ran).hasValue(1);
+    }
+
+    @Test
+    void aTimedWaitInsideATaskEndsInTimeAlsoWhereWhatItWaitsForDoesNot() throws Exception {
+        CountDownLatch never = new CountDownLatch(1);
+        Future<Boolean> outer = executor.submit(() -> {
+            Future<Integer> inner = executor.submit(() -> {
+                never.await();
+                return 1;
+            });
+            try {
+                inner.get(5, TimeUnit.MILLISECONDS);
+                return false;
+            } catch (TimeoutException e) {
+                return true;
+            }
+        });
+        assertThat(outer.get()).isTrue();
+        never.countDown();
+    }
+
+    @Test
+    void theInterruptOfShutdownNowDoesNotReachBatchWorkThatGaveWay() throws Exception {
+        MappingId id = orchestrator.register("batch").id();
+        CountDownLatch batchRuns = new CountDownLatch(1);
+        CountDownLatch innerRuns = new CountDownLatch(1);
+        AtomicBoolean innerDone = new AtomicBoolean();
+        CompletableFuture<Boolean> batch = orchestrator.submit(
+                (query, context) -> {
+                    batchRuns.countDown();
+                    while (!innerDone.get()) {
+                        orchestrator.giveWay();
+                    }
+                    return Thread.currentThread().isInterrupted();
+                },
+                0,
+                id,
+                SubmitOptions.BATCH);
+        batchRuns.await();
+        executor.execute(() -> {
+            innerRuns.countDown();
+            while (!Thread.currentThread().isInterrupted()) {
+                Thread.onSpinWait();
+            }
+            innerDone.set(true);
+        });
+        innerRuns.await();
+        executor.shutdownNow();
+        assertThat(batch.get()).isFalse();
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        boolean interrupted = false;
+        while (latch.getCount() > 0) {
+            try {
+                latch.await();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

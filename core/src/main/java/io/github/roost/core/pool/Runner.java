@@ -30,6 +30,8 @@ final class Runner implements Runnable {
     private static final int INTERACTIVE_PER_BATCH = 32;
     /** How deep a search that waits for others may run tasks that are not its own children, one in the midst of the other. */
     private static final int HELP_DEPTH = 8;
+    /** As that, for those that go on after a wait. */
+    private static final int RESUMED_DEPTH = 2 * HELP_DEPTH;
     /** How long a worker that waits for a derived future sleeps between looks for something to run. */
     private static final long HELP_PAUSE_NANOS = 50_000;
     /** How long batch work keeps the core from other threads: a hundred times as long as the call that lets them have it. */
@@ -61,6 +63,7 @@ final class Runner implements Runnable {
     private final Stealing<Task> stealing;
     private final WorkerCounters counters;
     private final WorkerThread thread;
+    private final @Nullable Runner replaced;
     private final BatchSlice batchSlice = new BatchSlice();
     private final Progress progress = new Progress();
     private final Frame bottom = new Frame(null, 1);
@@ -86,13 +89,15 @@ final class Runner implements Runnable {
     /** Nanoseconds of maintenance that are due: its share of the time that searches ran. */
     private double credit;
 
-    Runner(Worker worker, WorkerPool pool) {
+    /** @param replaced who runs the worker until this does */
+    Runner(Worker worker, WorkerPool pool, @Nullable Runner replaced) {
+        this.replaced = replaced;
         this.worker = worker;
         this.pool = pool;
         this.shard = pool.shard(worker.shard);
         this.stealOrder = pool.stealOrder(worker.index);
         this.stealing = new Stealing<>(pool.layout(), stealOrder, new OtherWorkers(), pool.platform()::random);
-        this.counters = worker.counters();
+        this.counters = worker.countersOf(this);
         this.idleStrategy = pool.idleStrategy();
         this.thread = new WorkerThread(this, "roost-worker-" + worker.domain + "." + worker.index);
     }
@@ -115,7 +120,12 @@ final class Runner implements Runnable {
     }
 
     @Override
+    @SuppressWarnings(
+            "ThreadPriorityCheck") // for the moment until who has started this thread says that it runs the worker
     public void run() {
+        while (!worker.isRunBy(this) && worker.isRunBy(replaced)) {
+            Thread.yield();
+        }
         boolean pinned = false;
         while (goesOn()) {
             try {
@@ -152,10 +162,13 @@ final class Runner implements Runnable {
         failInHand(unexpected);
         CURRENT.setRelease(progress, null);
         progress.givesWay = false;
+        progress.mayBlock = 0;
         if (countedIdle) {
             endIdle();
         }
-        worker.getsUp();
+        if (worker.isRunBy(this)) {
+            worker.getsUp();
+        }
         pool.restarted(worker, unexpected);
     }
 
@@ -385,7 +398,7 @@ final class Runner implements Runnable {
             // what follows the other's future has run in between.
             boolean shares = outer == null && progress.endOfLast != 0 && task.deadlineNanos() == Task.NO_DEADLINE;
             frame.begin(task, shares ? progress.endOfLast : System.nanoTime());
-            frame.children = 0;
+            frame.mayBlock = false;
             // Said before the claim, which orders it before the look at what waits: see Worker.
             CURRENT.setRelease(progress, frame);
             SLICES.setOpaque(progress, progress.slices + 1);
@@ -413,6 +426,7 @@ final class Runner implements Runnable {
         }
         inHand = null;
         strayedFrom = -1;
+        frame.endsSubmitting();
         CURRENT.setRelease(progress, outer);
         if (outer == null) {
             // What user code left behind must not keep this worker from sleeping.
@@ -463,6 +477,8 @@ final class Runner implements Runnable {
                 }
                 case YIELDED -> {
                     bookSlice(task, frame);
+                    // It had its turn now: something else goes first.
+                    yieldedHadTurn = true;
                     worker.resumeLater(task);
                 }
                 case PARKED -> {
@@ -543,10 +559,27 @@ final class Runner implements Runnable {
     void submitted(Task task) {
         Frame frame = progress.current;
         if (frame != null) {
-            progress.submittedIn = progress.slices;
             frame.submitted(task);
-            pool.watch().arm();
+            mayBlockIn(frame);
         }
+    }
+
+    /** The slice that runs is about to wait in a way that Roost does not see. This thread alone. */
+    void aboutToBlock() {
+        Frame frame = progress.current;
+        if (frame != null) {
+            mayBlockIn(frame);
+        }
+    }
+
+    /** The slice that runs has submitted others, or waits for something: its thread may come to be blocked. */
+    private void mayBlockIn(Frame frame) {
+        if (!frame.mayBlock) {
+            frame.mayBlock = true;
+            int before = progress.mayBlock;
+            progress.mayBlock = before + 1;
+        }
+        pool.watch().arm();
     }
 
     /** How many slices have begun: the same number at two looks means that one still runs. Any thread. */
@@ -554,9 +587,9 @@ final class Runner implements Runnable {
         return (long) SLICES.getOpaque(progress);
     }
 
-    /** Whether a slice runs that has submitted others. Any thread. */
+    /** Whether a slice runs that has submitted others or waits for some, or that one does in whose midst it runs. Any thread. */
     boolean mayBlock() {
-        return progress.current != null && progress.submittedIn == slices();
+        return progress.mayBlock > 0;
     }
 
     /** Whether the thread is blocked in a slice that has submitted others, which may be what it waits for. Any thread. */
@@ -573,6 +606,11 @@ final class Runner implements Runnable {
         StackRoom.require();
         if (task.claim()) {
             runNested(task, true);
+        } else {
+            Frame waiting = progress.current;
+            if (waiting != null) {
+                mayBlockIn(waiting);
+            }
         }
     }
 
@@ -583,7 +621,18 @@ final class Runner implements Runnable {
     void helpUntilDone(Future<?> future, long untilNanos) {
         StackRoom.require();
         Frame waiting = progress.current;
+        if (waiting != null) {
+            mayBlockIn(waiting);
+        }
         boolean gaveWay = progress.givesWay;
+        try {
+            help(future, untilNanos, waiting, gaveWay);
+        } finally {
+            progress.givesWay = gaveWay;
+        }
+    }
+
+    private void help(Future<?> future, long untilNanos, @Nullable Frame waiting, boolean gaveWay) {
         while (!future.isDone() && !Thread.currentThread().isInterrupted()) {
             Task child = waiting == null ? null : waiting.child();
             if (child != null) {
@@ -603,6 +652,10 @@ final class Runner implements Runnable {
 
     /** Takes a task in hand that is not the waiting search's own. */
     private boolean help(@Nullable Frame waiting) {
+        if (waiting != null && waiting.depth >= RESUMED_DEPTH) {
+            // From here on the thread only waits, and is relieved if what it waits for is behind it.
+            return false;
+        }
         if (takeOwned(worker.resumed.poll())) {
             return true;
         }
@@ -742,8 +795,8 @@ final class Runner implements Runnable {
         private volatile @Nullable Frame current;
         /** Slices begun; written by the thread alone. */
         private long slices;
-        /** Number of the last slice that submitted something; written by the thread, read by {@link Watch}. */
-        private volatile long submittedIn = -1;
+        /** Slices, one in the midst of the other, that have submitted others or wait; written by the thread, read by {@link Watch}. */
+        private volatile int mayBlock;
         /** Interactive tasks since the last batch task. */
         private int interactiveSinceBatch;
         /** Whether a task has been interrupted for interactive ones. */
@@ -772,6 +825,8 @@ final class Runner implements Runnable {
         private @Nullable Task[] submitted = NO_TASKS;
 
         private int children;
+        /** Whether it is counted in {@link Progress#mayBlock}. */
+        private boolean mayBlock;
 
         Frame(@Nullable Frame outer, int depth) {
             this.outer = outer;
@@ -805,6 +860,18 @@ final class Runner implements Runnable {
                 }
             }
             submitted[children++] = task;
+        }
+
+        /** The slice is over: it blocks no more, and nothing of what it has submitted is kept. */
+        void endsSubmitting() {
+            if (mayBlock) {
+                mayBlock = false;
+                int before = progress.mayBlock;
+                progress.mayBlock = before - 1;
+            }
+            while (children > 0) {
+                submitted[--children] = null;
+            }
         }
 
         /** The newest child not given out yet, or null. */

@@ -5,8 +5,8 @@ import io.github.roost.core.task.Priority;
 import io.github.roost.topology.PinResult;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * something: so one of them wakes a helper for what comes behind a long task.
  */
 final class Worker {
+    private static final Counter[] COUNTERS = Counter.values();
     private static final int UP = 0;
     private static final int PARKED = 1;
     private static final VarHandle STATE;
@@ -54,8 +55,10 @@ final class Worker {
     /** Made once: what follows a task must not need memory. */
     final Consumer<Task> resume = this::resume;
 
-    /** Of each runner that the worker has had. */
-    private final List<WorkerCounters> counters = new CopyOnWriteArrayList<>();
+    /** Of each runner whose thread has not ended; guarded by this, as what follows. */
+    private final Map<Runner, WorkerCounters> counters = new HashMap<>();
+
+    private final WorkerCounters ofEnded = new WorkerCounters();
 
     private final WorkerPool pool;
 
@@ -80,36 +83,47 @@ final class Worker {
 
     /** Has a fresh thread run the worker; who runs it now ends as soon as it is done with what it runs. */
     void start() {
-        Runner fresh = new Runner(this, pool);
-        Runner before = runner;
-        runBy(fresh);
+        Runner fresh = new Runner(this, pool, runner);
+        // Started first: without memory for a thread, who runs the worker must not have ended meanwhile.
         try {
             fresh.start();
         } catch (Throwable noThread) {
-            runner = before;
+            ended(fresh);
             throw noThread;
         }
+        runBy(fresh);
     }
 
     void runBy(Runner fresh) {
         runner = fresh;
     }
 
-    WorkerCounters counters() {
+    /** Makes the counters of a runner, which alone writes them. */
+    synchronized WorkerCounters countersOf(Runner one) {
         WorkerCounters ofRunner = new WorkerCounters();
-        counters.add(ofRunner);
+        counters.put(one, ofRunner);
         return ofRunner;
     }
 
-    long count(Counter counter) {
-        long sum = 0;
-        for (WorkerCounters ofRunner : counters) {
+    /** What a runner has counted stays; its counters go. */
+    synchronized void ended(Runner one) {
+        WorkerCounters ofRunner = counters.remove(one);
+        if (ofRunner != null) {
+            for (Counter counter : COUNTERS) {
+                ofEnded.add(counter, ofRunner.get(counter));
+            }
+        }
+    }
+
+    synchronized long count(Counter counter) {
+        long sum = ofEnded.get(counter);
+        for (WorkerCounters ofRunner : counters.values()) {
             sum += ofRunner.get(counter);
         }
         return sum;
     }
 
-    boolean isRunBy(Runner one) {
+    boolean isRunBy(@Nullable Runner one) {
         return runner == one;
     }
 

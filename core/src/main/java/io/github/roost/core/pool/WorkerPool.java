@@ -428,6 +428,7 @@ public final class WorkerPool {
     /** A runner's thread is about to end. */
     void ended(Runner runner) {
         blocked.remove(runner);
+        runner.worker().ended(runner);
     }
 
     /** Threads that are blocked in what their search waits for, and whose worker has another thread. */
@@ -526,6 +527,14 @@ public final class WorkerPool {
         if (Thread.currentThread() instanceof WorkerThread thread
                 && thread.runner().worker().isOf(this)) {
             thread.runner().submitted(task);
+        }
+    }
+
+    /** In a worker's thread, says that it is about to block: should tasks wait behind it meanwhile, it is relieved. */
+    public void aboutToBlock() {
+        Runner runner = callingRunner();
+        if (runner != null) {
+            runner.aboutToBlock();
         }
     }
 

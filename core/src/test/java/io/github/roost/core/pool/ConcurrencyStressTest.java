@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ConcurrencyStressTest {
     @Test
     @Timeout(value = 5, unit = TimeUnit.MINUTES)
-    void noInterleavingBreaksRingEpochFanOutFailureWakeUpOrTermination(@TempDir Path reports)
+    void noInterleavingBreaksRingListEpochFanOutBatchQueueFailureParkingWakeUpOrTermination(@TempDir Path reports)
             throws IOException, InterruptedException {
         Process stress = new ProcessBuilder(
                         ProcessHandle.current().info().command().orElseThrow(),
@@ -54,6 +54,9 @@ class ConcurrencyStressTest {
                 .contains("RingStress.FirstInFirstOut", "RingStress.GivenBack")
                 .contains("EpochStress", "FanOutStress", "FailStress", "WakeUpStress")
                 .contains("TerminateStress.ATaskIsPut", "TerminateStress.ATaskBegins")
+                .contains("ParkStress.AgainstComplete", "ParkStress.AgainstCancel")
+                .contains("ParkStress.CompleteAgainstDeadline", "ParkStress.CompleteAgainstCancel")
+                .contains("ListStress", "SharedStress.TwoJoinAndTake", "SharedStress.AGroupFailsAsAQueryJoins")
                 .contains(" 0 failed, 0 soft errs, 0 hard errs");
     }
 }

@@ -1,5 +1,6 @@
 package io.github.roost.core.pool;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -233,24 +234,25 @@ class ParkTest {
         id = orchestrator.register("table").id();
         SplittableRandom random = new SplittableRandom(23);
         CyclicBarrier together = new CyclicBarrier(3);
-        AtomicReference<CompletableFuture<Integer>> current = new AtomicReference<>();
-        AtomicReference<Pending> asked = new AtomicReference<>();
+        AtomicReference<CompletableFuture<Integer>> current = new AtomicReference<>(new CompletableFuture<>());
+        AtomicReference<Pending> asked = new AtomicReference<>(new Pending());
         int rounds = 2_000;
         Thread canceller = Thread.ofPlatform().daemon().start(() -> {
             for (int i = 0; i < rounds; i++) {
                 meet(together);
-                current.get().cancel(false);
+                requireNonNull(current.get()).cancel(false);
                 meet(together);
             }
         });
         Thread completer = Thread.ofPlatform().daemon().start(() -> {
             for (int i = 0; i < rounds; i++) {
                 meet(together);
-                asked.get().complete();
+                requireNonNull(asked.get()).complete();
                 meet(together);
             }
         });
-        BatchQueue<Integer, Integer> parking = orchestrator.indexing().batchQueue(id, parkingGroup(asked::get));
+        BatchQueue<Integer, Integer> parking =
+                orchestrator.indexing().batchQueue(id, parkingGroup(() -> requireNonNull(asked.get())));
         for (int i = 0; i < rounds; i++) {
             asked.set(new Pending());
             SubmitOptions options = SubmitOptions.DEFAULT.withTimeout(Duration.ofNanos(random.nextInt(1, 200_000)));
@@ -258,11 +260,12 @@ class ParkTest {
                     group
                             ? orchestrator.indexing().submitShared(parking, 21, options)
                             : submit(
-                                    (query, context) -> new Step.Park<>(asked.get(), (same, later) -> Step.done(same)),
+                                    (query, context) -> new Step.Park<>(
+                                            requireNonNull(asked.get()), (same, later) -> Step.done(same)),
                                     options));
             meet(together);
             meet(together);
-            CompletableFuture<Integer> answer = current.get();
+            CompletableFuture<Integer> answer = requireNonNull(current.get());
             answer.exceptionally(over -> 0).join();
             if (i % 50 == 0) {
                 // A worker that is kept from its core would come to find the queue full.

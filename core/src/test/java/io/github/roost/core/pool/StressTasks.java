@@ -56,7 +56,7 @@ final class StressTasks {
 
     /** Runs a worker whose thread is not started. */
     static Runner runner(WorkerPool pool, int worker) {
-        Runner runner = new Runner(pool.worker(worker), pool);
+        Runner runner = new Runner(pool.worker(worker), pool, null);
         pool.worker(worker).runBy(runner);
         return runner;
     }

@@ -1,0 +1,154 @@
+package io.github.roost.core.pool;
+
+import io.github.roost.core.task.Pending;
+import io.github.roost.core.task.Priority;
+import io.github.roost.core.task.Search;
+import io.github.roost.core.task.Step;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+/** A task that parks while what it waits for completes, while it is cancelled, and at its deadline: it goes on once. */
+public class ParkStress {
+    private ParkStress() {}
+
+    /** A parked task of a pool whose workers do not run. */
+    static class Parking {
+        final Pending pending = new Pending();
+        final Worker worker = StressTasks.pool().worker(0);
+        final Request<Integer, Integer> task;
+
+        Parking(long deadlineNanos) {
+            Search<Integer, Integer> search = (query, context) -> Step.done(query);
+            task = new Request<>(
+                    Request.Kind.STEPS,
+                    search,
+                    0,
+                    0,
+                    StressTasks.epoch(),
+                    Priority.INTERACTIVE,
+                    Task.NOT_TIMED,
+                    deadlineNanos);
+        }
+
+        void park() {
+            Parked.park(worker, task, pending);
+        }
+
+        /** How often it goes on, and what is left in the list of those that are parked. */
+        void count(II_Result result) {
+            while (worker.resumed.poll() != null) {
+                result.r1++;
+            }
+            result.r2 = worker.parked.size();
+            if (result.r2 == 0) {
+                // Ends, since nothing dead is left.
+                worker.parked.expire();
+            }
+        }
+    }
+
+    @JCStressTest
+    @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "goes on once, and nothing is left")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "lost, or twice, or something is left behind")
+    @State
+    public static class AgainstComplete {
+        private final Parking parking = new Parking(Task.NO_DEADLINE);
+
+        @Actor
+        public void worker() {
+            parking.park();
+        }
+
+        @Actor
+        public void source() {
+            parking.pending.complete();
+        }
+
+        @Arbiter
+        public void afterwards(II_Result result) {
+            parking.count(result);
+        }
+    }
+
+    @JCStressTest
+    @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "goes on once, and nothing is left")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "lost, or twice, or something is left behind")
+    @State
+    public static class AgainstCancel {
+        private final Parking parking = new Parking(Task.NO_DEADLINE);
+
+        @Actor
+        public void worker() {
+            parking.park();
+        }
+
+        @Actor
+        public void caller() {
+            parking.task.cancel(false);
+        }
+
+        @Arbiter
+        public void afterwards(II_Result result) {
+            parking.count(result);
+        }
+    }
+
+    @JCStressTest
+    @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "goes on once, and nothing is left")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "lost, or twice, or something is left behind")
+    @State
+    public static class CompleteAgainstDeadline {
+        private final Parking parking = new Parking(System.nanoTime() - 1_000);
+
+        public CompleteAgainstDeadline() {
+            parking.park();
+        }
+
+        @Actor
+        public void worker() {
+            parking.worker.parked.expire();
+        }
+
+        @Actor
+        public void source() {
+            parking.pending.complete();
+        }
+
+        @Arbiter
+        public void afterwards(II_Result result) {
+            parking.count(result);
+        }
+    }
+
+    @JCStressTest
+    @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "goes on once, and nothing is left")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "lost, or twice, or something is left behind")
+    @State
+    public static class CompleteAgainstCancel {
+        private final Parking parking = new Parking(Task.NO_DEADLINE);
+
+        public CompleteAgainstCancel() {
+            parking.park();
+        }
+
+        @Actor
+        public void caller() {
+            parking.task.cancel(false);
+        }
+
+        @Actor
+        public void source() {
+            parking.pending.complete();
+        }
+
+        @Arbiter
+        public void afterwards(II_Result result) {
+            parking.count(result);
+        }
+    }
+}

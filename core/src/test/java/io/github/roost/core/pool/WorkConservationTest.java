@@ -1,0 +1,185 @@
+package io.github.roost.core.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.roost.core.Machines;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.dispatch.CrossDomainGate;
+import io.github.roost.core.dispatch.WorkerLayout;
+import io.github.roost.core.task.Registration;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Queue;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * No worker is idle beside a queue that stands, and what its own domain does in a moment stays there. Tasks wait instead of
+ * computing, so the cores of this machine set no limit. Nothing here depends on how long anything takes: a flood's tasks end
+ * only when as many run at once as there are free workers.
+ */
+@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class WorkConservationTest {
+    /** Nothing reports traffic, and homes stay where they are. */
+    private static final Duration WINDOW = Duration.ofHours(1);
+
+    /** What the workers do when a flood begins. */
+    enum Before {
+        AWAKE,
+        ASLEEP,
+        ONE_BUSY
+    }
+
+    private static Orchestrator.Builder machine(int domains, int workers) {
+        return Machines.orchestrator(domains, workers).ringCapacity(4_096).windows(WINDOW, WINDOW);
+    }
+
+    private static void awaitAsleep(Orchestrator orchestrator, int but) {
+        WorkerPool pool = Inside.pool(orchestrator);
+        int asleep = 0;
+        while (asleep < pool.workers() - but) {
+            asleep = 0;
+            for (int i = 0; i < pool.workers(); i++) {
+                asleep += pool.worker(i).isParked() ? 1 : 0;
+            }
+            LockSupport.parkNanos(100_000);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "4, 2, AWAKE", "4, 2, ASLEEP", "4, 2, ONE_BUSY",
+        "12, 8, AWAKE", "12, 8, ASLEEP", "12, 8, ONE_BUSY",
+        "1, 72, ASLEEP", "2, 72, ONE_BUSY"
+    })
+    void everyWorkerButTheReserveRunsAtOnceInAFloodOfOneId(int domains, int workers, Before before) throws Exception {
+        CountDownLatch over = new CountDownLatch(1);
+        int busyPerDomain = before == Before.ONE_BUSY ? 1 : 0;
+        // The reserve is of other domains: at home all that are free run.
+        int free =
+                workers - busyPerDomain + (domains - 1) * (workers - busyPerDomain - CrossDomainGate.reserve(workers));
+        CountDownLatch together = new CountDownLatch(free);
+        AtomicInteger running = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        int tasks = Math.max(800, 2 * 8 * workers + free);
+        try (Orchestrator orchestrator = machine(domains, workers).build()) {
+            Registration ids = orchestrator.register("flood", domains);
+            List<CompletableFuture<Boolean>> answers = new ArrayList<>();
+            if (before == Before.ONE_BUSY) {
+                for (int domain = 0; domain < domains; domain++) {
+                    answers.add(orchestrator.submit(
+                            (query, context) -> {
+                                over.await();
+                                return true;
+                            },
+                            domain,
+                            ids.id(domain)));
+                }
+            }
+            if (before != Before.AWAKE) {
+                awaitAsleep(orchestrator, busyPerDomain * domains);
+            }
+            for (int i = 0; i < tasks; i++) {
+                answers.add(orchestrator.submit(
+                        (query, context) -> {
+                            most.accumulateAndGet(running.incrementAndGet(), Math::max);
+                            together.countDown();
+                            boolean met = together.await(20, TimeUnit.SECONDS);
+                            running.decrementAndGet();
+                            return met;
+                        },
+                        i,
+                        ids.id(0)));
+            }
+            boolean met = together.await(20, TimeUnit.SECONDS);
+            over.countDown();
+            assertThat(met).as("%d workers at once, got %d", free, most.get()).isTrue();
+            assertThat(answers).allSatisfy(answer -> assertThat(answer.join()).isTrue());
+        }
+    }
+
+    @Test
+    void burstsOfAsManyTasksAsWorkersStayInTheirDomain() {
+        int bursts = 100;
+        int workers = 8;
+        Orchestrator orchestrator = machine(12, workers).build();
+        try (orchestrator) {
+            Registration ids = orchestrator.register("bursts", 12);
+            for (int burst = 0; burst < bursts; burst++) {
+                List<CompletableFuture<Integer>> answers = new ArrayList<>();
+                for (int task = 0; task < workers; task++) {
+                    answers.add(orchestrator.submit(
+                            (query, context) -> {
+                                LockSupport.parkNanos(100_000);
+                                return query;
+                            },
+                            task,
+                            ids.id(burst % 12)));
+                }
+                answers.forEach(CompletableFuture::join);
+            }
+        }
+        assertThat(orchestrator.stats(0).tasks().crossSteals()).isLessThan(bursts * workers / 100);
+    }
+
+    @Test
+    void aBalancedLoadStaysInItsDomains() {
+        int domains = 4;
+        int workers = 8;
+        int tasks = 6_000;
+        SplittableRandom random = new SplittableRandom(23);
+        Orchestrator orchestrator = machine(domains, workers).build();
+        // Nine tenths of the workers could be busy at any time: as the oldest task ends another comes, to a domain at
+        // random.
+        int inFlight = domains * workers * 9 / 10;
+        try (orchestrator) {
+            Registration ids = orchestrator.register("balanced", domains);
+            Queue<CompletableFuture<Integer>> answers = new ArrayDeque<>();
+            for (int task = 0; task < tasks; task++) {
+                if (answers.size() == inFlight) {
+                    answers.remove().join();
+                }
+                long nanos = (long) (-Math.log(1 - random.nextDouble()) * 500_000);
+                answers.add(orchestrator.submit(
+                        (query, context) -> {
+                            LockSupport.parkNanos(nanos);
+                            return query;
+                        },
+                        task,
+                        ids.id(random.nextInt(domains))));
+            }
+            answers.forEach(CompletableFuture::join);
+        }
+        assertThat(orchestrator.stats(0).tasks().crossSteals()).isLessThan(tasks * 2 / 100);
+    }
+
+    @Test
+    void noShardIsSharedByMoreThanSixteenWorkersAndEveryWorkerHasOne() {
+        for (int workers : new int[] {1, 8, 16, 17, 32, 33, 64, 72, 128}) {
+            WorkerLayout layout = WorkerLayout.of(Machines.of(2, workers));
+            int[] sizes = new int[layout.shards()];
+            for (int worker = 0; worker < layout.workers(); worker++) {
+                sizes[layout.shardOf(worker)]++;
+            }
+            assertThat(Arrays.stream(sizes).boxed()).allMatch(size -> size >= 1 && size <= WorkerLayout.SHARD_WORKERS);
+            for (int shard = 0; shard < sizes.length; shard++) {
+                assertThat(layout.workersInShard(shard)).isEqualTo(sizes[shard]);
+                for (int i = 0; i < sizes[shard]; i++) {
+                    assertThat(layout.shardOf(layout.workerInShard(shard, i))).isEqualTo(shard);
+                }
+            }
+            assertThat(layout.shardsIn(0)).isEqualTo(Math.ceilDiv(workers, WorkerLayout.SHARD_WORKERS));
+        }
+    }
+}
