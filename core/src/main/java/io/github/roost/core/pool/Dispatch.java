@@ -86,9 +86,17 @@ public final class Dispatch {
 
     /** Puts a task of an accepted request into a ring, or where these are full into a worker's list. */
     public void place(Task task) {
-        int worker = worker(task.slot(), task.epoch().mapping());
-        if (!offer(worker, task) && task.claim()) {
-            pool.worker(worker).resume(task);
+        try {
+            Faults.point();
+            int worker = worker(task.slot(), task.epoch().mapping());
+            if (!offer(worker, task) && task.claim()) {
+                pool.worker(worker).resume(task);
+            }
+        } catch (OutOfMemoryError | StackOverflowError struck) {
+            // It is accepted, and whoever holds others to be placed goes on with these.
+            if (task.claim()) {
+                pool.worker(0).resume(task);
+            }
         }
     }
 
