@@ -89,6 +89,7 @@ public final class Dispatch {
         try {
             Faults.point();
             int worker = worker(task.slot(), task.epoch().mapping());
+            pool.submitted(task);
             if (!offer(worker, task) && task.claim()) {
                 pool.worker(worker).resume(task);
             }
@@ -221,8 +222,7 @@ public final class Dispatch {
                     task.epoch().enter(lane(), 1);
                     GroupTask group = spare.of(queue);
                     spare = null;
-                    pool.submitted(group);
-                    elsewhere.accept(group);
+                    put(group, null, 0, elsewhere);
                 }
             }
         } catch (Throwable failure) {
@@ -249,9 +249,12 @@ public final class Dispatch {
     /** Puts a task where it will be run. It counts for others, so an error in the midst of it must not lose it. */
     private void put(Task task, @Nullable Reservation places, int index, Consumer<Task> elsewhere) {
         try {
-            pool.submitted(task);
             Faults.point();
-            if (places == null || !places.put(index, task)) {
+            if (places != null && places.has(index)) {
+                // Before it is in a ring: from then on it may be over.
+                pool.submitted(task);
+                places.put(index, task);
+            } else {
                 elsewhere.accept(task);
             }
         } catch (OutOfMemoryError | StackOverflowError struck) {

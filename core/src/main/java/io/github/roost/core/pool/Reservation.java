@@ -48,14 +48,15 @@ public final class Reservation {
         }
     }
 
-    /** Puts a part's task into its place; false where none is reserved for it. */
-    boolean put(int index, Task task) {
-        if (index >= places.length || places[index] == Ring.FULL) {
-            return false;
-        }
+    /** Whether a place is reserved for a part. */
+    boolean has(int index) {
+        return index < places.length && places[index] != Ring.FULL;
+    }
+
+    /** Puts a part's task into its place. */
+    void put(int index, Task task) {
         long place = places[index];
         places[index] = Ring.FULL;
         pool.put(workers[index], priority, place, task);
-        return true;
     }
 }

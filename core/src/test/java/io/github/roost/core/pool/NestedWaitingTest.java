@@ -142,7 +142,7 @@ class NestedWaitingTest {
     void aSearchMayBlockForAnEarlierChildAfterItHasHelpedALaterOne() throws Exception {
         CompletableFuture<Integer> outer = submit(() -> {
             CompletableFuture<Integer> plain = new CompletableFuture<>();
-            submit(() -> plain.complete(1)).thenApply(done -> done);
+            var _ = submit(() -> plain.complete(1)).thenApply(done -> done);
             int helped = submit(() -> 2).join();
             return helped + plain.join();
         });
@@ -172,7 +172,7 @@ class NestedWaitingTest {
         for (int i = 0; i < 50; i++) {
             CompletableFuture<Integer> outer = submit(() -> {
                 CompletableFuture<Integer> plain = new CompletableFuture<>();
-                submit(() -> plain.complete(1)).thenApply(done -> done);
+                var _ = submit(() -> plain.complete(1)).thenApply(done -> done);
                 return plain.join();
             });
             assertThat(outer.get(20, TimeUnit.SECONDS)).isEqualTo(1);
@@ -214,7 +214,7 @@ class NestedWaitingTest {
                 arrived.add(pending);
                 return new Step.Park<>(pending, (same, later) -> Step.done(plain.complete(5) ? 1 : 0));
             };
-            orchestrator.indexing().submitSteps(inner, 0, id, SubmitOptions.DEFAULT);
+            var _ = orchestrator.indexing().submitSteps(inner, 0, id, SubmitOptions.DEFAULT);
             return plain.join();
         });
         assertThat(outer.get(30, TimeUnit.SECONDS)).isEqualTo(5);

@@ -61,7 +61,7 @@ class StepsTest {
     /** Keeps the worker busy until {@link #busyUntil}; returns once it is. */
     private void occupy() throws InterruptedException {
         CountDownLatch begun = new CountDownLatch(1);
-        orchestrator.submit(
+        var _ = orchestrator.submit(
                 (query, context) -> {
                     begun.countDown();
                     busyUntil.await();
@@ -189,16 +189,16 @@ class StepsTest {
         occupy();
         CompletableFuture<Integer> yields = submit(new Yielding(new ArrayList<>(), "yields", 50)::step);
         CountDownLatch over = new CountDownLatch(1);
-        yields.whenComplete((found, failure) -> over.countDown());
+        var _ = yields.whenComplete((found, failure) -> over.countDown());
         class Again {
             Integer search(Integer query, SearchContext context) {
                 if (over.getCount() > 0) {
-                    orchestrator.submit(this::search, query, id);
+                    var _ = orchestrator.submit(this::search, query, id);
                 }
                 return query;
             }
         }
-        orchestrator.submit(new Again()::search, 0, id);
+        var _ = orchestrator.submit(new Again()::search, 0, id);
         busyUntil.countDown();
         assertThat(yields.get(20, TimeUnit.SECONDS)).isEqualTo(21);
     }
@@ -244,7 +244,7 @@ class StepsTest {
         Completions completions = new Completions(5);
         AtomicInteger turn = new AtomicInteger();
         class Tree {
-            /** Three parts per node, so deep; each leaf is 1, and has parked or yielded. */
+            // Three parts per node, so deep; each leaf is 1, and has parked or yielded.
             Step<Integer, Integer> step(Integer deep, SearchContext context) {
                 if (deep == 0) {
                     Search<Integer, Integer> leaf = (query, later) -> Step.done(1);
