@@ -3,15 +3,14 @@ package io.github.roost.core;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.RejectedSearchException;
-import io.github.roost.core.task.SubmitOptions;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 
 /**
- * Numbered pieces of work done on all workers of an orchestrator: on each, one piece after the other, every one queued
- * anew, so that what arrived meanwhile goes first. Used once.
+ * Numbered pieces of work done on all workers of an orchestrator, as maintenance: each piece is a step, so that what arrived
+ * meanwhile goes first. Used once.
  */
 final class BatchRun {
     private final Orchestrator orchestrator;
@@ -34,7 +33,7 @@ final class BatchRun {
         }
         try (Registration spread = orchestrator.registerBatchWork(name)) {
             for (int worker = 0; worker < spread.clusters(); worker++) {
-                queue(spread.id(worker));
+                begin(spread.id(worker));
             }
             if (orchestrator.calledOnWorker()) {
                 // Waiting here could be waiting for oneself.
@@ -47,6 +46,20 @@ final class BatchRun {
         }
     }
 
+    private void begin(MappingId id) {
+        try {
+            var _ = orchestrator
+                    .indexing()
+                    .maintenance(id, context -> runNext())
+                    .exceptionally(failure -> {
+                        done.completeExceptionally(failure);
+                        return null;
+                    });
+        } catch (RejectedSearchException closed) {
+            done.completeExceptionally(closed);
+        }
+    }
+
     /** What a piece threw, as it threw it: {@code join} would wrap it. */
     private static RuntimeException asThrown(Throwable failure) {
         return switch (failure) {
@@ -54,49 +67,6 @@ final class BatchRun {
             case RuntimeException unchecked -> unchecked;
             default -> new CompletionException(failure);
         };
-    }
-
-    private void queue(MappingId id) {
-        try {
-            // Without room a piece may run within its submission: queueing the next from there would grow the stack.
-            boolean ranHere = true;
-            while (ranHere) {
-                ranHere = submit(id).getNow(false);
-            }
-        } catch (IllegalArgumentException unregistered) {
-            // The last piece was done meanwhile by another worker, and nobody waits any more.
-            if (!done.isDone()) {
-                throw unregistered;
-            }
-        } catch (RejectedSearchException e) {
-            // No room to queue behind others: the pieces are done here and now.
-            if (e.domain() < 0) {
-                done.completeExceptionally(e);
-            } else {
-                runRest();
-            }
-        }
-    }
-
-    /** Queues one piece; true at once if it ran in this thread instead and there may be more. */
-    private CompletableFuture<Boolean> submit(MappingId id) {
-        return orchestrator
-                .submit(
-                        (run, context) -> {
-                            boolean more = run.runNext();
-                            boolean onWorker = context.worker() >= 0;
-                            if (more && onWorker) {
-                                run.queue(id);
-                            }
-                            return more && !onWorker;
-                        },
-                        this,
-                        id,
-                        SubmitOptions.BATCH)
-                .exceptionally(failure -> {
-                    done.completeExceptionally(failure);
-                    return false;
-                });
     }
 
     private void runRest() {

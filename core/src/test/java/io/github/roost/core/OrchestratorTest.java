@@ -20,8 +20,10 @@ import java.util.ArrayList;
 import java.util.ConcurrentModificationException;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -472,17 +474,18 @@ class OrchestratorTest {
     /** Fails if what waits inside a search that goes first may take batch work. */
     @Test
     void batchWorkIsNeverInterruptedByBatchWork() {
-        AtomicInteger running = new AtomicInteger();
+        // In one thread: that of a worker whose thread is blocked for long may be another.
+        Map<Thread, Integer> running = new ConcurrentHashMap<>();
         AtomicInteger most = new AtomicInteger();
         try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
             MappingId id = orchestrator.register("table").id();
             IntConsumer piece = number -> {
-                most.accumulateAndGet(running.incrementAndGet(), Math::max);
+                most.accumulateAndGet(running.merge(Thread.currentThread(), 1, Integer::sum), Math::max);
                 CompletableFuture<Integer> answer = orchestrator.newFuture();
                 var _ = orchestrator.submit((query, context) -> answer.join(), 0, id);
                 CompletableFuture.delayedExecutor(1, TimeUnit.MILLISECONDS).execute(() -> answer.complete(0));
                 orchestrator.giveWay();
-                running.decrementAndGet();
+                running.merge(Thread.currentThread(), -1, Integer::sum);
             };
             List<CompletableFuture<Void>> work = IntStream.range(0, 4)
                     .mapToObj(i -> CompletableFuture.runAsync(() -> orchestrator.runBatch("work", 20, piece)))
@@ -551,21 +554,21 @@ class OrchestratorTest {
     }
 
     @Test
-    void batchWorkWithoutRoomRunsInItsCaller() {
-        try (Orchestrator orchestrator = Machines.orchestrator(1, 1)
-                .ringCapacity(2)
-                .overloadPolicy(OverloadPolicy.callerRuns())
-                .build()) {
+    void batchWorkNeedsNoRoomInRings() throws Exception {
+        try (Orchestrator orchestrator =
+                Machines.orchestrator(1, 1).ringCapacity(2).build()) {
             MappingId id = orchestrator.register("table").id();
             CountDownLatch started = new CountDownLatch(1);
             CountDownLatch release = new CountDownLatch(1);
             var _ = orchestrator.submit(blocking(started, release), 0, id);
             await(started);
-            fillWithBatchTasks(orchestrator, id);
+            assertThatThrownBy(() -> fillWithBatchTasks(orchestrator, id)).isInstanceOf(RejectedSearchException.class);
             AtomicInteger ran = new AtomicInteger();
-            orchestrator.runBatch("work", 200_000, piece -> ran.incrementAndGet());
-            assertThat(ran).hasValue(200_000);
+            CompletableFuture<Void> work = CompletableFuture.runAsync(
+                    () -> orchestrator.runBatch("work", 200_000, piece -> ran.incrementAndGet()));
             release.countDown();
+            work.join();
+            assertThat(ran).hasValue(200_000);
         }
     }
 

@@ -22,6 +22,8 @@ final class Watch implements Runnable {
     static final int MOST_BLOCKED = 256;
 
     private static final long NOT_BLOCKED = -1;
+    /** No user code runs here. */
+    private static final long STACK_BYTES = 256 << 10;
 
     private final WorkerPool pool;
     private final WakePolicy wakes;
@@ -42,6 +44,7 @@ final class Watch implements Runnable {
         this.thread = Thread.ofPlatform()
                 .daemon()
                 .name("roost-watch")
+                .stackSize(STACK_BYTES)
                 .inheritInheritableThreadLocals(false)
                 .unstarted(this);
     }
