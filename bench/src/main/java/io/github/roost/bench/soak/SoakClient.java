@@ -1,12 +1,17 @@
 package io.github.roost.bench.soak;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.task.BatchQueue;
+import io.github.roost.core.task.GroupSearch.Group;
 import io.github.roost.core.task.Merger;
 import io.github.roost.core.task.Part;
+import io.github.roost.core.task.Pending;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.RejectedSearchException;
+import io.github.roost.core.task.Search;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.task.Step;
 import io.github.roost.core.task.SubmitOptions;
 import java.time.Duration;
 import java.util.List;
@@ -15,6 +20,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -32,6 +38,9 @@ final class SoakClient implements Runnable {
     private final AtomicLong futures = new AtomicLong();
     private final AtomicLong completions = new AtomicLong();
     private final AtomicLong tasks = new AtomicLong();
+    /** Tasks of batch queues at most: one for each query. */
+    private final AtomicLong groups = new AtomicLong();
+
     private final AtomicLong refused = new AtomicLong();
     private final Queue<String> failures = new ConcurrentLinkedQueue<>();
 
@@ -51,6 +60,11 @@ final class SoakClient implements Runnable {
 
     long tasks() {
         return tasks.get();
+    }
+
+    /** How many tasks more than {@link #tasks} there may have been. */
+    long groups() {
+        return groups.get();
     }
 
     long refused() {
@@ -82,7 +96,7 @@ final class SoakClient implements Runnable {
         try (Registration table = orchestrator.register("soak", clusters)) {
             for (int i = 0; i < SEARCHES_PER_TABLE; i++) {
                 try {
-                    CompletableFuture<?> future = random.nextInt(4) == 0 ? fanOut(table) : submit(table);
+                    CompletableFuture<?> future = any(table);
                     watch(future);
                     if (random.nextInt(10) == 0) {
                         future.cancel(false);
@@ -92,6 +106,16 @@ final class SoakClient implements Runnable {
                 }
             }
         }
+    }
+
+    private CompletableFuture<?> any(Registration table) {
+        return switch (random.nextInt(10)) {
+            case 0, 1 -> fanOut(table);
+            case 2, 3 -> steps(table);
+            case 4 -> shared(table);
+            case 5 -> maintenance(table);
+            default -> submit(table);
+        };
     }
 
     /** A future that completed twice would run its dependents twice; one that never does leaves a difference. */
@@ -127,6 +151,111 @@ final class SoakClient implements Runnable {
         };
         CompletableFuture<Integer> future = orchestrator.fanOut(parts, merger, options());
         tasks.addAndGet(parts.size());
+        return future;
+    }
+
+    /** A search of several slices. One that may wait for what never comes has a deadline. */
+    private CompletableFuture<?> steps(Registration table) {
+        int left = 1 + random.nextInt(5);
+        boolean mayWaitForEver = random.nextInt(10) == 0;
+        SubmitOptions options = mayWaitForEver
+                ? SubmitOptions.DEFAULT.withTimeout(Duration.ofMillis(1 + random.nextInt(5)))
+                : options();
+        CompletableFuture<Integer> future = orchestrator
+                .indexing()
+                .submitSteps(
+                        (query, context) -> step(table, left, mayWaitForEver, context),
+                        0,
+                        table.id(random.nextInt(table.clusters())),
+                        options);
+        tasks.incrementAndGet();
+        return future;
+    }
+
+    private Step<Integer, Integer> step(Registration table, int left, boolean mayWaitForEver, SearchContext context) {
+        context.touched(1, 10);
+        if (left == 0) {
+            return Step.done(0);
+        }
+        ThreadLocalRandom chance = ThreadLocalRandom.current();
+        Search<Integer, Integer> next = (query, then) -> step(table, left - 1, mayWaitForEver, then);
+        return switch (chance.nextInt(5)) {
+            case 0 -> new Step.Yield<>(next);
+            case 1, 2 -> new Step.Park<>(pending(mayWaitForEver), next);
+            case 3 -> {
+                List<Part<Integer, Integer>> parts = IntStream.range(0, table.clusters())
+                        .mapToObj(cluster -> new Part<>(search(table), chance.nextInt(1_000), table.id(cluster)))
+                        .toList();
+                tasks.addAndGet(parts.size());
+                yield new Step.Fork<Integer, Object, Integer, Integer>(
+                        parts, List.of(), null, (query, results, then) -> step(table, left - 1, mayWaitForEver, then));
+            }
+            default -> throw new IllegalStateException("step");
+        };
+    }
+
+    /** Completed at once, later, twice, with a failure, or never. */
+    private static Pending pending(boolean orNever) {
+        Pending pending = new Pending();
+        ThreadLocalRandom chance = ThreadLocalRandom.current();
+        switch (chance.nextInt(orNever ? 5 : 4)) {
+            case 0 -> pending.complete();
+            case 1 -> later(pending::complete);
+            case 2 -> {
+                later(pending::complete);
+                later(pending::complete);
+            }
+            case 3 -> later(() -> pending.completeExceptionally(new IllegalStateException("pending")));
+            default -> {}
+        }
+        return pending;
+    }
+
+    private static void later(Runnable completion) {
+        CompletableFuture.delayedExecutor(ThreadLocalRandom.current().nextInt(500), TimeUnit.MICROSECONDS)
+                .execute(completion);
+    }
+
+    /** A query of a batch queue that a few others wait in as well. */
+    private CompletableFuture<?> shared(Registration table) {
+        BatchQueue<Integer, Integer> queue = orchestrator
+                .indexing()
+                .batchQueue(table.id(random.nextInt(table.clusters())), (group, context) -> serve(group, context));
+        groups.addAndGet(4);
+        for (int i = 0; i < 3; i++) {
+            watch(orchestrator.indexing().submitShared(queue, random.nextInt(100), options()));
+        }
+        return orchestrator.indexing().submitShared(queue, random.nextInt(100), options());
+    }
+
+    private static Step<Group<Integer, Integer>, Boolean> serve(Group<Integer, Integer> group, SearchContext context) {
+        for (int i = 0; i < group.size(); i++) {
+            int query = group.query(i);
+            if (query < 10) {
+                group.fail(i, new IllegalStateException("query"));
+            } else if (query == 10) {
+                throw new IllegalStateException("group");
+            } else {
+                group.answer(i, query);
+            }
+        }
+        context.touched(group.size(), 100);
+        return ThreadLocalRandom.current().nextInt(4) == 0
+                ? new Step.Park<>(pending(false), (same, then) -> Step.done(true))
+                : Step.done(true);
+    }
+
+    private CompletableFuture<?> maintenance(Registration table) {
+        AtomicInteger left = new AtomicInteger(random.nextInt(20));
+        CompletableFuture<?> future = orchestrator
+                .indexing()
+                .maintenance(table.id(random.nextInt(table.clusters())), context -> {
+                    if (left.get() == 7) {
+                        throw new IllegalStateException("maintenance");
+                    }
+                    return left.decrementAndGet() > 0;
+                });
+        tasks.incrementAndGet();
         return future;
     }
 

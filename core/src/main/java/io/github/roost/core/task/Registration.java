@@ -97,7 +97,7 @@ public final class Registration implements AutoCloseable {
     }
 
     /**
-     * The domain that is the only home of a cluster now: {@link Orchestrator#homes} in the time of a few loads, so that a search
+     * The domain that is the only home of a cluster now: {@code Orchestrator.homes} in the time of a few loads, so that a search
      * that reads many clusters can give those at one home to one task. Means nothing once the table is closed.
      *
      * @param cluster from 0 to {@link #clusters()} exclusive
