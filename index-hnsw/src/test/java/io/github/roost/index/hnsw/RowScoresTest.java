@@ -1,6 +1,7 @@
 package io.github.roost.index.hnsw;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.github.jbellis.jvector.graph.ListRandomAccessVectorValues;
 import io.github.jbellis.jvector.graph.RandomAccessVectorValues;
@@ -28,9 +29,10 @@ class RowScoresTest {
             ScoreFunction expected = jvector.searchProviderFor(row).exactScoreFunction();
             for (int other = 0; other < ROWS.length; other++) {
                 float score = expected.similarityTo(other);
-                assertThat(search.similarityTo(other)).isEqualTo(score);
+                // The lanes of a sum are added in an order of the JVM's own, which changes when a method is compiled.
+                assertThat(search.similarityTo(other)).isCloseTo(score, withinPercentage(1e-4));
                 assertThat(scores.diversityScoreFunctionFor(row).similarityTo(other))
-                        .isEqualTo(score);
+                        .isCloseTo(score, withinPercentage(1e-4));
             }
         }
         assertThat(scores.approximateCentroid()).isEqualTo(jvector.approximateCentroid());
