@@ -99,7 +99,7 @@ class InsertBufferTest {
                 table.add(id, vector(random));
             }
             int toLists = rowsInLists(table) - ROWS;
-            assertThat(one.stats().workers().getFirst().waiting()).isEqualTo(1);
+            assertThat(one.stats().domains().getFirst().maintenance()).isEqualTo(1);
             busy.close();
             assertThat(toLists).isBetween(500, 999);
             one.runBatch("after the handing over", 1, piece -> {});

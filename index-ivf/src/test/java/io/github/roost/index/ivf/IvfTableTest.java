@@ -274,11 +274,12 @@ class IvfTableTest {
         float[][] rows = vectors(new Random(16), 50, 4);
         try (Orchestrator cramped = Orchestrator.builder()
                         .topology(TopologyReader.synthetic("pack:1 core:1 pu:1").read())
-                        .ringCapacity(1)
+                        .ringCapacity(2)
                         .build();
                 IvfTable table = IvfTable.builder().nlist(2).build(cramped, rows)) {
             BusyWorker busy = new BusyWorker(cramped, table);
             CompletableFuture<Neighbors> first = table.search(rows[3], 1, 1);
+            var _ = cramped.submit((none, context) -> 0, 0, table.registration().id(0));
             assertThatThrownBy(() -> table.search(rows[3], 50, 2)).isInstanceOf(RejectedSearchException.class);
             CompletableFuture<Neighbors> third = table.search(rows[3], 1, 1);
             assertThat(first).isNotDone();
