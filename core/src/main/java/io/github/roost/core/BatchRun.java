@@ -76,7 +76,7 @@ final class BatchRun {
         }
     }
 
-    /** Does one piece; false when none is left to begin. */
+    /** Does one piece, if one is left to begin; false when none is left then. */
     private boolean runNext() {
         int number = next.getAndIncrement();
         if (number >= pieces || done.isDone()) {
@@ -92,6 +92,6 @@ final class BatchRun {
         if (left.decrementAndGet() == 0) {
             done.complete(null);
         }
-        return true;
+        return next.get() < pieces;
     }
 }
