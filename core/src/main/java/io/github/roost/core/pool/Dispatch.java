@@ -138,10 +138,12 @@ public final class Dispatch {
             SharedQueue<?, ?> shared = (SharedQueue<?, ?>) queue;
             boolean empty = shared.isEmpty(priority);
             if (empty || shared.waiting() >= capacity) {
-                int worker = worker(shared.mappingId().slot(), mapping);
-                if (!empty || !hasRoom(worker, priority, capacity)) {
+                // Its dispatcher is asked once, when the task is placed: that costs the most, and takes a turn of round
+                // robin.
+                int home = mapping.home(shared.mappingId().slot(), 0);
+                if (!empty || !hasRoom(layout.workerIn(home, 0), priority, capacity)) {
                     places.release();
-                    return layout.domainOf(worker);
+                    return home;
                 }
             }
         }
