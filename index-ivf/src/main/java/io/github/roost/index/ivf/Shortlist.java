@@ -5,6 +5,7 @@ import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScoredRows;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.LongPredicate;
 import java.util.stream.IntStream;
@@ -144,15 +145,18 @@ final class Shortlist {
         most = 2L * Math.max(wanted, rows.size());
     }
 
-    /** Of the rows with the worst score drops those with the largest ids. */
+    /** Of the rows with the worst score drops those with the largest ids; of one that was met twice maybe one of the two. */
     private void dropTied() {
         long[] tied = IntStream.range(0, rows.size())
                 .filter(i -> rows.score(i) == bound())
                 .mapToLong(this::id)
                 .sorted()
                 .toArray();
-        long mostId = tied[tied.length - (rows.size() - wanted) - 1];
-        rows.keepIf(0, i -> rows.score(i) < bound() || id(i) <= mostId);
-        rows.truncate(wanted);
+        int stay = tied.length - (rows.size() - wanted);
+        long mostId = tied[stay - 1];
+        int[] ofMostId = {
+            (int) Arrays.stream(tied, 0, stay).filter(id -> id == mostId).count()
+        };
+        rows.keepIf(0, i -> rows.score(i) < bound() || id(i) < mostId || (id(i) == mostId && ofMostId[0]-- > 0));
     }
 }

@@ -125,16 +125,21 @@ class ListSearchTest {
                         table.searchFunction(10, NLIST).search(query, SearchContext.outside((nodes, bytes) -> {}));
                 awaitFree(three);
                 CountDownLatch release = new CountDownLatch(1);
-                SearchFunction<Integer, Boolean> keeping = (none, context) -> release.await(60, TimeUnit.SECONDS);
                 int busy = i % 4;
+                CountDownLatch begun = new CountDownLatch(busy);
+                SearchFunction<Integer, Boolean> keeping = (none, context) -> {
+                    begun.countDown();
+                    return release.await(60, TimeUnit.SECONDS);
+                };
                 for (int list = 0, found = 0; found < busy && list < NLIST; list++) {
                     if (table.registration().home(list) == found) {
                         var _ = three.submit(keeping, 0, table.registration().id(list));
                         found++;
                     }
                 }
+                assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue();
                 CompletableFuture<Neighbors> answer = table.search(query, 10, NLIST);
-                if (busy > 0) {
+                if (busy == 3) {
                     assertThat(answer).isNotDone();
                 }
                 release.countDown();
@@ -224,14 +229,26 @@ class ListSearchTest {
         return kept.builder().nlist(NLIST).build(orchestrator, gaussian(ROWS, new Random(7)));
     }
 
-    /** Until every worker has found out that it has nothing to do. */
+    /**
+     * Until every worker has found out that it has nothing to do: at several looks, since one that has just taken a last step of
+     * the build from where maintenance waits is neither there nor busy yet.
+     */
     private static void awaitFree(Orchestrator orchestrator) throws InterruptedException {
-        for (int domain = 0; domain < orchestrator.topology().domains().size(); domain++) {
-            int workers = orchestrator.topology().domains().get(domain).cores().size();
-            while (orchestrator.freeWorkers(domain) < workers) {
-                Thread.sleep(1);
-            }
+        for (int looks = 0; looks < 4; looks = isFree(orchestrator) ? looks + 1 : 0) {
+            Thread.sleep(5);
         }
+    }
+
+    private static boolean isFree(Orchestrator orchestrator) {
+        return IntStream.range(0, orchestrator.topology().domains().size())
+                .allMatch(domain -> orchestrator.stats().domains().get(domain).maintenance() == 0
+                        && orchestrator.freeWorkers(domain)
+                                == orchestrator
+                                        .topology()
+                                        .domains()
+                                        .get(domain)
+                                        .cores()
+                                        .size());
     }
 
     private static float[][] gaussian(int count, Random random) {

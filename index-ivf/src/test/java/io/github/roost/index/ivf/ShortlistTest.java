@@ -61,6 +61,27 @@ class ShortlistTest {
         }
     }
 
+    /** A row that is handed over while a search runs is met in the buffer and in its list, with the same score. */
+    @Test
+    void aRowThatIsMetTwicePushesOutNoBetterOne() {
+        Random random = new Random(9);
+        for (ScanKernel kernel : ScanKernels.available()) {
+            for (int trial = 0; trial < 200; trial++) {
+                int wanted = 1 + random.nextInt(12);
+                long[] ids = random.longs(16, 0, 10).toArray();
+                int[] scores = new int[ids.length];
+                Arrays.setAll(scores, i -> (int) (ids[i] * 7 % 5));
+                Shortlist shortlist = new Shortlist(kernel, wanted, null);
+                List<Row> rows = offer(shortlist, ids, 0, ids.length, scores);
+                shortlist.shrink();
+                rows.sort(Comparator.comparing(Row::score).thenComparing(Row::id));
+                assertThat(IntStream.range(0, shortlist.size()).mapToObj(shortlist::id))
+                        .containsExactlyInAnyOrderElementsOf(
+                                rows.stream().limit(wanted).map(Row::id).toList());
+            }
+        }
+    }
+
     /** Rows of one component, so that a score is what the component says. */
     private static List<Row> offer(Shortlist shortlist, long[] ids, int from, int to, int[] components) {
         ScalarCodec codec = new ScalarCodec(Metric.INNER_PRODUCT, new float[] {128}, new float[] {1}, null);

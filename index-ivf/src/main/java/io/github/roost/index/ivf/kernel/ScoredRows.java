@@ -81,11 +81,6 @@ public final class ScoredRows {
         size = kept;
     }
 
-    /** Drops all rows but the first {@code rows}. */
-    public void truncate(int rows) {
-        size = Math.min(size, rows);
-    }
-
     /** The arrays as kernels in C take them. */
     record Segments(MemorySegment scores, MemorySegment places) {}
 

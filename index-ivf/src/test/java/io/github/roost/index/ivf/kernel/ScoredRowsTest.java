@@ -138,11 +138,6 @@ class ScoredRowsTest {
         ScoredRows rows = rows(new float[] {1, 2, 3, 4, 5}, new long[] {1, 2, 3, 4, 5}, 5);
         rows.keepIf(1, i -> i % 2 == 0);
         assertThat(Arrays.copyOf(rows.places, rows.size())).containsExactly(1, 3, 5);
-        rows.truncate(4);
-        assertThat(rows.size()).isEqualTo(3);
-        rows.truncate(1);
-        assertThat(rows.size()).isEqualTo(1);
-        assertThat(rows.score(0)).isEqualTo(1);
     }
 
     private static ScoredRows rows(float[] scores, long[] places, int size) {
