@@ -122,7 +122,13 @@ final class Admission {
      * @param mappingId one of those of its parts; all have been checked to be of this orchestrator
      */
     <Q, R> CompletableFuture<R> fork(Step.Fork<Q, ?, ?, R> fork, Q query, MappingId mappingId, SubmitOptions options) {
-        return fork(fork, query, mappingId, options, dispatch::place, () -> {});
+        // Needs no memory: what is in it has been accepted.
+        TaskList held = new TaskList();
+        try {
+            return fork(fork, query, mappingId, options, held::add, () -> {});
+        } finally {
+            dispatch.place(held);
+        }
     }
 
     /**
@@ -139,21 +145,15 @@ final class Admission {
         try {
             for (Step.Fork<Q, ?, ?, R> fork : forks) {
                 try {
-                    answers.add(fork(fork, query, anyId(fork), options, held::add, () -> placeAll(held)));
+                    answers.add(fork(fork, query, anyId(fork), options, held::add, () -> dispatch.place(held)));
                 } catch (RejectedSearchException refused) {
                     answers.add(CompletableFuture.failedFuture(refused));
                 }
             }
         } finally {
-            placeAll(held);
+            dispatch.place(held);
         }
         return answers;
-    }
-
-    private void placeAll(TaskList held) {
-        for (Task task = held.poll(); task != null; task = held.poll()) {
-            dispatch.place(task);
-        }
     }
 
     /** A mapping id of one of the parts, of which there is at least one. */
@@ -164,7 +164,7 @@ final class Admission {
     }
 
     /**
-     * @param place puts a task for which no place is reserved
+     * @param place keeps a task for which no place is reserved, to be placed once all are made
      * @param beforeWait called before the submitter waits for room
      */
     private <Q, R> CompletableFuture<R> fork(

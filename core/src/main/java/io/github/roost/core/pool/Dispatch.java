@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * belongs to a request that has been accepted is never refused: where all rings are full it waits in a list. Thread-safe.
  */
 public final class Dispatch {
+    private static final int NOWHERE = -1;
+
     private final WorkerPool pool;
     private final WorkerLayout layout;
     private final Dispatcher dispatcher;
@@ -52,12 +54,29 @@ public final class Dispatch {
         return tickets.getAsLong();
     }
 
-    /** Puts a task into the ring of a worker, or of another of its domain; false where all are full. */
+    /** Puts a task into the ring of a worker, or of another of its domain, and wakes who is to run it; false where all are full. */
     public boolean offer(int preferred, Task task) {
-        if (pool.offer(preferred, task.priority(), task)) {
-            return true;
+        int worker = put(preferred, task);
+        if (worker == NOWHERE) {
+            return false;
         }
-        return tryOthers(preferred, worker -> pool.offer(worker, task.priority(), task));
+        pool.added(worker);
+        return true;
+    }
+
+    /** Puts a task into the ring of a worker, or of another of its domain, whose number it returns. */
+    private int put(int preferred, Task task) {
+        if (pool.tryPut(preferred, task.priority(), task)) {
+            return preferred;
+        }
+        int domain = layout.domainOf(preferred);
+        for (int i = 0; i < layout.workersIn(domain); i++) {
+            int worker = layout.workerIn(domain, i);
+            if (worker != preferred && pool.tryPut(worker, task.priority(), task)) {
+                return worker;
+            }
+        }
+        return NOWHERE;
     }
 
     /** Whether a worker, or another of its domain, has room in its ring now. */
@@ -84,20 +103,58 @@ public final class Dispatch {
         return false;
     }
 
-    /** Puts a task of an accepted request into a ring, or where these are full into a worker's list. */
-    public void place(Task task) {
+    /**
+     * Puts tasks of accepted requests into rings, or where these are full into workers' lists, and then wakes who is to run
+     * them: a worker that wakes up may take the core of who places the rest.
+     */
+    public void place(TaskList held) {
+        long[] woken = workerSet();
+        for (Task task = held.poll(); task != null; task = held.poll()) {
+            place(task, woken);
+        }
+        if (woken != null) {
+            for (int i = 0; i < woken.length; i++) {
+                for (long left = woken[i]; left != 0; left &= left - 1) {
+                    pool.added(i * Long.SIZE + Long.numberOfTrailingZeros(left));
+                }
+            }
+        }
+    }
+
+    /** For the numbers of all workers; null where there is no memory: then each is woken at once. */
+    private long @Nullable [] workerSet() {
         try {
             Faults.point();
-            int worker = worker(task.slot(), task.epoch().mapping());
+            return new long[(layout.workers() + Long.SIZE - 1) / Long.SIZE];
+        } catch (OutOfMemoryError | StackOverflowError struck) {
+            return null;
+        }
+    }
+
+    private void place(Task task, long @Nullable [] woken) {
+        try {
+            Faults.point();
+            int preferred = worker(task.slot(), task.epoch().mapping());
             pool.submitted(task);
-            if (!offer(worker, task) && task.claim()) {
-                pool.worker(worker).resume(task);
+            int worker = put(preferred, task);
+            if (worker != NOWHERE) {
+                wakeLater(worker, woken);
+            } else if (task.claim()) {
+                pool.worker(preferred).resume(task);
             }
         } catch (OutOfMemoryError | StackOverflowError struck) {
             // It is accepted, and whoever holds others to be placed goes on with these.
             if (task.claim()) {
                 pool.worker(0).resume(task);
             }
+        }
+    }
+
+    private void wakeLater(int worker, long @Nullable [] woken) {
+        if (woken == null) {
+            pool.added(worker);
+        } else {
+            woken[worker / Long.SIZE] |= 1L << worker;
         }
     }
 
@@ -153,7 +210,9 @@ public final class Dispatch {
     /** Has a task go on in parts, for which no place is reserved. Called by its owner, who no longer is when this returns. */
     void fork(Stepper task, Step.Fork<?, ?, ?, ?> fork, Consumer<Task> goesOn) {
         requireOpen(task.epoch(), fork);
-        begin(task, fork, null, this::place, goesOn);
+        TaskList held = new TaskList();
+        begin(task, fork, null, held::add, goesOn);
+        place(held);
     }
 
     private static void requireOpen(Epoch epoch, Step.Fork<?, ?, ?, ?> fork) {
@@ -178,7 +237,7 @@ public final class Dispatch {
      * find that out, the others are counted off here. Where this throws, nothing has begun, and the task is its owner's still.
      *
      * @param places where those are reserved; null for none
-     * @param elsewhere puts or runs those for which none is
+     * @param elsewhere keeps those for which none is, to be placed when this returns, or runs them
      * @param goesOn told the task where no part is left
      */
     public void begin(
@@ -233,6 +292,7 @@ public final class Dispatch {
             tell(task, failure);
         }
         if (places != null) {
+            places.wake();
             places.release();
         }
         join.countOff(1 + count - begun, goesOn);

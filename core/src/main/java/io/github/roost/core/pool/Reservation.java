@@ -12,6 +12,8 @@ public final class Reservation {
     private final long[] places;
     /** Fills places that are given back: made before the first of them is reserved, and never used for later ones. */
     private Ring.@Nullable Hole hole;
+    /** Tasks were put for the first so many parts. */
+    private int wakeable;
 
     /** @param size how many places are wanted at most */
     public Reservation(WorkerPool pool, Priority priority, int size) {
@@ -53,10 +55,21 @@ public final class Reservation {
         return index < places.length && places[index] != Ring.FULL;
     }
 
-    /** Puts a part's task into its place. */
+    /** Puts a part's task into its place; {@link #wake} follows. */
     void put(int index, Task task) {
         long place = places[index];
         places[index] = Ring.FULL;
         pool.put(workers[index], priority, place, task);
+        wakeable = index + 1;
+    }
+
+    /**
+     * Wakes those who are to run what was put, once all was: a worker that wakes up may take the core of who puts the rest,
+     * and would find places that are reserved and not filled. Throws nothing.
+     */
+    void wake() {
+        for (int index = 0; index < wakeable; index++) {
+            pool.added(workers[index]);
+        }
     }
 }

@@ -40,6 +40,8 @@ final class Runner implements Runnable {
     private static final long WORK_PER_YIELD = 4;
     /** How long a worker sleeps that could not tell a task of its failure, before it tries again. */
     private static final long UNANSWERED_PAUSE_NANOS = 1_000_000;
+    /** Looks of some 100 ns each; to leave the core costs several times that, if nobody wants it. */
+    private static final int LOOKS_PER_YIELD = 16;
     /** Maintenance that is due at once at most, however long none ran. */
     private static final double MOST_CREDIT_NANOS = 1_000_000;
 
@@ -295,7 +297,7 @@ final class Runner implements Runnable {
             found = takeOwned(pool.maintenance(worker.domain).poll()) || stealing.gated() != null;
             if (!found) {
                 if (looksAgain(looks)) {
-                    Thread.onSpinWait();
+                    spin(looks);
                 } else {
                     park();
                 }
@@ -304,6 +306,16 @@ final class Runner implements Runnable {
         }
         endIdle();
         return found;
+    }
+
+    /** Callers share the cores: who looks in vain must not keep the core from one that is about to submit. */
+    @SuppressWarnings("ThreadPriorityCheck")
+    private static void spin(int looks) {
+        if (looks % LOOKS_PER_YIELD == 0) {
+            Thread.yield();
+        } else {
+            Thread.onSpinWait();
+        }
     }
 
     /** Asks the strategy, unless it has failed: a fresh thread would ask it the same. */
@@ -322,12 +334,16 @@ final class Runner implements Runnable {
         shard.idleEnds();
     }
 
+    @SuppressWarnings("ThreadPriorityCheck") // to leave the core to whoever wants it is the purpose
     private void park() {
         batchSlice.end();
         shard.parkBegins();
         try {
             worker.laysDown();
-            if (!mayTakeSomething() && worker.sources.armed(this)) {
+            if (mayTakeSomething()) {
+                // What is seen and could not be taken another thread is about to put or to take: maybe on this core.
+                Thread.yield();
+            } else if (worker.sources.armed(this)) {
                 sleep();
             }
         } finally {

@@ -131,14 +131,22 @@ public final class WorkerPool {
     // ---- Putting tasks, and waking who is to run them.
 
     /** Puts a task into a worker's ring and wakes a worker that should run it; false when the ring is full. */
-    public boolean offer(int worker, Priority priority, Task task) {
+    boolean offer(int worker, Priority priority, Task task) {
+        boolean put = tryPut(worker, priority, task);
+        if (put) {
+            added(worker);
+        }
+        return put;
+    }
+
+    /** Puts a task into a worker's ring; false when that is full. {@link #added(int)} follows. */
+    boolean tryPut(int worker, Priority priority, Task task) {
         Ring ring = workers[worker].ring(priority);
         long place = ring.reserve();
         if (place == Ring.FULL) {
             return false;
         }
         ring.put(place, task);
-        added(workers[worker]);
         return true;
     }
 
@@ -152,9 +160,13 @@ public final class WorkerPool {
         workers[worker].ring(priority).release(place, hole);
     }
 
-    /** Puts a task into a reserved place and wakes a worker that should run it. */
+    /** Puts a task into a reserved place. {@link #added(int)} follows. */
     void put(int worker, Priority priority, long place, Task task) {
         workers[worker].ring(priority).put(place, task);
+    }
+
+    /** Wakes who is to run the tasks that were put into a worker's ring, as {@link #added(Worker)}. */
+    void added(int worker) {
         added(workers[worker]);
     }
 
@@ -169,9 +181,11 @@ public final class WorkerPool {
                 // Whoever terminated the pool may have given up waiting for this task.
                 failWaiting();
             }
-            if (target.isParked()) {
+            boolean wasParked = target.isParked();
+            if (wasParked) {
                 wakeTarget(target);
-            } else if (mayNeedHelp(target) && target.isRunning()) {
+            }
+            if (mayNeedHelp(target) && (wasParked ? target.waiting() > 1 : target.isRunning())) {
                 wakeHelper(target);
             }
         } catch (Throwable struck) {
