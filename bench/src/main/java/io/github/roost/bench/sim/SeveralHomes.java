@@ -7,7 +7,7 @@ import java.util.Comparator;
 import java.util.stream.IntStream;
 
 /**
- * Algorithm 1 with one thing added: an item hotter than a domain's fair share is cut into pieces of that share or less,
+ * Longest first with one thing added: an item hotter than a domain's fair share is cut into pieces of that share or less,
  * each with a home of its own. To see what that alone brings. Stateless.
  */
 final class SeveralHomes implements MappingPolicy {

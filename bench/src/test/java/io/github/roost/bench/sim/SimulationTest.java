@@ -19,6 +19,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SimulationTest {
@@ -89,10 +90,14 @@ class SimulationTest {
         assertThat(home.perSecond()).isGreaterThan(1.2 * scattered.perSecond());
     }
 
+    /**
+     * Tables that fit their home, or are scattered. Tables a little larger than their home are in its cache or not by the order
+     * of searches, which a sample changes.
+     */
     @ParameterizedTest
-    @ValueSource(strings = {"v0", "v2-gated"})
-    void aSampleOfTheNodesTellsTheSame(String policy) throws IOException {
-        Traces traces = sweeps(8, 12 << 10);
+    @CsvSource({"v0, 8", "v2-gated, 4"})
+    void aSampleOfTheNodesTellsTheSame(String policy, int tables) throws IOException {
+        Traces traces = sweeps(tables, 12 << 10);
         Parameters.Machine machine = PARAMETERS.machine("genoa").withDomains(2);
         SimResult all = run(traces, machine, policy);
         SimResult sampled = run(traces, machine, policy, 4);

@@ -1,14 +1,12 @@
 package io.github.roost.core.mapping;
 
 import java.util.Arrays;
-import java.util.Comparator;
-import java.util.stream.IntStream;
 
 /**
  * Algorithm 1 of the paper (Huang et al., "CCD-Level and Load-Aware Thread Orchestration for In-Memory Vector ANNS on
- * Multi-Core CPUs", 2026): items by traffic descending, each to the domain with the least load so far, so that cold
- * items fill up beside hot ones. Ties: items by id ascending, domains by index ascending. It is the longest processing
- * time rule of multiprocessor scheduling (Graham, SIAM J. Appl. Math. 17(2), 1969). Stateless.
+ * Multi-Core CPUs", 2026): the hottest item left goes to the least loaded domain, and the coldest item left joins it there if
+ * both fit under the mean load of all domains. Ties: items by traffic descending, then id ascending; domains by load
+ * ascending, then index ascending. Compared exactly, in whole numbers. Stateless.
  */
 public final class HotColdPairing implements MappingPolicy {
     /** Stateless: one serves all. */
@@ -27,66 +25,24 @@ public final class HotColdPairing implements MappingPolicy {
      * @return one domain an item, in the order of the items
      */
     public static int[] assign(long[] traffic, int domains) {
-        if (domains < 1) {
-            throw new IllegalArgumentException("domains must be at least 1, got " + domains);
-        }
-        checkTraffic(traffic);
-        return assign(traffic, hottestFirst(traffic), domains);
-    }
-
-    /** {@link #assign(long[], int)} of items that have been ordered already. */
-    static int[] assign(long[] traffic, int[] hottestFirst, int domains) {
-        // With more domains than items the later domains stay empty.
-        long[] loads = new long[Math.min(domains, Math.max(1, traffic.length))];
+        LongestFirst.requireValid(traffic, domains);
+        int[] order = LongestFirst.hottestFirst(traffic);
+        // Loads are whole numbers: one is at most the mean if it is at most the mean rounded down.
+        long mean = Arrays.stream(traffic).sum() / domains;
+        long[] loads = LongestFirst.noLoads(traffic.length, domains);
         int[] homes = new int[traffic.length];
-        for (int item : hottestFirst) {
-            int least = 0;
-            for (int domain = 1; domain < loads.length; domain++) {
-                least = loads[domain] < loads[least] ? domain : least;
+        int coldest = order.length - 1;
+        for (int hottest = 0; hottest <= coldest; hottest++) {
+            int home = LongestFirst.leastLoaded(loads);
+            homes[order[hottest]] = home;
+            loads[home] += traffic[order[hottest]];
+            long room = Math.max(0, mean - loads[home]);
+            if (hottest < coldest && traffic[order[coldest]] <= room) {
+                homes[order[coldest]] = home;
+                loads[home] += traffic[order[coldest]];
+                coldest--;
             }
-            homes[item] = least;
-            loads[least] += traffic[item];
         }
         return homes;
-    }
-
-    private static void checkTraffic(long[] traffic) {
-        long sum = 0;
-        for (int item = 0; item < traffic.length; item++) {
-            if (traffic[item] < 0) {
-                throw new IllegalArgumentException(
-                        "traffic of item " + item + " must not be negative, got " + traffic[item]);
-            }
-            sum += traffic[item];
-            if (sum < 0) {
-                throw new IllegalArgumentException("the sum of all traffic must be below 2^63, passed it at item "
-                        + item + " with " + traffic[item]);
-            }
-        }
-    }
-
-    /** Items by traffic descending, then id ascending. */
-    static int[] hottestFirst(long[] traffic) {
-        long hottest = Arrays.stream(traffic).max().orElse(0);
-        int idBits = Integer.SIZE - Integer.numberOfLeadingZeros(Math.max(1, traffic.length - 1));
-        int trafficBits = Long.SIZE - Long.numberOfLeadingZeros(hottest);
-        if (idBits + trafficBits >= Long.SIZE) {
-            return IntStream.range(0, traffic.length)
-                    .boxed()
-                    .sorted(Comparator.comparingLong((Integer item) -> -traffic[item]))
-                    .mapToInt(Integer::intValue)
-                    .toArray();
-        }
-        // Both keys in one long: sorting primitives is what keeps 131,072 ids within a few milliseconds.
-        long[] keys = new long[traffic.length];
-        for (int item = 0; item < keys.length; item++) {
-            keys[item] = (hottest - traffic[item]) << idBits | item;
-        }
-        Arrays.sort(keys);
-        int[] order = new int[keys.length];
-        for (int i = 0; i < order.length; i++) {
-            order[i] = (int) (keys[i] & ((1L << idBits) - 1));
-        }
-        return order;
     }
 }

@@ -9,15 +9,15 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The default policy, beyond the paper's Algorithm 1 in two ways. An item hotter than one domain's fair share is cut
+ * The default policy, beyond the paper's {@link HotColdPairing} in two ways. An item hotter than one domain's fair share is cut
  * into equal pieces of that share or less, each with a home of its own. And items stay where they are unless moving them pays: pieces
  * leave only domains above a target, as few bytes as suffice, where the target is a little above the largest domain load
- * that {@link HotColdPairing} would give. Where that finds no way to the target, a fresh placement is taken with its
+ * that {@link LongestFirst} would give. Where that finds no way to the target, a fresh placement is taken with its
  * domains renamed so that most traffic stays.
  */
 public final class StayingPairing implements MappingPolicy {
-    /** How far above Algorithm 1's largest domain load a mapping may stay: what a search still bears, 5 % at most. */
-    private static final double ABOVE_ALGORITHM_1 = 1.049;
+    /** How far above the largest domain load of {@link LongestFirst} a mapping may stay: what a search still bears, 5 % at most. */
+    private static final double ABOVE_LONGEST_FIRST = 1.049;
     /** How far above the best placement of the pieces it may stay; every further per cent of balance moves much more. */
     private static final double ABOVE_FRESH = 1.4;
     /** An item gives up a home only below this part of the traffic that earned it: else it would flap about the line. */
@@ -33,20 +33,20 @@ public final class StayingPairing implements MappingPolicy {
         }
         int domains = current.domains();
         Pieces whole = Pieces.whole(current, traffic);
-        int[] algorithm1 = HotColdPairing.assign(traffic, whole.hottestFirst, domains);
+        int[] longestFirst = LongestFirst.assign(traffic, whole.hottestFirst, domains);
         Pieces pieces = Pieces.cut(current, traffic, whole);
-        int[] fresh = pieces == whole ? algorithm1 : pieces.hottestToLeastLoaded(domains);
-        double algorithm1Load = largest(whole.loads(algorithm1, domains));
+        int[] fresh = pieces == whole ? longestFirst : pieces.hottestToLeastLoaded(domains);
+        double longestFirstLoad = largest(whole.loads(longestFirst, domains));
         double freshLoad = largest(pieces.loads(fresh, domains));
-        double target = Math.min(algorithm1Load * ABOVE_ALGORITHM_1, freshLoad * ABOVE_FRESH);
+        double target = Math.min(longestFirstLoad * ABOVE_LONGEST_FIRST, freshLoad * ABOVE_FRESH);
 
         int[] relieved = pieces.relieve(domains, target);
         if (relieved != null) {
             return pieces.mapping(current, relieved);
         }
-        return freshLoad <= algorithm1Load * ABOVE_ALGORITHM_1
+        return freshLoad <= longestFirstLoad * ABOVE_LONGEST_FIRST
                 ? pieces.mapping(current, pieces.renamed(fresh, domains))
-                : whole.mapping(current, whole.renamed(algorithm1, domains));
+                : whole.mapping(current, whole.renamed(longestFirst, domains));
     }
 
     private static long largest(long[] loads) {
@@ -74,7 +74,7 @@ public final class StayingPairing implements MappingPolicy {
         }
 
         static Pieces whole(Mapping current, long[] traffic) {
-            return of(current, traffic, HotColdPairing.hottestFirst(traffic), item -> 1);
+            return of(current, traffic, LongestFirst.hottestFirst(traffic), item -> 1);
         }
 
         /** The pieces of the items, which are {@code whole} where nothing is to be cut. */
@@ -144,7 +144,7 @@ public final class StayingPairing implements MappingPolicy {
             return loads;
         }
 
-        /** Algorithm 1's rule, with the pieces of one item kept apart. */
+        /** The rule of {@link LongestFirst}, with the pieces of one item kept apart. */
         int[] hottestToLeastLoaded(int domains) {
             int[] placement = new int[traffic.length];
             Arrays.fill(placement, -1);

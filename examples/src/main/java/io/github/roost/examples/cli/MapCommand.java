@@ -1,23 +1,31 @@
 package io.github.roost.examples.cli;
 
 import io.github.roost.core.mapping.HotColdPairing;
+import io.github.roost.core.mapping.LongestFirst;
+import io.github.roost.core.mapping.Mapping;
+import io.github.roost.core.mapping.StayingPairing;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost map}: Algorithm 1 on a list from standard input. */
+/** {@code roost map}: Algorithm 1, or another policy, on a list from standard input. */
 @Command(
         name = "map",
         description = {
-            "Gives each item of standard input a cache domain: hottest item first, each to the domain with the least"
-                    + " traffic so far. Equal traffic: the smaller id first; equal loads: the smaller domain.",
+            "Gives each item of standard input a cache domain, by the paper's Algorithm 1: the hottest item left goes to"
+                    + " the domain with the least traffic so far, and the coldest item left joins it if both fit under the"
+                    + " mean. Equal traffic: the smaller id is the hotter; equal loads: the smaller domain.",
             "Standard input: one \"id traffic\" a line, non-negative integers. Standard output: one \"id domain\" a"
-                    + " line, in input order."
+                    + " line, in input order; several domains, separated by commas, of an item that has several homes."
         })
 final class MapCommand implements Callable<Integer> {
+    /** As many loads as it keeps. */
+    private static final int MOST_DOMAINS_TO_STAY = 4_096;
+
     private final Streams streams;
 
     @Mixin
@@ -29,6 +37,17 @@ final class MapCommand implements Callable<Integer> {
             paramLabel = "M",
             description = "Number of cache domains, at least 1.")
     private int domains;
+
+    @Option(
+            names = "--policy",
+            paramLabel = "NAME",
+            defaultValue = "pairing",
+            description = {
+                "How: pairing (the default), Algorithm 1; longest-first, each item to the least loaded domain, without"
+                        + " pairs; staying, what an orchestrator does by default, which cuts items that are hotter than"
+                        + " a domain's share, and here begins with items spread evenly in the order of their ids."
+            })
+    private String policy = "pairing";
 
     MapCommand(Streams streams) {
         this.streams = streams;
@@ -45,19 +64,43 @@ final class MapCommand implements Callable<Integer> {
         for (int rank = 0; rank < byId.length; rank++) {
             traffic[rank] = items.traffic(byId[rank]);
         }
-        int[] domainByRank = HotColdPairing.assign(traffic, domains);
-        int[] domainOf = new int[byId.length];
+        Mapping mapping = map(traffic);
+        int[] rankOf = new int[byId.length];
         for (int rank = 0; rank < byId.length; rank++) {
-            domainOf[byId[rank]] = domainByRank[rank];
+            rankOf[byId[rank]] = rank;
         }
-        print(items, domainOf);
+        print(items, rankOf, mapping);
         return 0;
     }
 
-    private void print(TrafficList items, int[] domainOf) {
-        StringBuilder lines = new StringBuilder(16 * domainOf.length);
-        for (int item = 0; item < domainOf.length; item++) {
-            lines.append(items.id(item)).append(' ').append(domainOf[item]).append('\n');
+    private Mapping map(long[] traffic) {
+        return switch (policy) {
+            case "pairing" -> Mapping.of(domains, HotColdPairing.assign(traffic, domains));
+            case "longest-first" -> Mapping.of(domains, LongestFirst.assign(traffic, domains));
+            case "staying" -> {
+                if (domains > MOST_DOMAINS_TO_STAY) {
+                    throw new CommandFailure("--domains must be at most " + MOST_DOMAINS_TO_STAY
+                            + " with --policy staying, got " + domains);
+                }
+                int[] even = new int[traffic.length];
+                Arrays.setAll(even, rank -> rank % domains);
+                yield new StayingPairing().next(Mapping.of(domains, even), traffic);
+            }
+            default ->
+                throw new CommandFailure("--policy must be pairing, longest-first or staying, got \"" + policy + "\"");
+        };
+    }
+
+    private void print(TrafficList items, int[] rankOf, Mapping mapping) {
+        StringBuilder lines = new StringBuilder(16 * rankOf.length);
+        for (int item = 0; item < rankOf.length; item++) {
+            lines.append(items.id(item));
+            char separator = ' ';
+            for (int home = 0; home < mapping.homeCount(rankOf[item]); home++) {
+                lines.append(separator).append(mapping.home(rankOf[item], home));
+                separator = ',';
+            }
+            lines.append('\n');
         }
         byte[] bytes = lines.toString().getBytes(StandardCharsets.US_ASCII);
         streams.out().write(bytes, 0, bytes.length);

@@ -15,13 +15,42 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class MapCommandTest {
     @Test
-    void theHottestGoToTheLeastLoadedDomainAndOutputIsInInputOrder() {
-        // By hand: 9 -> 0, 7 -> 1, 5 -> 1 (12), 4 -> 0 (13), 1 -> 1 (13), 1 -> 0 by the smaller id first.
+    void theHottestAreEachPairedWithTheColdestAndOutputIsInInputOrder() {
+        // By hand, mean 13.5: 9 -> 0 with 1 of id 60 (10), 7 -> 1 with 1 of id 10 (8), 5 -> 1 (13), 4 -> 0.
         CommandRun run = CommandRun.withInput("10 1\n20 9\n30 7\n40 5\n50 4\n60 1\n", "map", "--domains", 2);
 
         assertThat(run.err()).isEmpty();
         assertThat(run.status()).isZero();
         assertThat(run.out()).isEqualTo("10 1\n20 0\n30 1\n40 1\n50 0\n60 0\n");
+    }
+
+    @Test
+    void otherPoliciesAreToBeNamed() {
+        String input = "1 10\n2 20\n3 30\n4 40\n5 50\n";
+        // Mean 75. 50 -> 0 with 10, 40 -> 1 with 20, both hold 60: 30 -> 0.
+        assertThat(CommandRun.withInput(input, "map", "--domains", 2).out()).isEqualTo("1 0\n2 1\n3 0\n4 1\n5 0\n");
+        // 50 -> 0, 40 -> 1, 30 -> 1 (70), 20 -> 0 (70), 10 -> 0.
+        assertThat(CommandRun.withInput(input, "map", "--domains", 2, "--policy", "longest-first")
+                        .out())
+                .isEqualTo("1 0\n2 0\n3 1\n4 1\n5 0\n");
+        // An item hotter than a fair share has a home in each.
+        assertThat(CommandRun.withInput("1 100\n2 1\n3 1\n", "map", "--domains", 2, "--policy", "staying")
+                        .out()
+                        .lines()
+                        .findFirst()
+                        .orElseThrow())
+                .isIn("1 0,1", "1 1,0");
+    }
+
+    @Test
+    void aPolicyThatThereIsNotIsNamed() {
+        CommandRun run = CommandRun.withInput("1 1\n", "map", "--domains", 2, "--policy", "hot");
+        assertThat(run.status()).isEqualTo(1);
+        assertThat(run.out()).isEmpty();
+        assertThat(run.err()).contains("--policy must be pairing, longest-first or staying, got \"hot\"");
+        assertThat(CommandRun.withInput("1 1\n", "map", "--domains", 5_000, "--policy", "staying")
+                        .err())
+                .contains("--domains must be at most 4096 with --policy staying, got 5000");
     }
 
     @Test
@@ -35,7 +64,7 @@ class MapCommandTest {
     void blanksTabsBlankLinesAndCarriageReturnsSeparate() {
         CommandRun run = CommandRun.withInput("\n  1\t3 \r\n\r\n2   0\r\n3 007", "map", "--domains", 2);
 
-        assertThat(run.out()).isEqualTo("1 1\n2 1\n3 0\n");
+        assertThat(run.out()).isEqualTo("1 1\n2 0\n3 0\n");
     }
 
     @Test
