@@ -66,7 +66,7 @@ final class Runner implements Runnable {
     private final WorkerCounters counters;
     private final WorkerThread thread;
     private final @Nullable Runner replaced;
-    private final BatchSlice batchSlice = new BatchSlice();
+    private final WorkerTimeSlice timeSlice = new WorkerTimeSlice();
     private final Progress progress = new Progress();
     private final Frame bottom = new Frame(null, 1);
     /** Made once: what follows a task must not need memory. */
@@ -134,17 +134,14 @@ final class Runner implements Runnable {
                 if (!pinned) {
                     pinned = true;
                     worker.pinned(pool.pin(worker));
+                    timeSlice.begin();
                 }
                 loop();
             } catch (Throwable unexpected) {
                 recover(unexpected);
             }
         }
-        try {
-            batchSlice.end();
-        } finally {
-            pool.ended(this);
-        }
+        pool.ended(this);
     }
 
     private boolean goesOn() {
@@ -228,7 +225,7 @@ final class Runner implements Runnable {
             if (take(worker.batch.poll())) {
                 return true;
             }
-            batchSlice.end();
+            timeSlice.batchEnds();
         }
         if (take(worker.interactive.poll())) {
             progress.interactiveSinceBatch++;
@@ -336,7 +333,7 @@ final class Runner implements Runnable {
 
     @SuppressWarnings("ThreadPriorityCheck") // to leave the core to whoever wants it is the purpose
     private void park() {
-        batchSlice.end();
+        timeSlice.batchEnds();
         shard.parkBegins();
         try {
             worker.laysDown();
@@ -722,7 +719,7 @@ final class Runner implements Runnable {
         if (progress.givesWay) {
             return;
         }
-        batchSlice.begin();
+        timeSlice.batchBegins();
         boolean ran = runInteractive();
         long left = System.nanoTime();
         if (left - progress.yieldsAt >= 0) {

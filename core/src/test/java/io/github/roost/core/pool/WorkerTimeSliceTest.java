@@ -19,12 +19,24 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(30)
-class BatchSliceTest {
-    private final long usual = TimeSlice.nanos();
+class WorkerTimeSliceTest {
+    private final long others = TimeSlice.nanos();
+    private final long usual = WorkerTimeSlice.ofSearches(others);
 
     @BeforeEach
     void onLinuxThatHasSlices() {
-        assumeThat(usual).as("slices, Linux 6.12 and later").isBetween(1L, BatchSlice.NANOS - 1);
+        assumeThat(others)
+                .as("slices, Linux 6.12 and later")
+                .isBetween(TimeSlice.SHORTEST_NANOS + 1, WorkerTimeSlice.BATCH_NANOS - 1);
+    }
+
+    @Test
+    void aWorkerHasAShorterSliceThanItsCallers() {
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
+            assertThat(sliceOf(orchestrator, orchestrator.register("table").id()))
+                    .isEqualTo(usual)
+                    .isLessThan(others);
+        }
     }
 
     @Test
@@ -33,7 +45,7 @@ class BatchSliceTest {
             MappingId id = orchestrator.register("table").id();
             AtomicLong slice = new AtomicLong();
             orchestrator.runBatch("work", 1, piece -> slice.set(TimeSlice.nanos()));
-            assertThat(slice).hasValue(BatchSlice.NANOS);
+            assertThat(slice).hasValue(WorkerTimeSlice.BATCH_NANOS);
             // As few searches as cannot end it otherwise.
             int looks = 0;
             do {
@@ -71,9 +83,10 @@ class BatchSliceTest {
                 .hasSize(3 * perBatchTask)
                 .startsWith(usual)
                 .endsWith(usual)
-                .contains(BatchSlice.NANOS);
-        assertThat(slices.indexOf(BatchSlice.NANOS)).isGreaterThan(0);
-        assertThat(slices.stream().filter(slice -> slice == BatchSlice.NANOS)).hasSizeBetween(1, perBatchTask);
+                .contains(WorkerTimeSlice.BATCH_NANOS);
+        assertThat(slices.indexOf(WorkerTimeSlice.BATCH_NANOS)).isGreaterThan(0);
+        assertThat(slices.stream().filter(slice -> slice == WorkerTimeSlice.BATCH_NANOS))
+                .hasSizeBetween(1, perBatchTask);
     }
 
     private static long sliceOf(Orchestrator orchestrator, MappingId id) {
