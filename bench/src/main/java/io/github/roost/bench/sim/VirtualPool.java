@@ -3,6 +3,7 @@ package io.github.roost.bench.sim;
 import io.github.roost.core.dispatch.Backlog;
 import io.github.roost.core.dispatch.CrossDomainGate;
 import io.github.roost.core.dispatch.Dispatcher;
+import io.github.roost.core.dispatch.LoadView;
 import io.github.roost.core.dispatch.SchedulingPolicy;
 import io.github.roost.core.dispatch.SchedulingPolicy.Reach;
 import io.github.roost.core.dispatch.StealOrder;
@@ -44,6 +45,7 @@ final class VirtualPool {
     private final Clock clock;
     private final double wakeNanos;
     private final Dispatcher dispatcher;
+    private final LoadView loads = new Loads();
     private final SplittableRandom random;
     private final WakePolicy.Domains domains = new SeenDomains();
     private final WakePolicy wakes;
@@ -113,13 +115,32 @@ final class VirtualPool {
     /** Puts a task into the ring of the worker that the dispatcher chooses, and wakes one who may run it. */
     void submit(VirtualTask task, Mapping mapping) {
         long ticket = scheduling.usesHomes() ? random.nextLong() : roundRobin++;
-        int target = dispatcher.worker(task.slot, mapping, this::load, ticket);
+        int target = dispatcher.worker(task.slot, mapping, loads, ticket);
         rings.get(target).add(task);
         waitingIn[layout.domainOf(target)]++;
         if (sleeps[target]) {
             wake(target);
         } else if (mayNeedHelp(target) && running[target]) {
             wakeHelper(target);
+        }
+    }
+
+    /** How loaded the workers are, as the dispatcher sees it. */
+    private final class Loads implements LoadView {
+        @Override
+        public int load(int worker) {
+            return VirtualPool.this.load(worker);
+        }
+
+        @Override
+        public boolean noneAsleepBeside(int worker) {
+            int shard = layout.shardOf(worker);
+            for (int i = 0; i < layout.workersInShard(shard); i++) {
+                if (sleeps[layout.workerInShard(shard, i)]) {
+                    return false;
+                }
+            }
+            return true;
         }
     }
 

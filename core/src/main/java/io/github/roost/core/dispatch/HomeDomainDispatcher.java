@@ -5,7 +5,9 @@ import io.github.roost.core.mapping.Mapping;
 /**
  * The dispatch of V2: a worker of the mapping id's home domain. Inside the domain a mapping id keeps to one worker, so
  * that its data stay in that core's private cache, unless a second worker drawn at random is less loaded (the power of
- * two choices: Mitzenmacher, IEEE TPDS 12(10), 2001). Of several homes the least loaded of two drawn at random is taken.
+ * two choices: Mitzenmacher, IEEE TPDS 12(10), 2001). While nobody there sleeps only one task in four compares the two, which
+ * costs cache lines that workers write with every task: queues still even out (the (1 + beta)-choice: Peres, Talwar and Wieder,
+ * SODA 2010), and who runs dry steals. Of several homes the least loaded of two drawn at random is taken.
  */
 public final class HomeDomainDispatcher implements Dispatcher {
     private final WorkerLayout layout;
@@ -25,7 +27,7 @@ public final class HomeDomainDispatcher implements Dispatcher {
         int workers = layout.workersIn(domain);
         int usual = Integer.remainderUnsigned(mix(slot), workers);
         int preferred = layout.workerIn(domain, usual);
-        if (workers == 1) {
+        if (workers == 1 || (!compares(ticket) && load.noneAsleepBeside(preferred))) {
             return preferred;
         }
         int loadOfPreferred = load.load(preferred);
@@ -35,6 +37,11 @@ public final class HomeDomainDispatcher implements Dispatcher {
         int step = 1 + ((int) ticket & Integer.MAX_VALUE) % (workers - 1);
         int other = layout.workerIn(domain, (usual + step) % workers);
         return loadOfPreferred <= load.load(other) ? preferred : other;
+    }
+
+    /** By bits of the ticket that nothing else is drawn by. */
+    private static boolean compares(long ticket) {
+        return ticket >>> (Long.SIZE - 2) == 0;
     }
 
     private int lessLoadedHome(int slot, Mapping mapping, LoadView load, long ticket) {

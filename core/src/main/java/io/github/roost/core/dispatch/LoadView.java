@@ -10,4 +10,15 @@ public interface LoadView {
      * @return at least 0; may be a moment old
      */
     int load(int worker);
+
+    /**
+     * Whether none of the workers that share a shard with one sleeps: who has nothing to run is looking for tasks then, and
+     * finds them wherever they wait. Cheaper to say than {@link #load}, since it changes less often.
+     *
+     * @param worker from 0 to the number of workers exclusive
+     * @return may be a moment old; by default false: then the dispatcher compares loads
+     */
+    default boolean noneAsleepBeside(int worker) {
+        return false;
+    }
 }

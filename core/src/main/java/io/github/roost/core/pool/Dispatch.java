@@ -36,7 +36,7 @@ public final class Dispatch {
         this.layout = layout;
         this.dispatcher = dispatcher;
         this.tickets = tickets;
-        this.load = pool::load;
+        this.load = pool.loadView();
     }
 
     /** The worker where a task with a slot is to wait. */

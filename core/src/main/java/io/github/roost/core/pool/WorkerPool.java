@@ -4,6 +4,7 @@ import io.github.roost.core.dispatch.Backlog;
 import io.github.roost.core.dispatch.CrossDomainGate;
 import io.github.roost.core.dispatch.Dispatcher;
 import io.github.roost.core.dispatch.IdleStrategy;
+import io.github.roost.core.dispatch.LoadView;
 import io.github.roost.core.dispatch.SchedulingPolicy;
 import io.github.roost.core.dispatch.SchedulingPolicy.Reach;
 import io.github.roost.core.dispatch.StealOrder;
@@ -463,6 +464,33 @@ public final class WorkerPool {
     }
 
     // ---- What is known of workers.
+
+    /** How loaded the workers are, as the dispatcher sees it. */
+    LoadView loadView() {
+        return new LoadView() {
+            @Override
+            public int load(int worker) {
+                return WorkerPool.this.load(worker);
+            }
+
+            @Override
+            public boolean noneAsleepBeside(int worker) {
+                return noneAsleep(workers[worker].shard);
+            }
+        };
+    }
+
+    private boolean noneAsleep(int shard) {
+        // Who was woken and has not come so far is counted still.
+        if (shards[shard].parked() > 0) {
+            for (int i = 0; i < layout.workersInShard(shard); i++) {
+                if (workers[layout.workerInShard(shard, i)].isParked()) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
 
     /** Tasks that wait at a worker, and the one it runs. */
     public int load(int worker) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Machines;
 import io.github.roost.core.mapping.Mapping;
 import java.util.HashSet;
+import java.util.Random;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -35,6 +36,29 @@ class DispatchTest {
             assertThat(other).isNotEqualTo(usual);
             assertThat(genoa.domainOf(other)).isEqualTo(3);
         }
+    }
+
+    @Test
+    void whileNobodySleepsOneTaskInFourComparesLoads() {
+        Mapping mapping = Mapping.of(12, new int[] {3});
+        Dispatcher dispatcher = new HomeDomainDispatcher(genoa);
+        int usual = dispatcher.worker(0, mapping, worker -> 0, 5);
+        LoadView nobodySleeps = new LoadView() {
+            @Override
+            public int load(int worker) {
+                return worker == usual ? 9 : 1;
+            }
+
+            @Override
+            public boolean noneAsleepBeside(int worker) {
+                return worker == usual;
+            }
+        };
+        long passedOver = new Random(3)
+                .longs(4_000)
+                .filter(ticket -> dispatcher.worker(0, mapping, nobodySleeps, ticket) != usual)
+                .count();
+        assertThat(passedOver).isBetween(850L, 1_150L);
     }
 
     @Test
