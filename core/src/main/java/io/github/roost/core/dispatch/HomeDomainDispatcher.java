@@ -39,7 +39,7 @@ public final class HomeDomainDispatcher implements Dispatcher {
         return loadOfPreferred <= load.load(other) ? preferred : other;
     }
 
-    /** By bits of the ticket that nothing else is drawn by. */
+    /** By the highest bits of the ticket: of the random ones one in four has none of the two. */
     private static boolean compares(long ticket) {
         return ticket >>> (Long.SIZE - 2) == 0;
     }
