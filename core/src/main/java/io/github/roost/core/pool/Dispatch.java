@@ -113,11 +113,19 @@ public final class Dispatch {
             place(task, woken);
         }
         if (woken != null) {
-            for (int i = 0; i < woken.length; i++) {
-                for (long left = woken[i]; left != 0; left &= left - 1) {
+            wake(woken);
+        }
+    }
+
+    private void wake(long[] workers) {
+        try {
+            for (int i = 0; i < workers.length; i++) {
+                for (long left = workers[i]; left != 0; left &= left - 1) {
                     pool.added(i * Long.SIZE + Long.numberOfTrailingZeros(left));
                 }
             }
+        } catch (OutOfMemoryError | StackOverflowError struck) {
+            pool.overlooked();
         }
     }
 

@@ -68,8 +68,12 @@ public final class Reservation {
      * and would find places that are reserved and not filled. Throws nothing.
      */
     void wake() {
-        for (int index = 0; index < wakeable; index++) {
-            pool.added(workers[index]);
+        try {
+            for (int index = 0; index < wakeable; index++) {
+                pool.added(workers[index]);
+            }
+        } catch (OutOfMemoryError | StackOverflowError struck) {
+            pool.overlooked();
         }
     }
 }

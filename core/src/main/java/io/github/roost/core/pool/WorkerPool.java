@@ -190,9 +190,14 @@ public final class WorkerPool {
                 wakeHelper(target);
             }
         } catch (Throwable struck) {
-            mayBeOverlooked = true;
-            armWatch();
+            overlooked();
         }
+    }
+
+    /** An error may have kept a worker from being woken: {@link Watch} sees to it. Throws nothing. */
+    void overlooked() {
+        mayBeOverlooked = true;
+        armWatch();
     }
 
     /** Puts a task of maintenance where workers of a domain find it; nothing is thrown, as in {@link #added}. */
@@ -205,8 +210,7 @@ public final class WorkerPool {
             }
             wakeOneOf(domain);
         } catch (Throwable struck) {
-            mayBeOverlooked = true;
-            armWatch();
+            overlooked();
         }
     }
 
