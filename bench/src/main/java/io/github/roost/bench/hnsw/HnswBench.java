@@ -19,7 +19,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Question: how many searches a second does a frozen table answer at a recall, beside plain jvector and hnswlib over the
+ * Question: how many searches per second does a frozen table answer at a recall, beside plain jvector and hnswlib over the
  * same rows, with the same M and efConstruction, on two threads? In a round every engine takes its turn at every width
  * of the search, in an order that is reversed from round to round, so that drift of the machine falls on all alike.
  */

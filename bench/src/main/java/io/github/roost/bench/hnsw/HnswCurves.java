@@ -28,7 +28,7 @@ public record HnswCurves(String workload, int k, int tables, List<Curve> curves)
      */
     public record Curve(String engine, Duration build, List<Point> points) {
         /**
-         * Searches a second of one round at a recall, interpolated between the two points around it: logarithms of rates
+         * Searches per second of one round at a recall, interpolated between the two points around it: logarithms of rates
          * lie nearly on a line over the logarithm of what is missed.
          *
          * @return NaN where no two points are around the recall
@@ -59,7 +59,7 @@ public record HnswCurves(String workload, int k, int tables, List<Curve> curves)
      * One width of the search.
      *
      * @param recall share of true neighbours found, from 0 to 1
-     * @param rates searches a second, one a round
+     * @param rates searches per second, one a round
      */
     public record Point(int ef, double recall, List<Double> rates) {
         /** The middle of the rounds. */

@@ -50,7 +50,7 @@ public final class FreshnessBench implements AutoCloseable {
      * @param quietP99 99th percentile of searches without adds, in microseconds, round by round
      * @param busyP99 the same with adds
      * @param p99Ratio of these, round by round
-     * @param rateRatio searches a second with adds over those without, round by round
+     * @param rateRatio searches per second with adds over those without, round by round
      */
     public record Result(
             long adds, Latencies add, Samples quietP99, Samples busyP99, Samples p99Ratio, Samples rateRatio) {}

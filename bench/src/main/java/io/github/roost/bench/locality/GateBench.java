@@ -48,7 +48,7 @@ public final class GateBench {
      *
      * @param burstP99Micros of searches in bursts to all tables
      * @param burstCrossShare share of those that crossed
-     * @param floodPerSecond searches a second of one table
+     * @param floodPerSecond searches per second of one table
      */
     public record Outcome(
             CrossDomainGate gate,

@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Question: how many more searches a second does a table's home bring, where a table fits the cache of a domain and two
+ * Question: how many more searches per second does a table's home bring, where a table fits the cache of a domain and two
  * do not? One table a domain; a search reads random rows of its table. The schedulings take turns in one process,
  * forwards and backwards (v0 v1 .. v1 v0), so that drift of the machine falls on all of them alike; the baseline is v0 of
  * the same round.
@@ -42,7 +42,7 @@ public final class LocalityBench {
         this.slice = slice;
     }
 
-    /** Searches a second of every round, by the name of the scheduling, the baseline first. */
+    /** Searches per second of every round, by the name of the scheduling, the baseline first. */
     public Map<String, List<Double>> run(int rounds) {
         Map<String, List<Double>> results = new LinkedHashMap<>();
         List<String> order = Schedulings.NAMES;

@@ -102,7 +102,7 @@ public final class Replay implements AutoCloseable {
      * What one contender did.
      *
      * @param name of it
-     * @param rates searches a second of each round
+     * @param rates searches per second of each round
      * @param latencies of all rounds
      * @param ratios to the first contender's rate of the same round
      * @param scheduled steals and remaps of all rounds

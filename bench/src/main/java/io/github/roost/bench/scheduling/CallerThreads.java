@@ -64,7 +64,7 @@ public final class CallerThreads implements AutoCloseable {
     /**
      * What the searches from one kind of threads did.
      *
-     * @param perSecond searches a second of each round
+     * @param perSecond searches per second of each round
      * @param searches of all rounds
      * @param collections of garbage while they ran, all collectors together
      * @param offHeapBytesPerSearch memory outside the heap that a search leaves to the garbage collector

@@ -13,7 +13,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * Question: how many short tasks a second go through a pool? Every submitting thread hands in one {@link Burst}
+ * Question: how many short tasks per second go through a pool? Every submitting thread hands in one {@link Burst}
  * after the other. Baseline: {@code ForkJoinPool} of the same parallelism.
  */
 @State(Scope.Benchmark)

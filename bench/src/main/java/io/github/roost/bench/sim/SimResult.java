@@ -49,14 +49,14 @@ public record SimResult(
     /**
      * One window.
      *
-     * @param perSecond searches a second
+     * @param perSecond searches per second
      * @param imbalance largest load of a domain over the mean
      * @param l3MissRatio lines not found in L3, as a share of those looked for there
      * @param remaps mappings published so far
      */
     public record Window(double perSecond, double imbalance, double l3MissRatio, long remaps) {}
 
-    /** Searches a second. */
+    /** Searches per second. */
     public double perSecond() {
         return searches / seconds;
     }

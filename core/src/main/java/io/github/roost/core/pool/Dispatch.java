@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * belongs to a request that has been accepted is never refused: where all rings are full it waits in a list. Thread-safe.
  */
 public final class Dispatch {
+    /** In place of a worker's number. */
     private static final int NOWHERE = -1;
 
     private final WorkerPool pool;
@@ -66,41 +67,37 @@ public final class Dispatch {
 
     /** Puts a task into the ring of a worker, or of another of its domain, whose number it returns. */
     private int put(int preferred, Task task) {
-        if (pool.tryPut(preferred, task.priority(), task)) {
-            return preferred;
-        }
-        int domain = layout.domainOf(preferred);
-        for (int i = 0; i < layout.workersIn(domain); i++) {
-            int worker = layout.workerIn(domain, i);
-            if (worker != preferred && pool.tryPut(worker, task.priority(), task)) {
-                return worker;
-            }
-        }
-        return NOWHERE;
+        return pool.tryPut(preferred, task.priority(), task)
+                ? preferred
+                : tryOthers(preferred, worker -> pool.tryPut(worker, task.priority(), task));
     }
 
     /** Whether a worker, or another of its domain, has room in its ring now. */
     private boolean hasRoom(int preferred, Priority priority, int capacity) {
         return pool.worker(preferred).ring(priority).waiting() < capacity
                 || tryOthers(
-                        preferred, worker -> pool.worker(worker).ring(priority).waiting() < capacity);
+                                preferred,
+                                worker -> pool.worker(worker).ring(priority).waiting() < capacity)
+                        != NOWHERE;
     }
 
     /** Reserves a place near a worker; false where all rings are full. */
     boolean reserve(int preferred, Reservation places, int index) {
         Faults.point();
-        return places.reserve(index, preferred) || tryOthers(preferred, worker -> places.reserve(index, worker));
+        return places.reserve(index, preferred)
+                || tryOthers(preferred, worker -> places.reserve(index, worker)) != NOWHERE;
     }
 
-    private boolean tryOthers(int preferred, IntPredicate attempt) {
+    /** The first of the other workers of a domain with which an attempt succeeds, or {@link #NOWHERE}. */
+    private int tryOthers(int preferred, IntPredicate attempt) {
         int domain = layout.domainOf(preferred);
         for (int i = 0; i < layout.workersIn(domain); i++) {
             int worker = layout.workerIn(domain, i);
             if (worker != preferred && attempt.test(worker)) {
-                return true;
+                return worker;
             }
         }
-        return false;
+        return NOWHERE;
     }
 
     /**
