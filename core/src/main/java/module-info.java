@@ -12,4 +12,5 @@ module io.github.roost.core {
     exports io.github.roost.core.metrics;
     exports io.github.roost.core.monitor;
     exports io.github.roost.core.task;
+    exports io.github.roost.core.vector;
 }

@@ -13,12 +13,14 @@ import io.github.roost.core.pool.TaskList;
 import io.github.roost.core.pool.WorkerPool;
 import io.github.roost.core.task.BatchQueue;
 import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.OrchestratorClosedException;
 import io.github.roost.core.task.Part;
 import io.github.roost.core.task.Priority;
 import io.github.roost.core.task.RejectedSearchException;
 import io.github.roost.core.task.Search;
 import io.github.roost.core.task.Step;
 import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.task.TableClosedException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -139,6 +141,9 @@ final class Admission {
      */
     <Q, R> List<CompletableFuture<R>> forkTogether(
             List<? extends Step.Fork<Q, ?, ?, R>> forks, Q query, SubmitOptions options) {
+        if (closing && pool.callingWorker() < 0) {
+            throw new OrchestratorClosedException(forks.size() + " searches");
+        }
         List<CompletableFuture<R>> answers = new ArrayList<>(forks.size());
         // Needs no memory: what is in it has been accepted.
         TaskList held = new TaskList();
@@ -146,7 +151,8 @@ final class Admission {
             for (Step.Fork<Q, ?, ?, R> fork : forks) {
                 try {
                     answers.add(fork(fork, query, anyId(fork), options, held::add, () -> dispatch.place(held)));
-                } catch (RejectedSearchException refused) {
+                } catch (RejectedSearchException | OrchestratorClosedException refused) {
+                    // Those before it have been accepted: the caller must get their futures.
                     answers.add(CompletableFuture.failedFuture(refused));
                 }
             }
@@ -262,8 +268,7 @@ final class Admission {
      */
     static void checkOpen(MappingId mappingId) {
         if (!mappingId.registration().isOpen()) {
-            throw new IllegalArgumentException(
-                    "mapping id must be of a registered table, got " + mappingId + ", which is unregistered");
+            throw new TableClosedException(mappingId.registration().name());
         }
     }
 
@@ -292,7 +297,7 @@ final class Admission {
             if (failing || (closing && pool.callingWorker() < 0)) {
                 epoch.exit(lane(), 1);
                 rejected.increment();
-                throw RejectedSearchException.closed(mappingId.toString());
+                throw new OrchestratorClosedException(mappingId.toString());
             }
             return epoch;
         }
@@ -306,7 +311,7 @@ final class Admission {
     private RejectedSearchException full(String what, int domain) {
         rejected.increment();
         RuntimeEvents.rejected(what, domain);
-        return RejectedSearchException.full(what, domain, ringCapacity);
+        return new RejectedSearchException(what, domain, ringCapacity);
     }
 
     private boolean runsInCaller() {

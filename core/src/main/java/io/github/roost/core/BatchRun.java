@@ -1,8 +1,8 @@
 package io.github.roost.core;
 
 import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.OrchestratorClosedException;
 import io.github.roost.core.task.Registration;
-import io.github.roost.core.task.RejectedSearchException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -55,7 +55,7 @@ final class BatchRun {
                         done.completeExceptionally(failure);
                         return null;
                     });
-        } catch (RejectedSearchException closed) {
+        } catch (OrchestratorClosedException closed) {
             done.completeExceptionally(closed);
         }
     }

@@ -8,6 +8,7 @@ import io.github.roost.core.task.CompletionSource;
 import io.github.roost.core.task.GroupSearch;
 import io.github.roost.core.task.Maintenance;
 import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.OrchestratorClosedException;
 import io.github.roost.core.task.Part;
 import io.github.roost.core.task.Search;
 import io.github.roost.core.task.SearchContext;
@@ -41,9 +42,10 @@ public final class Indexing {
      * @param mappingId where it belongs
      * @param options how to treat it
      * @return completes with the search's result or exception; once it is done no further slice begins
-     * @throws io.github.roost.core.task.RejectedSearchException if the overload policy rejects it, or the orchestrator is
-     *     closed
-     * @throws IllegalArgumentException if the mapping id is of another orchestrator or unregistered
+     * @throws io.github.roost.core.task.RejectedSearchException if the overload policy rejects it
+     * @throws io.github.roost.core.task.OrchestratorClosedException if the orchestrator is closed
+     * @throws IllegalArgumentException if the mapping id is of another orchestrator
+     * @throws io.github.roost.core.task.TableClosedException if a table is closed
      */
     public <Q, R> CompletableFuture<R> submitSteps(
             Search<Q, R> search, Q query, MappingId mappingId, SubmitOptions options) {
@@ -62,7 +64,9 @@ public final class Indexing {
      * @param options how to treat every part
      * @return completes with the search's result or exception
      * @throws io.github.roost.core.task.RejectedSearchException if not all parts are accepted; then none runs
-     * @throws IllegalArgumentException if there are no parts, or a mapping id is of another orchestrator or unregistered
+     * @throws io.github.roost.core.task.OrchestratorClosedException if the orchestrator is closed
+     * @throws IllegalArgumentException if there are no parts, or a mapping id is of another orchestrator
+     * @throws io.github.roost.core.task.TableClosedException if a table is closed
      */
     public <Q, R> CompletableFuture<R> submitFork(Step.Fork<Q, ?, ?, R> fork, Q query, SubmitOptions options) {
         requireNonNull(fork, options);
@@ -81,8 +85,9 @@ public final class Indexing {
      * @param options how to treat every part
      * @return one per query, complete each by itself; that of a query which is refused has failed with a {@link
      *     io.github.roost.core.task.RejectedSearchException}
-     * @throws IllegalArgumentException if there are no parts, or a mapping id is of another orchestrator or unregistered; then
-     *     no query is accepted
+     * @throws IllegalArgumentException if there are no parts, or a mapping id is of another orchestrator; then no query is
+     *     accepted
+     * @throws io.github.roost.core.task.TableClosedException if a table is closed; then no query is accepted
      */
     public <Q, R> List<CompletableFuture<R>> submitTogether(
             List<? extends Step.Fork<Q, ?, ?, R>> forks, Q query, SubmitOptions options) {
@@ -112,7 +117,8 @@ public final class Indexing {
      * @param mappingId where it belongs
      * @param search serves a group
      * @return an empty queue
-     * @throws IllegalArgumentException if the mapping id is of another orchestrator or unregistered
+     * @throws IllegalArgumentException if the mapping id is of another orchestrator
+     * @throws io.github.roost.core.task.TableClosedException if a table is closed
      */
     public <Q, R> BatchQueue<Q, R> batchQueue(MappingId mappingId, GroupSearch<Q, R> search) {
         orchestrator.checkOwned(mappingId);
@@ -128,8 +134,8 @@ public final class Indexing {
      * @param query what is searched for
      * @param options how to treat it, and it alone
      * @return completes with its answer, or what it failed with
-     * @throws io.github.roost.core.task.RejectedSearchException if the overload policy rejects it, or the orchestrator is
-     *     closed; others that wait in the queue are not concerned
+     * @throws io.github.roost.core.task.RejectedSearchException if the overload policy rejects it; others that wait in the queue are not concerned
+     * @throws io.github.roost.core.task.OrchestratorClosedException if the orchestrator is closed
      */
     public <Q, R> CompletableFuture<R> submitShared(BatchQueue<Q, R> queue, Q query, SubmitOptions options) {
         Step.Fork<Q, Q, R, R> fork = new Step.Fork<>(
@@ -146,8 +152,9 @@ public final class Indexing {
      * @param work does a step
      * @return completes when there is no more to do, or with what a step threw; cancelling it keeps further steps from
      *     running
-     * @throws io.github.roost.core.task.RejectedSearchException if the orchestrator is closed
-     * @throws IllegalArgumentException if the mapping id is of another orchestrator or unregistered
+     * @throws io.github.roost.core.task.OrchestratorClosedException if the orchestrator is closed
+     * @throws IllegalArgumentException if the mapping id is of another orchestrator
+     * @throws io.github.roost.core.task.TableClosedException if a table is closed
      */
     public CompletableFuture<Void> maintenance(MappingId mappingId, Maintenance work) {
         requireNonNull(work, SubmitOptions.BATCH);
@@ -174,6 +181,17 @@ public final class Indexing {
             throw new NullPointerException("factory must not be null");
         }
         pool.addSource(factory);
+    }
+
+    /**
+     * Refuses what is asked of a closed orchestrator, before an index submits several searches.
+     *
+     * @throws io.github.roost.core.task.OrchestratorClosedException if it is closed
+     */
+    public void requireOpen() {
+        if (admission.isClosing()) {
+            throw new OrchestratorClosedException("a search");
+        }
     }
 
     private static void requireNonNull(Object search, Object options) {

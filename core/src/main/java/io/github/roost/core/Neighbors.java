@@ -93,6 +93,23 @@ public record Neighbors(long[] ids, float[] distances) {
         return new Neighbors(ids, distances);
     }
 
+    /**
+     * Those within a distance.
+     *
+     * @param radius the greatest distance, inclusive; infinite for all
+     * @return the nearest of these neighbours, up to the radius
+     */
+    public Neighbors within(float radius) {
+        if (ids.length == 0 || distances[ids.length - 1] <= radius) {
+            return this;
+        }
+        int size = 0;
+        while (distances[size] <= radius) {
+            size++;
+        }
+        return new Neighbors(Arrays.copyOf(ids, size), Arrays.copyOf(distances, size));
+    }
+
     /** {@return the number of neighbours, at most the k that was asked for} */
     public int size() {
         return ids.length;

@@ -161,7 +161,7 @@ public final class Orchestrator implements AutoCloseable {
      */
     public Registration register(String name, int clusters) {
         if (admission.isClosing()) {
-            throw RejectedSearchException.closed("table " + name);
+            throw new OrchestratorClosedException("table " + name);
         }
         return mapper.register(owner, name, clusters);
     }
@@ -169,7 +169,7 @@ public final class Orchestrator implements AutoCloseable {
     /** One id for each worker, on top of those that tables may have. */
     Registration registerBatchWork(String name) {
         if (admission.isClosing()) {
-            throw RejectedSearchException.closed("batch work " + name);
+            throw new OrchestratorClosedException("batch work " + name);
         }
         return mapper.registerBatchWork(owner, name, workers());
     }
@@ -202,8 +202,10 @@ public final class Orchestrator implements AutoCloseable {
      * @param options how to treat it
      * @return completes with the search's result or exception; cancelling it keeps a search that has not begun from
      *     running, and one that has can ask its context
-     * @throws RejectedSearchException if the overload policy rejects it, or the orchestrator is closed
-     * @throws IllegalArgumentException if the mapping id is of another orchestrator or unregistered
+     * @throws RejectedSearchException if the overload policy rejects it
+     * @throws OrchestratorClosedException if the orchestrator is closed
+     * @throws IllegalArgumentException if the mapping id is of another orchestrator
+     * @throws io.github.roost.core.task.TableClosedException if a table is closed
      */
     public <Q, R> CompletableFuture<R> submit(
             SearchFunction<? super Q, ? extends R> searchFunction,
@@ -241,7 +243,9 @@ public final class Orchestrator implements AutoCloseable {
      * @param options how to treat every part
      * @return completes with the merged result, or the first exception of a part, or the merger's
      * @throws RejectedSearchException if not all parts are accepted; then none runs
-     * @throws IllegalArgumentException if there are no parts, or a mapping id is of another orchestrator or unregistered
+     * @throws OrchestratorClosedException if the orchestrator is closed
+     * @throws IllegalArgumentException if there are no parts, or a mapping id is of another orchestrator
+     * @throws io.github.roost.core.task.TableClosedException if a table is closed
      */
     public <P, R> CompletableFuture<R> fanOut(
             List<? extends Part<?, P>> parts, Merger<P, R> merger, SubmitOptions options) {
@@ -367,7 +371,8 @@ public final class Orchestrator implements AutoCloseable {
      *
      * @param mappingId of a registered table
      * @return domain ids, all different
-     * @throws IllegalArgumentException if the mapping id is of another orchestrator or unregistered
+     * @throws IllegalArgumentException if the mapping id is of another orchestrator
+     * @throws io.github.roost.core.task.TableClosedException if a table is closed
      */
     public List<Integer> homes(MappingId mappingId) {
         checkOwned(mappingId);
@@ -391,7 +396,7 @@ public final class Orchestrator implements AutoCloseable {
      * Adds one search to the traffic of a mapping id, for a task that does the searches of several: beside what {@link
      * SearchContext#touched} adds to that of the id which the task was submitted under. To be called in the task, once for each.
      *
-     * @param mappingId whose traffic it is; nothing is counted if it has been unregistered
+     * @param mappingId whose traffic it is; nothing is counted if its table is closed
      * @param nodes graph nodes or list entries visited, at least 0
      * @param bytes bytes read for them, at least 0
      * @throws IllegalArgumentException if a number is negative, or the mapping id is of another orchestrator

@@ -210,7 +210,7 @@ public final class TableMemory {
                 next = next();
             }
             done = true;
-        } catch (RejectedSearchException | OrchestratorClosedException closed) {
+        } catch (OrchestratorClosedException closed) {
             // Nobody searches any more.
         } catch (RuntimeException | Error failure) {
             LOG.warn("memory of table {} stays where it is until more of it is due to move", table.name(), failure);
@@ -294,9 +294,6 @@ public final class TableMemory {
                                 (memory, context) -> mover.move(memory, home), piece, work, SubmitOptions.BATCH)
                         .join();
             } catch (RejectedSearchException full) {
-                if (full.domain() < 0) {
-                    throw full;
-                }
                 LockSupport.parkNanos(this, RETRY_NANOS);
             } catch (CompletionException failed) {
                 if (failed.getCause() instanceof OrchestratorClosedException closed) {

@@ -13,6 +13,7 @@ import io.github.roost.core.task.RejectedSearchException;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.task.TableClosedException;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -780,7 +781,7 @@ class OrchestratorTest {
         assertThat(orchestrator.close(Duration.ofSeconds(30))).isTrue();
         assertThat(futures).allSatisfy(future -> assertThat(future).isCompleted());
         assertThatThrownBy(() -> orchestrator.submit(DOUBLE, 1, table.id(0)))
-                .isInstanceOf(RejectedSearchException.class)
+                .isInstanceOf(OrchestratorClosedException.class)
                 .hasMessageContaining("closed");
         assertThat(orchestrator.close(Duration.ofSeconds(1))).isTrue();
     }
@@ -1073,7 +1074,8 @@ class OrchestratorTest {
             first.close();
             first.close();
             assertThatThrownBy(() -> orchestrator.submit(DOUBLE, 1, first.id(7)))
-                    .hasMessageContaining("unregistered");
+                    .isInstanceOf(TableClosedException.class)
+                    .hasMessage("table first is closed");
             Registration second = orchestrator.register("second", 100_000);
             assertThat(second.id(99_999).slot()).isLessThan(131_072);
             assertThatThrownBy(() -> other.submit(DOUBLE, 1, second.id(0)))
@@ -1100,7 +1102,7 @@ class OrchestratorTest {
                             while (true) {
                                 var _ = orchestrator.submit(search, 0, table.id());
                             }
-                        } catch (IllegalArgumentException unregistered) {
+                        } catch (TableClosedException closed) {
                             // As it should be.
                         }
                     }));

@@ -4,7 +4,7 @@ import io.github.roost.bench.DistanceRecall;
 import io.github.roost.bench.ExactSearch;
 import io.github.roost.bench.peer.Workload;
 import io.github.roost.core.Neighbors;
-import io.github.roost.index.hnsw.ElementType;
+import io.github.roost.core.vector.ElementType;
 import io.github.roost.topology.Topology;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -6,7 +6,7 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
-import io.github.roost.index.hnsw.ElementType;
+import io.github.roost.core.vector.ElementType;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.topology.Topology;
 import java.lang.management.ManagementFactory;

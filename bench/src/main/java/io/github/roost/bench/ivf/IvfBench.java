@@ -11,7 +11,8 @@ import io.github.roost.bench.peer.Workload;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.index.ivf.ElementType;
+import io.github.roost.core.vector.ElementType;
+import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.topology.Topology;
 import java.io.IOException;
@@ -239,12 +240,11 @@ public final class IvfBench implements AutoCloseable {
                         Long.MAX_VALUE,
                         slice,
                         (first, count) -> engine.table()
-                                .searchAll(
-                                        LongStream.range(first, first + count)
-                                                .mapToObj(number -> queries[(int) (number % queries.length)])
-                                                .toList(),
-                                        k,
-                                        nprobe),
+                                .searchAll(LongStream.range(first, first + count)
+                                        .mapToObj(
+                                                number -> SearchRequest.of(queries[(int) (number % queries.length)], k)
+                                                        .effort(nprobe))
+                                        .toList()),
                         (number, found) -> {});
     }
 

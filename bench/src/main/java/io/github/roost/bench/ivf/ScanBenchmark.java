@@ -1,9 +1,10 @@
 package io.github.roost.bench.ivf;
 
 import io.github.roost.bench.peer.Workload;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
+import io.github.roost.core.vector.SearchRequest;
+import io.github.roost.core.vector.SearchResult;
 import io.github.roost.index.ivf.IvfTable;
 import java.time.Duration;
 import java.util.Arrays;
@@ -46,7 +47,7 @@ public class ScanBenchmark {
 
     private Orchestrator orchestrator;
     private IvfTable table;
-    private List<float[]> queries;
+    private List<SearchRequest> queries;
 
     @Setup
     public void build() {
@@ -55,7 +56,9 @@ public class ScanBenchmark {
                 .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(10)))
                 .build();
         table = IvfTable.builder().nlist(64).build(orchestrator, workload.rows());
-        queries = Arrays.asList(workload.queries());
+        queries = Arrays.stream(workload.queries())
+                .map(query -> SearchRequest.of(query, K).effort(NPROBE))
+                .toList();
     }
 
     @TearDown
@@ -64,8 +67,8 @@ public class ScanBenchmark {
     }
 
     @Benchmark
-    public Neighbors search() {
-        List<CompletableFuture<Neighbors>> answers = table.searchAll(queries, K, NPROBE);
+    public SearchResult search() {
+        List<CompletableFuture<SearchResult>> answers = table.searchAll(queries);
         answers.forEach(CompletableFuture::join);
         return answers.getFirst().join();
     }

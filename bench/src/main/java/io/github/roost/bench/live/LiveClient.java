@@ -2,7 +2,8 @@ package io.github.roost.bench.live;
 
 import io.github.roost.bench.Mixture;
 import io.github.roost.core.Neighbors;
-import io.github.roost.index.hnsw.IdFilter;
+import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.index.hnsw.LiveTable;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -148,7 +149,14 @@ final class LiveClient {
             return;
         }
         IdFilter alone = IdFilter.of(other -> other == id);
-        if (holds(checked(vector, table.search(vector, 1, ef, alone).join(), 1), id)) {
+        if (holds(
+                checked(
+                        vector,
+                        table.search(SearchRequest.of(vector, 1).effort(ef).filter(alone))
+                                .join()
+                                .neighbors(),
+                        1),
+                id)) {
             missed++;
         } else {
             violation("id " + id + " is lost: not even a search of all rows finds it");

@@ -5,8 +5,9 @@ import io.github.roost.bench.ExactSearch;
 import io.github.roost.bench.Mixture;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.index.hnsw.HnswTable;
-import io.github.roost.index.hnsw.IdFilter;
 import io.github.roost.index.hnsw.LiveTable;
 import io.github.roost.topology.Topology;
 import java.time.Duration;
@@ -226,8 +227,11 @@ public final class LiveLoad {
             TreeMap<Long, float[]> missing = new TreeMap<>(rows.subMap(first, true, last, true));
             float[] origin = new float[table.dimension()];
             // So wide that every row that is allowed is looked at.
-            Neighbors found = table.search(origin, 2 * BLOCK, 100_000, IdFilter.of(id -> id >= first && id <= last))
-                    .join();
+            Neighbors found = table.search(SearchRequest.of(origin, 2 * BLOCK)
+                            .effort(100_000)
+                            .filter(IdFilter.of(id -> id >= first && id <= last)))
+                    .join()
+                    .neighbors();
             for (int i = 0; i < found.size(); i++) {
                 float[] vector = missing.remove(found.ids()[i]);
                 if (vector == null) {

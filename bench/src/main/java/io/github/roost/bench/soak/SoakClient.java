@@ -4,6 +4,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.BatchQueue;
 import io.github.roost.core.task.GroupSearch.Group;
 import io.github.roost.core.task.Merger;
+import io.github.roost.core.task.OrchestratorClosedException;
 import io.github.roost.core.task.Part;
 import io.github.roost.core.task.Pending;
 import io.github.roost.core.task.Registration;
@@ -13,12 +14,14 @@ import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.core.task.Step;
 import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.task.TableClosedException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -80,7 +83,7 @@ final class SoakClient implements Runnable {
         while (System.nanoTime() < end) {
             try {
                 searchOneTable();
-            } catch (RejectedSearchException closed) {
+            } catch (OrchestratorClosedException closed) {
                 return;
             } catch (RuntimeException | Error unexpected) {
                 fail("a submitter saw " + unexpected);
@@ -298,7 +301,7 @@ final class SoakClient implements Runnable {
         CompletableFuture<Integer> inner;
         try {
             inner = orchestrator.submit((q, context) -> q + 1, query, table.id(query % table.clusters()));
-        } catch (RejectedSearchException | IllegalArgumentException fullOrUnregistered) {
+        } catch (RejectedExecutionException | TableClosedException fullOrClosed) {
             return query;
         }
         tasks.incrementAndGet();

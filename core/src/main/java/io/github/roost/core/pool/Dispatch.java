@@ -11,6 +11,7 @@ import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Part;
 import io.github.roost.core.task.Priority;
 import io.github.roost.core.task.Step;
+import io.github.roost.core.task.TableClosedException;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.IntPredicate;
@@ -232,8 +233,7 @@ public final class Dispatch {
 
     private static void requireOpen(MappingId id, long epoch) {
         if (!id.registration().isOpenIn(epoch)) {
-            throw new IllegalArgumentException(
-                    "mapping id must be of a registered table, got " + id + ", which is unregistered");
+            throw new TableClosedException(id.registration().name());
         }
     }
 

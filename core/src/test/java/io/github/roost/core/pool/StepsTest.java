@@ -15,6 +15,7 @@ import io.github.roost.core.task.Search;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.Step;
 import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.task.TableClosedException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -332,8 +333,8 @@ class StepsTest {
         gone.close();
         CompletableFuture<Integer> answer = submit((query, context) -> sum(List.of(part(1, id), part(2, gone.id()))));
         assertThatThrownBy(answer::get)
-                .hasCauseInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("unregistered");
+                .hasCauseInstanceOf(TableClosedException.class)
+                .hasMessageContaining("table gone is closed");
     }
 
     @ParameterizedTest

@@ -9,7 +9,7 @@ import io.github.roost.bench.hnsw.HnswCurves;
 import io.github.roost.bench.packages.DebianPackages;
 import io.github.roost.bench.peer.PeerPython;
 import io.github.roost.bench.peer.Workload;
-import io.github.roost.index.hnsw.ElementType;
+import io.github.roost.core.vector.ElementType;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
 import java.nio.file.Files;

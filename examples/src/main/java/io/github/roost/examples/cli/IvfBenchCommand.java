@@ -5,7 +5,7 @@ import io.github.roost.bench.ivf.IvfBench.KernelLimit;
 import io.github.roost.bench.ivf.IvfBench.Point;
 import io.github.roost.bench.peer.PeerPython;
 import io.github.roost.bench.peer.Workload;
-import io.github.roost.index.ivf.ElementType;
+import io.github.roost.core.vector.ElementType;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.topology.TopologyReader;
 import java.nio.file.Path;

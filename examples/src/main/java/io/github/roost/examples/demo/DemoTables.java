@@ -4,6 +4,7 @@ import io.github.roost.bench.packages.DebianPackages;
 import io.github.roost.bench.packages.DebianPackages.Section;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.examples.cli.Streams;
 import io.github.roost.examples.demo.DemoReport.Build;
 import io.github.roost.index.hnsw.HnswTable;
@@ -110,7 +111,8 @@ final class DemoTables {
 
     /** Asks every section's table and merges the answers. */
     CompletableFuture<Neighbors> searchSections(float[] query, int k) {
-        return merged.search(query, k, Math.max(LEAST_MERGED_EF, k)).thenApply(DemoTables::neighbors);
+        return merged.search(SearchRequest.of(query, k).effort(Math.max(LEAST_MERGED_EF, k)))
+                .thenApply(DemoTables::neighbors);
     }
 
     /** Asks the IVF table. */

@@ -10,10 +10,10 @@ import io.github.roost.core.task.Part;
 import io.github.roost.core.task.RejectedSearchException;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.vector.IdFilter;
 import io.github.roost.examples.serve.SearchAnswer.Hit;
 import io.github.roost.examples.serve.SearchAnswer.Ran;
 import io.github.roost.examples.serve.SearchRequest.Filter;
-import io.github.roost.index.hnsw.IdFilter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -132,7 +132,9 @@ final class Searches {
         try {
             return orchestrator.fanOut(parts, found -> found, options);
         } catch (RejectedSearchException e) {
-            throw e.domain() < 0 ? shuttingDown() : full();
+            throw full();
+        } catch (OrchestratorClosedException e) {
+            throw shuttingDown();
         }
     }
 

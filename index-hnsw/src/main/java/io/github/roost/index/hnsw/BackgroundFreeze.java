@@ -1,7 +1,6 @@
 package io.github.roost.index.hnsw;
 
 import io.github.roost.core.task.OrchestratorClosedException;
-import io.github.roost.core.task.RejectedSearchException;
 import io.github.roost.topology.ProcessMaskThreadFactory;
 import java.util.concurrent.ThreadFactory;
 import java.util.function.BooleanSupplier;
@@ -101,8 +100,7 @@ final class BackgroundFreeze implements AutoCloseable {
     /** Whether the workers are gone: then nothing is searched any more, and nothing has gone wrong. */
     private static boolean isOfClosedOrchestrator(Throwable failed) {
         for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
-            if (cause instanceof OrchestratorClosedException
-                    || (cause instanceof RejectedSearchException rejected && rejected.domain() < 0)) {
+            if (cause instanceof OrchestratorClosedException) {
                 return true;
             }
         }

@@ -1,10 +1,9 @@
 package io.github.roost.index.hnsw;
 
 import io.github.roost.core.Neighbors;
-import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.DeadlineExceededException;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.index.hnsw.IdFilter.AllowedRows;
+import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.vector.IdFilter;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.GraphWalk;
 import io.github.roost.index.hnsw.walk.GraphWalks;
@@ -12,6 +11,7 @@ import io.github.roost.index.hnsw.walk.NodeSet;
 import io.github.roost.index.hnsw.walk.WalkScratch;
 import java.util.Arrays;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /** A graph in off-heap memory and how it is searched. Immutable; thread-safe. */
 final class FrozenGraph {
@@ -35,18 +35,20 @@ final class FrozenGraph {
     private final GraphImage image;
     private final GraphSpace space;
     private final GraphWalk walk = GraphWalks.preferred();
+    private final CompiledFilters filters;
+    /** Made when first asked for; of two threads that make it at once one throws its own away. */
+    private volatile @Nullable RowsById byId;
 
     FrozenGraph(GraphImage image) {
         this.image = image;
         GraphImage.Shape shape = image.shape();
+        this.filters = new CompiledFilters(image);
         this.space = new GraphSpace(shape.metric(), shape.exponent(), shape.largest());
     }
 
     /** Builds a graph on the orchestrator's workers; returns once it is frozen. Arguments have been checked. */
-    static FrozenGraph build(
-            Orchestrator orchestrator, String name, GraphOptions options, long[] ids, float[][] vectors) {
-        return new FrozenGraph(
-                new GraphBuild(new BatchWork(orchestrator, name + " (build)"), options).run(ids, vectors));
+    static FrozenGraph build(BuildWork work, GraphOptions options, long[] ids, float[][] vectors) {
+        return new FrozenGraph(new GraphBuild(work, options).run(ids, vectors));
     }
 
     GraphImage image() {
@@ -55,6 +57,33 @@ final class FrozenGraph {
 
     int rows() {
         return image.shape().rows();
+    }
+
+    /** The rows that a filter allows. */
+    AllowedRows allowed(IdFilter filter, GraphVisit visit) {
+        return filters.rowsOf(filter, visit::requireWanted);
+    }
+
+    /** The rows that a filter allows of an image that is still being filled, of which {@code count} rows are there. */
+    AllowedRows allowedAmong(IdFilter filter, int count, GraphVisit visit) {
+        return filters.rowsAmong(filter, count, visit::requireWanted);
+    }
+
+    /** The row of an external id, or -1; the first call sorts the ids. */
+    int row(long id) {
+        RowsById known = byId;
+        if (known == null) {
+            known = new RowsById(image);
+            byId = known;
+        }
+        return known.row(id);
+    }
+
+    /** A copy of the vector of a row, in the caller's scale. */
+    float[] vectorOfRow(int row) {
+        float[] vector = new float[image.shape().dimension()];
+        image.vector(image.nodeOf(row), vector);
+        return space.original(vector);
     }
 
     GraphSpace space() {
@@ -67,10 +96,10 @@ final class FrozenGraph {
      *
      * @throws DeadlineExceededException if the context says meanwhile that the result is no longer wanted
      */
-    Neighbors search(float[] query, int k, int ef, AllowedRows alive, AllowedRows wanted, SearchContext context) {
+    Neighbors search(float[] query, int k, int ef, AllowedRows alive, AllowedRows wanted, GraphVisit visit) {
         WalkScratch scratch = WalkScratch.take();
         try {
-            return search(query, k, ef, alive, wanted, context, scratch);
+            return search(query, k, ef, alive, wanted, visit, scratch);
         } finally {
             scratch.giveBack();
         }
@@ -82,9 +111,9 @@ final class FrozenGraph {
             int ef,
             AllowedRows alive,
             AllowedRows wanted,
-            SearchContext context,
+            GraphVisit visit,
             WalkScratch scratch) {
-        Runnable betweenPieces = () -> requireWanted(context);
+        Runnable betweenPieces = visit::requireWanted;
         int width = width(k, ef);
         scratch.begin(image, width);
         GraphSpace.QueryScale scale = space.write(query, scratch);
@@ -94,18 +123,18 @@ final class FrozenGraph {
         if (scanIsShorter(Math.min(nodes, allowed.size()), ef)) {
             limit = ef;
             walk.scan(image, scratch, limit, allowed, 0, nodes, betweenPieces);
-            touchedVectors(scratch, context);
+            touchedVectors(scratch, visit);
         } else {
             limit = reranked(k, width);
             walk.walk(image, scratch, width, limit, allowed, betweenPieces);
-            touchedRecords(scratch, context);
+            touchedRecords(scratch, visit);
             if (wentFar(scratch.computed(), allowed.size(), width)) {
-                return search(query, k, Math.min(WIDER * ef, nodes), alive, wanted, context, scratch);
+                return search(query, k, Math.min(WIDER * ef, nodes), alive, wanted, visit, scratch);
             }
         }
         Neighbors found = nearest(scratch, scale, k, alive.rows(), wanted.rows());
         return ef < nodes && isCrowdedOut(found, k, scratch, limit)
-                ? search(query, k, wider(ef, nodes), alive, wanted, context, scratch)
+                ? search(query, k, wider(ef, nodes), alive, wanted, visit, scratch)
                 : found;
     }
 
@@ -152,11 +181,10 @@ final class FrozenGraph {
     }
 
     /** As {@link #search}, by looking at every node from {@code from} to {@code to} exclusive. */
-    Neighbors scan(
-            float[] query, int k, AllowedRows alive, AllowedRows wanted, int from, int to, SearchContext context) {
+    Neighbors scan(float[] query, int k, AllowedRows alive, AllowedRows wanted, int from, int to, GraphVisit visit) {
         WalkScratch scratch = WalkScratch.take();
         try {
-            return scan(query, k, k, alive, wanted, from, to, context, scratch);
+            return scan(query, k, k, alive, wanted, from, to, visit, scratch);
         } finally {
             scratch.giveBack();
         }
@@ -170,17 +198,17 @@ final class FrozenGraph {
             AllowedRows wanted,
             int from,
             int to,
-            SearchContext context,
+            GraphVisit visit,
             WalkScratch scratch) {
-        Runnable betweenPieces = () -> requireWanted(context);
+        Runnable betweenPieces = visit::requireWanted;
         scratch.begin(image, width);
         GraphSpace.QueryScale scale = space.write(query, scratch);
         NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes(), betweenPieces);
         walk.scan(image, scratch, width, allowed, from, to, betweenPieces);
-        touchedVectors(scratch, context);
+        touchedVectors(scratch, visit);
         Neighbors found = nearest(scratch, scale, k, alive.rows(), wanted.rows());
         return width < to - from && isCrowdedOut(found, k, scratch, width)
-                ? scan(query, k, wider(width, to - from), alive, wanted, from, to, context, scratch)
+                ? scan(query, k, wider(width, to - from), alive, wanted, from, to, visit, scratch)
                 : found;
     }
 
@@ -200,26 +228,18 @@ final class FrozenGraph {
         return image.shape().coded() ? Math.max(ef, k + WIDER_BY_CODE) : ef;
     }
 
-    /** Ends a search whose result nobody wants any more; to be asked at least every 50 us. */
-    static void requireWanted(SearchContext context) {
-        if (context.expired()) {
-            // Where it was cancelled the future is done, and what is thrown is seen by nobody.
-            throw new DeadlineExceededException();
-        }
-    }
-
     /** The paper's estimate: N nodes, each a vector, or its codes, and a list of M neighbours. */
-    private void touchedRecords(WalkScratch scratch, SearchContext context) {
+    private void touchedRecords(WalkScratch scratch, GraphVisit visit) {
         GraphImage.Shape shape = image.shape();
         long vector = (long) shape.dimension() * Float.BYTES;
         long reranked = shape.coded() ? scratch.size() : 0;
         long nodes = scratch.computed() - reranked;
         long record = (shape.coded() ? shape.dimension() : vector) + (long) shape.upperDegree() * Integer.BYTES;
-        context.touched(nodes, nodes * record + reranked * vector);
+        visit.compared(nodes, 0, nodes * record + reranked * vector);
     }
 
-    private void touchedVectors(WalkScratch scratch, SearchContext context) {
-        context.touched(scratch.computed(), scratch.computed() * image.shape().dimension() * Float.BYTES);
+    private void touchedVectors(WalkScratch scratch, GraphVisit visit) {
+        visit.compared(scratch.computed(), 0, scratch.computed() * image.shape().dimension() * Float.BYTES);
     }
 
     /**

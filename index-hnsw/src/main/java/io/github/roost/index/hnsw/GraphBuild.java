@@ -3,6 +3,9 @@ package io.github.roost.index.hnsw;
 import io.github.jbellis.jvector.graph.GraphIndexBuilder;
 import io.github.jbellis.jvector.graph.OnHeapGraphIndex;
 import io.github.roost.core.Metric;
+import io.github.roost.core.Vectors;
+import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.GraphWalks;
 import java.util.Arrays;
@@ -17,15 +20,21 @@ import java.util.function.UnaryOperator;
 final class GraphBuild {
     private static final float NEIGHBOR_OVERFLOW = 1.2f;
     private static final float ALPHA = 1.2f;
+    /** How much of a build is done when its rows are read, and when they are inserted. */
+    private static final double READ = .02;
+
+    private static final double INSERTED = .97;
+    /** Rows read at a time. */
+    private static final int READ_RUN = 64;
     /** Rows inserted before a worker turns to other batch work. */
     private static final int RUN = 4;
     /** Rows whose surplus neighbours are dropped before a worker turns to other batch work: a thousandth of the work. */
     private static final int TRIM_RUN = 64;
 
-    private final BatchWork work;
+    private final BuildWork work;
     private final GraphOptions options;
 
-    GraphBuild(BatchWork work, GraphOptions options) {
+    GraphBuild(BuildWork work, GraphOptions options) {
         this.work = work;
         this.options = options;
     }
@@ -38,11 +47,30 @@ final class GraphBuild {
      */
     private record Prepared(GraphSpace space, DistinctRows rows, RowScores scores) {}
 
-    /** One id a vector; both have been checked. */
+    /**
+     * Builds a graph of rows that are read now, with one id per row.
+     *
+     * @throws IllegalArgumentException if a row is not as tables take it
+     */
+    GraphImage run(long[] ids, VectorSource source) {
+        float[][] vectors = new float[source.size()][];
+        work.phase(READ, vectors.length);
+        work.run(vectors.length, READ_RUN, (from, to) -> {
+            for (int row = from; row < to; row++) {
+                vectors[row] = source.row(row);
+                Vectors.requireRow(row, vectors[row], source.dimension(), options.metric());
+            }
+        });
+        return run(ids, vectors);
+    }
+
+    /** One id per vector; both have been checked. */
     GraphImage run(long[] ids, float[][] vectors) {
         Prepared prepared = work.once(() -> prepare(ids, vectors));
-        GraphImage image =
-                new GraphFreezer(work, graph(prepared.scores()), prepared.rows()).freeze(prepared.space(), options);
+        work.phase(INSERTED, 2L * prepared.scores().size());
+        OnHeapGraphIndex graph = graph(prepared.scores());
+        work.phase(1, prepared.scores().size());
+        GraphImage image = new GraphFreezer(work, graph, prepared.rows()).freeze(prepared.space(), options);
         if (options.metric() == Metric.INNER_PRODUCT) {
             new InnerProductLinks(work, image, GraphWalks.preferred(), options.efConstruction()).add();
         }

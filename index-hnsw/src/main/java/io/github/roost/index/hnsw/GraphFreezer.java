@@ -2,6 +2,8 @@ package io.github.roost.index.hnsw;
 
 import io.github.jbellis.jvector.graph.NodesIterator;
 import io.github.jbellis.jvector.graph.OnHeapGraphIndex;
+import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.vector.ElementType;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import java.util.Arrays;
 import java.util.Objects;
@@ -15,7 +17,7 @@ final class GraphFreezer {
     /** Nodes written before a worker turns to other batch work. */
     private static final int RUN = 64;
 
-    private final BatchWork work;
+    private final BuildWork work;
     private final OnHeapGraphIndex graph;
     private final DistinctRows rows;
     /** The graph's number of each node of the image. */
@@ -27,7 +29,7 @@ final class GraphFreezer {
 
     private int numbered;
 
-    GraphFreezer(BatchWork work, OnHeapGraphIndex graph, DistinctRows rows) {
+    GraphFreezer(BuildWork work, OnHeapGraphIndex graph, DistinctRows rows) {
         this.work = work;
         this.graph = graph;
         this.rows = rows;

@@ -2,6 +2,7 @@ package io.github.roost.index.hnsw;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Vectors;
+import io.github.roost.core.vector.ElementType;
 
 /**
  * How graphs of a table are built.
@@ -18,6 +19,9 @@ record GraphOptions(Metric metric, ElementType elementType, int m, int efConstru
     static final GraphOptions DEFAULT = new GraphOptions(Metric.SQUARED_L2, ElementType.FLOAT32, 16, 200);
 
     GraphOptions {
+        if (elementType == ElementType.FLOAT16) {
+            throw new IllegalArgumentException("the element type of a graph must be FLOAT32 or INT8, got FLOAT16");
+        }
         Vectors.requireRange("m", m, 2, MOST_M);
         Vectors.requireRange("efConstruction", efConstruction, 1, MOST_EF_CONSTRUCTION);
     }

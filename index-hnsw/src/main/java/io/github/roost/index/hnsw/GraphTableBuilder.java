@@ -1,7 +1,12 @@
 package io.github.roost.index.hnsw;
 
 import io.github.roost.core.Metric;
+import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableMemory;
+import io.github.roost.core.Vectors;
+import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.vector.ElementType;
+import io.github.roost.core.vector.VectorSource;
 import io.github.roost.topology.DomainMemory;
 
 /**
@@ -51,9 +56,11 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
     /**
      * Sets what walks read of each component.
      *
-     * @param value default {@link ElementType#FLOAT32}; rows of a live table that are not yet frozen are always compared by
-     *     components
+     * @param value {@link ElementType#FLOAT32}, the default, or {@link ElementType#INT8}: a search reads a quarter of the
+     *     memory and compares the best of what it finds again by the floats, which the table keeps beside, 5 bytes in all;
+     *     distances are exact. Rows of a live table that are not yet frozen are always compared by floats
      * @return this builder
+     * @throws IllegalArgumentException if it is {@link ElementType#FLOAT16}
      */
     public B elementType(ElementType value) {
         options = options.withElementType(value);
@@ -80,6 +87,18 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
     public B efConstruction(int value) {
         options = options.withEfConstruction(value);
         return self();
+    }
+
+    /** What the build shows as in reports. */
+    BuildWork work(Orchestrator orchestrator) {
+        return new BuildWork(orchestrator, name + " (build)");
+    }
+
+    /** Checks what can be told before rows are read. */
+    static void requireSource(long[] ids, VectorSource rows) {
+        Vectors.requireRange("number of vectors", rows.size(), 1, Integer.MAX_VALUE - 8);
+        Vectors.requireRange("dimension", rows.dimension(), 1, Vectors.MOST_DIMENSIONS);
+        Vectors.requireIds(ids, rows.size());
     }
 
     TableMemory.Mover mover() {

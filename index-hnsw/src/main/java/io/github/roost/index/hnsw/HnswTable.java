@@ -1,24 +1,22 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableMemory;
 import io.github.roost.core.Vectors;
-import io.github.roost.core.task.DeadlineExceededException;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.Registration;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.SearchFunction;
-import io.github.roost.core.task.SubmitOptions;
-import io.github.roost.index.hnsw.IdFilter.AllowedRows;
+import io.github.roost.core.vector.ElementType;
+import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.TableBuild;
+import io.github.roost.core.vector.TableStats;
+import io.github.roost.core.vector.VectorSource;
+import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.ImageFile;
 import io.github.roost.topology.DomainMemory;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.concurrent.CompletableFuture;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One HNSW table (Malkov and Yashunin, IEEE TPAMI 42(4), 2020): a graph that jvector builds, frozen into off-heap
@@ -31,30 +29,28 @@ import java.util.stream.Stream;
  * }</pre>
  *
  * <p>A search walks the graph in C (in Java where no native library can be loaded), with marks and heaps of its own, so
- * searches share nothing that is written. Every 50 us at most it looks whether its result is still wanted, and ends with a
- * {@link DeadlineExceededException} where it is not. Nothing of the table is on the Java heap; its memory is freed when the
- * table is closed and no longer referred to. On a machine of several NUMA nodes it follows the table's home, unless it is
- * mapped from a file ({@link TableMemory}). Thread-safe.
+ * searches share nothing that is written. The rows are fixed: {@link LiveTable} takes changes. A search whose request gives no
+ * effort has an ef of 100, or 2 k where that is more. On a machine of several NUMA nodes the table's memory follows its home,
+ * unless it is mapped from a file ({@link TableMemory}). Thread-safe.
  */
-public final class HnswTable implements AutoCloseable {
-    private final Registration registration;
-    private final Orchestrator orchestrator;
-    private final Metric metric;
-    private final int dimension;
+public final class HnswTable extends GraphTable {
     /** Read once by each search, which so sees one graph from beginning to end. */
     private volatile FrozenGraph graph;
 
     private final TableMemory memory;
 
     HnswTable(Orchestrator orchestrator, String name, FrozenGraph graph, TableMemory.Mover mover) {
-        this.orchestrator = orchestrator;
-        this.registration = orchestrator.register(name);
-        this.metric = graph.image().shape().metric();
-        this.dimension = graph.image().shape().dimension();
+        GraphImage.Shape shape = graph.image().shape();
+        super(
+                orchestrator,
+                orchestrator.register(name),
+                shape.metric(),
+                shape.coded() ? ElementType.INT8 : ElementType.FLOAT32,
+                shape.dimension());
         this.graph = graph;
         this.memory = TableMemory.keepAtHome(
                 orchestrator,
-                registration,
+                registration(),
                 cluster -> Stream.of(this.graph.image().memory()),
                 mover);
     }
@@ -64,98 +60,29 @@ public final class HnswTable implements AutoCloseable {
         return new Builder();
     }
 
-    /**
-     * A search to submit under {@link #mappingId()}.
-     *
-     * @param k neighbours wanted, from 1 to 10,000; a table with fewer vectors gives all it has
-     * @param ef width of the search, from k to 100,000: larger finds more of the true neighbours and takes longer
-     * @return what to submit; it fails with an {@link IllegalArgumentException} where the query is not finite or of
-     *     another dimension, and with a {@link DeadlineExceededException} where it finds its deadline passed
-     */
-    public SearchFunction<float[], Neighbors> searchFunction(int k, int ef) {
-        return searchFunction(k, ef, IdFilter.ALL);
-    }
-
-    /**
-     * A search that finds only what a filter allows; as {@link #searchFunction(int, int)}. The walk goes through all
-     * nodes and keeps the allowed ones; where so few are allowed that it would take longer than looking at every one of
-     * them, that is done instead, and the result is exact.
-     *
-     * @param k neighbours wanted, from 1 to 10,000
-     * @param ef width of the search, from k to 100,000
-     * @param filter what may be found
-     * @return what to submit
-     */
-    public SearchFunction<float[], Neighbors> searchFunction(int k, int ef, IdFilter filter) {
-        requireWidth(k, ef);
-        return (query, context) -> search(query, k, ef, filter, context);
-    }
-
-    static void requireWidth(int k, int ef) {
-        Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
-        Vectors.requireRange("ef", ef, k, 100_000);
-    }
-
-    /**
-     * Submits one search; as {@link #searchFunction(int, int)}.
-     *
-     * @param query finite, of the table's dimension
-     * @param k neighbours wanted, from 1 to 10,000
-     * @param ef width of the search, from k to 100,000
-     * @return completes with at most k neighbours, nearest first
-     */
-    public CompletableFuture<Neighbors> search(float[] query, int k, int ef) {
-        return search(query, k, ef, IdFilter.ALL, SubmitOptions.DEFAULT);
-    }
-
-    /**
-     * Submits one search with a deadline or priority; as {@link #searchFunction(int, int)}.
-     *
-     * @param query finite, of the table's dimension
-     * @param k neighbours wanted, from 1 to 10,000
-     * @param ef width of the search, from k to 100,000
-     * @param options how to treat it
-     * @return completes with at most k neighbours, nearest first; with a {@link DeadlineExceededException} where the
-     *     deadline passes before it is through
-     */
-    public CompletableFuture<Neighbors> search(float[] query, int k, int ef, SubmitOptions options) {
-        return search(query, k, ef, IdFilter.ALL, options);
-    }
-
-    /**
-     * Submits one filtered search; as {@link #searchFunction(int, int, IdFilter)}.
-     *
-     * @param query finite, of the table's dimension
-     * @param k neighbours wanted, from 1 to 10,000
-     * @param ef width of the search, from k to 100,000
-     * @param filter what may be found
-     * @return completes with at most k neighbours, nearest first
-     */
-    public CompletableFuture<Neighbors> search(float[] query, int k, int ef, IdFilter filter) {
-        return search(query, k, ef, filter, SubmitOptions.DEFAULT);
-    }
-
-    /**
-     * Submits one filtered search with a deadline or priority; as {@link #searchFunction(int, int, IdFilter)}.
-     *
-     * @param query finite, of the table's dimension
-     * @param k neighbours wanted, from 1 to 10,000
-     * @param ef width of the search, from k to 100,000
-     * @param filter what may be found
-     * @param options how to treat it
-     * @return completes with at most k neighbours, nearest first; with a {@link DeadlineExceededException} where the
-     *     deadline passes before it is through
-     */
-    public CompletableFuture<Neighbors> search(float[] query, int k, int ef, IdFilter filter, SubmitOptions options) {
-        Vectors.require("query", query, dimension, metric);
-        return orchestrator.submit(searchFunction(k, ef, filter), query, mappingId(), options);
-    }
-
-    private Neighbors search(float[] query, int k, int ef, IdFilter filter, SearchContext context) {
-        Vectors.require("query", query, dimension, metric);
+    @Override
+    Neighbors find(float[] query, int k, int ef, IdFilter filter, GraphVisit visit) {
         FrozenGraph searched = graph;
-        AllowedRows wanted = filter.rowsOf(searched.image(), () -> FrozenGraph.requireWanted(context));
-        return searched.search(query, k, ef, AllowedRows.ALL, wanted, context);
+        return searched.search(query, k, ef, AllowedRows.ALL, searched.allowed(filter, visit), visit);
+    }
+
+    @Override
+    Neighbors exact(float[] query, int k, GraphVisit visit) {
+        FrozenGraph searched = graph;
+        int nodes = searched.image().shape().nodes();
+        return searched.scan(query, k, AllowedRows.ALL, AllowedRows.ALL, 0, nodes, visit);
+    }
+
+    @Override
+    float[] vectorAt(int row) {
+        FrozenGraph read = graph;
+        // Rows that have been replaced meanwhile may be fewer.
+        return read.vectorOfRow(Math.min(row, read.rows() - 1));
+    }
+
+    @Override
+    int rows() {
+        return graph.rows();
     }
 
     /**
@@ -169,66 +96,49 @@ public final class HnswTable implements AutoCloseable {
      */
     public int[] visits(float[] query, int k, int ef) {
         requireWidth(k, ef);
-        Vectors.require("query", query, dimension, metric);
+        requireQuery(query);
         return graph.visits(query, k, ef);
     }
 
-    /**
-     * The narrowest width (ef) whose searches find on average this share of the true k nearest, measured with sample
-     * queries on the workers, as batch work; within a twentieth.
-     *
-     * @param recall over 0, at most 1
-     * @param k neighbours wanted, from 1 to 10,000
-     * @param sample queries like those to come, at least one; some hundred make it certain to about a hundredth
-     * @return from k to 100,000, which is given where no width reaches the recall
-     */
-    public int targetRecall(double recall, int k, float[][] sample) {
-        if (!(recall > 0 && recall <= 1)) {
-            throw new IllegalArgumentException("recall must be over 0 and at most 1, got " + recall);
-        }
-        requireWidth(k, k);
-        if (sample.length == 0) {
-            throw new IllegalArgumentException("the sample must have at least one query, got none");
-        }
-        for (int query = 0; query < sample.length; query++) {
-            Vectors.require("query " + query, sample[query], dimension, metric);
-        }
-        return Math.max(k, new RecallSample(orchestrator, name(), graph, sample, k).narrowest(recall));
+    @Override
+    public boolean isMutable() {
+        return false;
     }
 
-    /** {@return the table's name} */
-    public String name() {
-        return registration.name();
+    @Override
+    public boolean put(long id, float[] vector) {
+        throw fixed();
     }
 
-    /** {@return where searches of this table belong} */
-    public MappingId mappingId() {
-        return registration.id();
+    @Override
+    public boolean remove(long id) {
+        throw fixed();
     }
 
-    /** {@return the number of vectors} */
+    private UnsupportedOperationException fixed() {
+        return new UnsupportedOperationException(
+                "the rows of HNSW table " + name() + " are fixed: use a LiveTable for rows that change");
+    }
+
+    /** The first call sorts the ids, which takes 12 bytes per row of the Java heap from then on. */
+    @Override
+    public float @Nullable [] vector(long id) {
+        requireOpen();
+        FrozenGraph read = graph;
+        int row = read.row(id);
+        return row < 0 ? null : read.vectorOfRow(row);
+    }
+
+    @Override
     public int size() {
         return graph.rows();
     }
 
-    /** {@return the bytes of memory that the table takes, all of it outside the Java heap} */
-    public long bytes() {
-        return graph.image().bytes();
-    }
-
-    /** {@return the dimension of the vectors} */
-    public int dimension() {
-        return dimension;
-    }
-
-    /** {@return how distances are measured} */
-    public Metric metric() {
-        return metric;
-    }
-
-    /** {@return what walks read of each component} */
-    public ElementType elementType() {
-        return graph.image().shape().coded() ? ElementType.INT8 : ElementType.FLOAT32;
+    @Override
+    public TableStats stats() {
+        GraphImage image = graph.image();
+        return new TableStats(
+                name(), "hnsw", image.shape().rows(), dimension(), metric(), elementType(), 1, image.bytes());
     }
 
     /**
@@ -238,7 +148,9 @@ public final class HnswTable implements AutoCloseable {
      * @param file to write or replace
      * @throws IOException if it cannot be written; the old file is as it was, unless only the last sync failed
      */
+    @Override
     public void save(Path file) throws IOException {
+        requireOpen();
         ImageFile.save(graph.image(), file);
     }
 
@@ -266,19 +178,20 @@ public final class HnswTable implements AutoCloseable {
         if (next == this) {
             throw new IllegalArgumentException("the rows of table " + name() + " must be replaced by another table's");
         }
-        if (next.dimension != dimension || next.metric != metric) {
+        if (next.dimension() != dimension() || next.metric() != metric()) {
             throw new IllegalArgumentException("the rows of table " + name() + " must be replaced by such of "
-                    + dimension + " dimensions under " + metric + ", got " + next.dimension + " under " + next.metric);
+                    + dimension() + " dimensions under " + metric() + ", got " + next.dimension() + " under "
+                    + next.metric());
         }
         graph = next.graph;
+        rowsReplaced();
         next.close();
         memory.allIsNew();
     }
 
-    /** Unregisters the table; searches already accepted still run. */
     @Override
     public void close() {
-        registration.close();
+        registration().close();
     }
 
     /** Collects the options of a table. Not thread-safe. */
@@ -310,8 +223,32 @@ public final class HnswTable implements AutoCloseable {
         public HnswTable build(Orchestrator orchestrator, long[] ids, float[][] rows) {
             Vectors.requireTable(rows, options().metric());
             Vectors.requireIds(ids, rows.length);
-            FrozenGraph graph = FrozenGraph.build(orchestrator, name(), options(), ids, rows);
+            FrozenGraph graph = FrozenGraph.build(work(orchestrator), options(), ids, rows);
             return new HnswTable(orchestrator, name(), graph, mover());
+        }
+
+        /**
+         * Begins to build a table of rows from wherever they are, on the orchestrator's workers, as batch work beside what they
+         * serve. The rows are read once, into the Java heap while the build lasts. The builder may be used again at once.
+         *
+         * @param orchestrator places the table, and builds it
+         * @param ids one external id per row, none twice; must not change during the build
+         * @param rows at least one, of 1 to 4,096 dimensions; a row that is not finite, or zero for cosine, fails the build
+         * @return under way; its result is to be closed
+         * @throws IllegalArgumentException if ids or dimension are not as said
+         */
+        public TableBuild<HnswTable> start(Orchestrator orchestrator, long[] ids, VectorSource rows) {
+            requireSource(ids, rows);
+            GraphOptions graph = options();
+            String tableName = name();
+            TableMemory.Mover tableMover = mover();
+            return TableBuild.start(
+                    work(orchestrator),
+                    work -> new HnswTable(
+                            orchestrator,
+                            tableName,
+                            new FrozenGraph(new GraphBuild(work, graph).run(ids, rows)),
+                            tableMover));
         }
     }
 }

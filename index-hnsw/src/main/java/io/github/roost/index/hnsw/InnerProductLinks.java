@@ -1,5 +1,6 @@
 package io.github.roost.index.hnsw;
 
+import io.github.roost.core.vector.BuildWork;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.GraphWalk;
 import io.github.roost.index.hnsw.walk.NodeSet;
@@ -19,7 +20,7 @@ final class InnerProductLinks {
     /** The second pass finds better neighbours, by those of the first. */
     private static final int PASSES = 2;
 
-    private final BatchWork work;
+    private final BuildWork work;
     private final GraphImage image;
     private final GraphWalk walk;
     private final int width;
@@ -28,7 +29,7 @@ final class InnerProductLinks {
     /** Those with the largest products, largest first. */
     private final int[][] large;
 
-    InnerProductLinks(BatchWork work, GraphImage image, GraphWalk walk, int width) {
+    InnerProductLinks(BuildWork work, GraphImage image, GraphWalk walk, int width) {
         this.work = work;
         this.image = image;
         this.walk = walk;

@@ -3,8 +3,7 @@ package io.github.roost.index.hnsw;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Vectors;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.index.hnsw.IdFilter.AllowedRows;
+import io.github.roost.core.vector.IdFilter;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
@@ -165,6 +164,11 @@ final class LiveRows {
         return rows.image().memory();
     }
 
+    /** What the rows and their marks take off-heap. */
+    long bytes() {
+        return rows.image().bytes() + alive.bytes();
+    }
+
     MergeChoice.Part asPart() {
         return new MergeChoice.Part(hasGraph, count, size());
     }
@@ -173,14 +177,23 @@ final class LiveRows {
         return rows.image().id(row);
     }
 
+    /** A copy of a row's vector, in the caller's scale. */
+    float[] vector(int row) {
+        return rows.vectorOfRow(row);
+    }
+
+    /** Finds the k nearest rows alive among all, by looking at each. */
+    Neighbors exact(float[] query, int k, GraphVisit visit) {
+        int nodes = hasGraph ? rows.image().shape().nodes() : count;
+        return rows.scan(query, k, alive, AllowedRows.ALL, 0, nodes, visit);
+    }
+
     /** Hands out the rows that are alive: copies of their vectors, with their ids. */
     void copyAlive(ObjLongConsumer<float[]> receiver) {
         GraphImage image = rows.image();
         for (int row = 0; row < count; row++) {
             if (alive.rows().contains(row)) {
-                float[] vector = new float[image.shape().dimension()];
-                image.vector(image.nodeOf(row), vector);
-                float[] original = rows.space().original(vector);
+                float[] original = vector(row);
                 // In a file that no table has written a row may be zero under cosine, or infinite once scaled back:
                 // all others that it is built with would be scaled to nothing.
                 Vectors.require(
@@ -199,14 +212,13 @@ final class LiveRows {
      * @param from of rows that have no graph the first to look at; others are searched whole
      * @return how many rows there were then: those behind are still to be searched
      */
-    int search(float[] query, int k, int ef, IdFilter filter, int from, SearchContext context, List<Neighbors> found) {
-        Runnable betweenRows = () -> FrozenGraph.requireWanted(context);
+    int search(float[] query, int k, int ef, IdFilter filter, int from, GraphVisit visit, List<Neighbors> found) {
         int end = count;
         if (hasGraph) {
-            found.add(rows.search(query, k, ef, alive, filter.rowsOf(rows.image(), betweenRows), context));
+            found.add(rows.search(query, k, ef, alive, rows.allowed(filter, visit), visit));
         } else {
-            AllowedRows wanted = filter.rowsAmong(rows.image(), end, betweenRows);
-            found.add(rows.scan(query, k, alive, wanted, from, end, context));
+            AllowedRows wanted = rows.allowedAmong(filter, end, visit);
+            found.add(rows.scan(query, k, alive, wanted, from, end, visit));
         }
         // Who was seen dead here has a successor that what is read afterwards shows.
         VarHandle.acquireFence();

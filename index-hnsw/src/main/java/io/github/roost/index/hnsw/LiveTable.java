@@ -1,17 +1,15 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableFileException;
 import io.github.roost.core.TableMemory;
 import io.github.roost.core.Vectors;
-import io.github.roost.core.task.DeadlineExceededException;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.Registration;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.SearchFunction;
-import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.TableBuild;
+import io.github.roost.core.vector.TableStats;
+import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.LiveRows.Moment;
 import io.github.roost.topology.DomainMemory;
 import java.io.IOException;
@@ -23,7 +21,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,20 +39,17 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe. Changes are made one at a time, by whichever threads ask; searches never wait for them.
  */
-public final class LiveTable implements AutoCloseable {
+public final class LiveTable extends GraphTable {
     static final int LEAST_FREEZE_AFTER = 64;
     static final int MOST_FREEZE_AFTER = 1_000_000;
 
-    private final Orchestrator orchestrator;
-    private final Registration registration;
     private final GraphOptions options;
-    private final int dimension;
     private final int freezeAfter;
     private final BackgroundFreeze freeze;
 
     /**
      * All parts: those with a graph, then those without, older ones first. Replaced by the holder of the
-     * lock only. How searches lose nothing is said at {@link #search(float[], int, int, IdFilter, SearchContext)}.
+     * lock only. How searches lose nothing is said at {@link #find(float[], int, int, IdFilter, GraphVisit)}.
      */
     private volatile List<LiveRows> parts = List.of();
 
@@ -82,14 +76,12 @@ public final class LiveTable implements AutoCloseable {
             int dimension,
             int freezeAfter,
             TableMemory.Mover mover) {
-        this.orchestrator = orchestrator;
-        this.registration = orchestrator.register(name);
+        super(orchestrator, orchestrator.register(name), options.metric(), options.elementType(), dimension);
         this.options = options;
-        this.dimension = dimension;
         this.freezeAfter = freezeAfter;
         this.freeze = new BackgroundFreeze(name, this::mergeOnce);
         this.memory = TableMemory.keepAtHome(
-                orchestrator, registration, cluster -> parts.stream().map(LiveRows::memory), mover);
+                orchestrator, registration(), cluster -> parts.stream().map(LiveRows::memory), mover);
     }
 
     /** Takes over the first parts; returns whether no id is alive twice in them. */
@@ -115,17 +107,10 @@ public final class LiveTable implements AutoCloseable {
         return new Builder();
     }
 
-    /**
-     * Inserts a row, or replaces that of the same id. Searches that begin after this returns find the new row and not the
-     * old; one that runs meanwhile finds either.
-     *
-     * @param id any
-     * @param vector copied; finite, of the table's dimension, for cosine not zero
-     * @return whether there was no row of this id
-     * @throws IllegalStateException if the table is closed
-     */
+    /** A search that runs meanwhile finds the old row or the new one. */
+    @Override
     public boolean put(long id, float[] vector) {
-        Vectors.require("vector", vector, dimension, options.metric());
+        Vectors.require("vector", vector, dimension(), metric());
         synchronized (places) {
             requireOpen();
             LiveRows part = partFor(vector);
@@ -138,13 +123,7 @@ public final class LiveTable implements AutoCloseable {
         }
     }
 
-    /**
-     * Removes the row of an id; searches that begin after this returns do not find it.
-     *
-     * @param id external id
-     * @return whether there was one
-     * @throws IllegalStateException if the table is closed
-     */
+    @Override
     public boolean remove(long id) {
         synchronized (places) {
             requireOpen();
@@ -157,10 +136,37 @@ public final class LiveTable implements AutoCloseable {
         }
     }
 
-    private void requireOpen() {
-        if (!registration.isOpen()) {
-            throw new IllegalStateException("table " + name() + " is closed");
+    @Override
+    public float @Nullable [] vector(long id) {
+        synchronized (places) {
+            requireOpen();
+            Place place = places.get(id);
+            return place == null ? null : place.part().vector(place.row());
         }
+    }
+
+    @Override
+    float @Nullable [] vectorAt(int row) {
+        int left = row;
+        for (LiveRows part : parts) {
+            int count = part.count();
+            if (left < count) {
+                return part.isAlive(left) ? part.vector(left) : null;
+            }
+            left -= count;
+        }
+        return null;
+    }
+
+    @Override
+    int rows() {
+        return parts.stream().mapToInt(LiveRows::count).sum();
+    }
+
+    @Override
+    Neighbors exact(float[] query, int k, GraphVisit visit) {
+        return NewestOfEach.merge(
+                parts.stream().map(part -> part.exact(query, k, visit)).toList(), k);
     }
 
     /** The part to add a row to. When the open ones have enough rows together, these are left to be frozen. */
@@ -199,90 +205,6 @@ public final class LiveTable implements AutoCloseable {
     }
 
     /**
-     * A search to submit under {@link #mappingId()}.
-     *
-     * @param k neighbours wanted, from 1 to 10,000; a table with fewer rows gives all it has
-     * @param ef width of the search in each frozen part, from k to 100,000
-     * @return what to submit; it fails with an {@link IllegalArgumentException} where the query is not finite or of
-     *     another dimension, and with a {@link DeadlineExceededException} where it finds its deadline passed
-     */
-    public SearchFunction<float[], Neighbors> searchFunction(int k, int ef) {
-        return searchFunction(k, ef, IdFilter.ALL);
-    }
-
-    /**
-     * A search that finds only what a filter allows; as {@link #searchFunction(int, int)}.
-     *
-     * @param k neighbours wanted, from 1 to 10,000
-     * @param ef width of the search in each frozen part, from k to 100,000
-     * @param filter what may be found
-     * @return what to submit
-     */
-    public SearchFunction<float[], Neighbors> searchFunction(int k, int ef, IdFilter filter) {
-        HnswTable.requireWidth(k, ef);
-        return (query, context) -> {
-            Vectors.require("query", query, dimension, options.metric());
-            return search(query, k, ef, filter, context);
-        };
-    }
-
-    /**
-     * Submits one search; as {@link #searchFunction(int, int)}.
-     *
-     * @param query finite, of the table's dimension
-     * @param k neighbours wanted, from 1 to 10,000
-     * @param ef width of the search in each frozen part, from k to 100,000
-     * @return completes with at most k neighbours, nearest first
-     */
-    public CompletableFuture<Neighbors> search(float[] query, int k, int ef) {
-        return search(query, k, ef, IdFilter.ALL, SubmitOptions.DEFAULT);
-    }
-
-    /**
-     * Submits one search with a deadline or priority; as {@link #searchFunction(int, int)}.
-     *
-     * @param query finite, of the table's dimension
-     * @param k neighbours wanted, from 1 to 10,000
-     * @param ef width of the search in each frozen part, from k to 100,000
-     * @param submitOptions how to treat it
-     * @return completes with at most k neighbours, nearest first; with a {@link DeadlineExceededException} where the
-     *     deadline passes before it is through
-     */
-    public CompletableFuture<Neighbors> search(float[] query, int k, int ef, SubmitOptions submitOptions) {
-        return search(query, k, ef, IdFilter.ALL, submitOptions);
-    }
-
-    /**
-     * Submits one filtered search; as {@link #searchFunction(int, int, IdFilter)}.
-     *
-     * @param query finite, of the table's dimension
-     * @param k neighbours wanted, from 1 to 10,000
-     * @param ef width of the search in each frozen part, from k to 100,000
-     * @param filter what may be found
-     * @return completes with at most k neighbours, nearest first
-     */
-    public CompletableFuture<Neighbors> search(float[] query, int k, int ef, IdFilter filter) {
-        return search(query, k, ef, filter, SubmitOptions.DEFAULT);
-    }
-
-    /**
-     * Submits one filtered search with a deadline or priority; as {@link #searchFunction(int, int, IdFilter)}.
-     *
-     * @param query finite, of the table's dimension
-     * @param k neighbours wanted, from 1 to 10,000
-     * @param ef width of the search in each frozen part, from k to 100,000
-     * @param filter what may be found
-     * @param submitOptions how to treat it
-     * @return completes with at most k neighbours, nearest first; with a {@link DeadlineExceededException} where the
-     *     deadline passes before it is through
-     */
-    public CompletableFuture<Neighbors> search(
-            float[] query, int k, int ef, IdFilter filter, SubmitOptions submitOptions) {
-        Vectors.require("query", query, dimension, options.metric());
-        return orchestrator.submit(searchFunction(k, ef, filter), query, mappingId(), submitOptions);
-    }
-
-    /**
      * Searches all parts. A row that is replaced dies after its successor has been added: a search that comes to the row when
      * it is dead finds the successor if it looks afterwards at all rows that have been added meanwhile, in whatever part. So
      * it looks again when it is through, until nothing has been added. If all parts that it has searched are still where they
@@ -292,12 +214,13 @@ public final class LiveTable implements AutoCloseable {
      * because they replace each other meanwhile, looks for as many more as it needs to find k ids.
      */
     @SuppressWarnings("ReferenceEquality") // whether the parts are still the list that was read, not one like it
-    private Neighbors search(float[] query, int k, int ef, IdFilter filter, SearchContext context) {
+    @Override
+    Neighbors find(float[] query, int k, int ef, IdFilter filter, GraphVisit visit) {
         List<Neighbors> found = new ArrayList<>();
         List<LiveRows> searched = List.of();
         // Of each part the rows that have been searched.
         int[] rows = {};
-        for (int wanted = k; true; FrozenGraph.requireWanted(context)) {
+        for (int wanted = k; true; visit.requireWanted()) {
             List<LiveRows> all = parts;
             if (!beginsWith(all, searched)) {
                 found.clear();
@@ -309,9 +232,9 @@ public final class LiveTable implements AutoCloseable {
                 LiveRows part = all.get(i);
                 if (rows[i] < part.count()) {
                     if (!found.isEmpty()) {
-                        FrozenGraph.requireWanted(context);
+                        visit.requireWanted();
                     }
-                    rows[i] = part.search(query, wanted, Math.max(ef, wanted), filter, rows[i], context, found);
+                    rows[i] = part.search(query, wanted, Math.max(ef, wanted), filter, rows[i], visit, found);
                 }
             }
             if (all == parts && isUpTo(all, rows)) {
@@ -345,7 +268,8 @@ public final class LiveTable implements AutoCloseable {
      * Freezes all rows, and waits until that is done and no more merging is due. Not for a worker's thread, which is
      * needed for the work.
      *
-     * @throws IllegalStateException if the table is closed, or a graph cannot be built
+     * @throws io.github.roost.core.task.TableClosedException if the table is closed
+     * @throws IllegalStateException if a graph cannot be built
      * @throws InterruptedException if the calling thread is interrupted; the work goes on
      */
     public void freeze() throws InterruptedException {
@@ -389,8 +313,7 @@ public final class LiveTable implements AutoCloseable {
 
     private LiveRows build(List<Long> ids, List<float[]> vectors) {
         return LiveRows.frozen(FrozenGraph.build(
-                orchestrator,
-                name(),
+                new BuildWork(orchestrator(), name() + " (build)"),
                 options,
                 ids.stream().mapToLong(Long::longValue).toArray(),
                 vectors.toArray(float[][]::new)));
@@ -424,17 +347,7 @@ public final class LiveTable implements AutoCloseable {
         parts = List.copyOf(frozen);
     }
 
-    /** {@return the table's name} */
-    public String name() {
-        return registration.name();
-    }
-
-    /** {@return where searches of this table belong} */
-    public MappingId mappingId() {
-        return registration.id();
-    }
-
-    /** {@return the number of rows} */
+    @Override
     public int size() {
         return size;
     }
@@ -449,14 +362,16 @@ public final class LiveTable implements AutoCloseable {
         return parts.size() - frozenParts();
     }
 
-    /** {@return the dimension of the vectors} */
-    public int dimension() {
-        return dimension;
+    @Override
+    public boolean isMutable() {
+        return true;
     }
 
-    /** {@return how distances are measured} */
-    public Metric metric() {
-        return options.metric();
+    @Override
+    public TableStats stats() {
+        List<LiveRows> all = parts;
+        long bytes = all.stream().mapToLong(LiveRows::bytes).sum();
+        return new TableStats(name(), "live", size, dimension(), metric(), elementType(), all.size(), bytes);
     }
 
     /**
@@ -472,7 +387,9 @@ public final class LiveTable implements AutoCloseable {
      * @param file to write or replace
      * @throws IOException if it cannot be written; the old file is as it was, unless only the last sync failed
      */
+    @Override
     public void save(Path file) throws IOException {
+        requireOpen();
         moment().save(file);
     }
 
@@ -481,7 +398,7 @@ public final class LiveTable implements AutoCloseable {
         synchronized (places) {
             return new LiveTableFile(
                     options,
-                    dimension,
+                    dimension(),
                     freezeAfter,
                     parts.stream()
                             .filter(part -> part.count() > 0)
@@ -523,10 +440,9 @@ public final class LiveTable implements AutoCloseable {
         return table;
     }
 
-    /** Unregisters the table and stops freezing; searches already accepted still run. */
     @Override
     public void close() {
-        registration.close();
+        registration().close();
         freeze.close();
     }
 
@@ -573,10 +489,35 @@ public final class LiveTable implements AutoCloseable {
         public LiveTable build(Orchestrator orchestrator, long[] ids, float[][] rows) {
             int dimension = Vectors.requireTable(rows, options().metric());
             Vectors.requireIds(ids, rows.length);
-            FrozenGraph graph = FrozenGraph.build(orchestrator, name(), options(), ids, rows);
+            FrozenGraph graph = FrozenGraph.build(work(orchestrator), options(), ids, rows);
             LiveTable table = build(orchestrator, dimension);
             table.begin(List.of(LiveRows.frozen(graph)));
             return table;
+        }
+
+        /**
+         * Begins to build a table of rows from wherever they are, on the orchestrator's workers, as batch work beside what they
+         * serve. The rows are read once, into the Java heap while the build lasts. The builder may be used again at once.
+         *
+         * @param orchestrator places the table, and builds it
+         * @param ids one external id per row, none twice; must not change during the build
+         * @param rows at least one, of 1 to 4,096 dimensions; a row that is not finite, or zero for cosine, fails the build
+         * @return under way; its result is to be closed
+         * @throws IllegalArgumentException if ids or dimension are not as said
+         */
+        public TableBuild<LiveTable> start(Orchestrator orchestrator, long[] ids, VectorSource rows) {
+            requireSource(ids, rows);
+            GraphOptions graph = options();
+            String tableName = name();
+            TableMemory.Mover tableMover = mover();
+            int rowsBeforeFreeze = freezeAfter;
+            return TableBuild.start(work(orchestrator), work -> {
+                FrozenGraph built = new FrozenGraph(new GraphBuild(work, graph).run(ids, rows));
+                LiveTable table =
+                        new LiveTable(orchestrator, tableName, graph, rows.dimension(), rowsBeforeFreeze, tableMover);
+                table.begin(List.of(LiveRows.frozen(built)));
+                return table;
+            });
         }
     }
 }

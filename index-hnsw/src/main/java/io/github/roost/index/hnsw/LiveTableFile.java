@@ -4,6 +4,7 @@ import io.github.roost.core.Metric;
 import io.github.roost.core.TableFileException;
 import io.github.roost.core.Vectors;
 import io.github.roost.core.WholeFile;
+import io.github.roost.core.vector.ElementType;
 import io.github.roost.index.hnsw.LiveRows.Moment;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.ImageFile;
@@ -58,6 +59,10 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
     private static final int AT_FREEZE_AFTER = 32;
     private static final int AT_PARTS = 36;
     private static final int AT_ELEMENT = 40;
+    /** The element types as a file has them. */
+    private static final int FLOATS = 0;
+
+    private static final int CODES = 1;
 
     /** Writes a file, replacing one of that name, as {@link WholeFile} does. */
     void save(Path file) throws IOException {
@@ -88,7 +93,7 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
         front.putLong(MAGIC).putInt(VERSION).putInt((int) bytes);
         front.putInt(options.metric().ordinal()).putInt(dimension).putInt(options.m());
         front.putInt(options.efConstruction()).putInt(freezeAfter).putInt(parts.size());
-        front.putInt(options.elementType().ordinal());
+        front.putInt(options.elementType() == ElementType.INT8 ? CODES : FLOATS);
         return front.position(HEAD_BYTES);
     }
 
@@ -131,11 +136,10 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
             Metric metric = Metric.values()[
                     require(AT_METRIC, "metric", front.getInt(AT_METRIC), 0, Metric.values().length - 1)];
             int dimension = require(AT_DIMENSION, "dimension", front.getInt(AT_DIMENSION), 1, Vectors.MOST_DIMENSIONS);
-            ElementType element = ElementType.values()[
-                    require(AT_ELEMENT, "element type", front.getInt(AT_ELEMENT), 0, ElementType.values().length - 1)];
+            int element = require(AT_ELEMENT, "element type", front.getInt(AT_ELEMENT), FLOATS, CODES);
             GraphOptions options = new GraphOptions(
                     metric,
-                    element,
+                    element == CODES ? ElementType.INT8 : ElementType.FLOAT32,
                     require(AT_M, "m", front.getInt(AT_M), 2, GraphOptions.MOST_M),
                     require(
                             AT_EF_CONSTRUCTION,

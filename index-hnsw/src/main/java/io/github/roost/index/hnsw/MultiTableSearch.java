@@ -2,10 +2,9 @@ package io.github.roost.index.hnsw;
 
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.Vectors;
-import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.Part;
-import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.vector.SearchRequest;
+import io.github.roost.core.vector.SearchResult;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -51,32 +50,22 @@ public final class MultiTableSearch {
     /**
      * The k nearest over all tables, nearest first; ties by table, then id.
      *
-     * @param query finite, of the tables' dimension
-     * @param k from 1 to 10,000
-     * @param ef width of the search in each table, from k to 100,000
-     * @return completes with at most k hits
+     * @param request asked of each table, with the table's default effort where it gives none; a deadline or priority holds for
+     *     the search of each table. A target recall is not possible here: tables would need different efforts
+     * @return completes with at most k hits; with a {@link io.github.roost.core.task.DeadlineExceededException} where the
+     *     deadline passes before the search of a table is through
      */
-    public CompletableFuture<List<TableHit>> search(float[] query, int k, int ef) {
-        return search(query, k, ef, SubmitOptions.DEFAULT);
-    }
-
-    /**
-     * As {@link #search(float[], int, int)}, with a deadline or priority.
-     *
-     * @param query finite, of the tables' dimension
-     * @param k from 1 to 10,000
-     * @param ef width of the search in each table, from k to 100,000
-     * @param options how to treat the search of each table
-     * @return completes with at most k hits; with a {@link DeadlineExceededException} where the deadline passes before the
-     *     search of a table is through
-     */
-    public CompletableFuture<List<TableHit>> search(float[] query, int k, int ef, SubmitOptions options) {
-        Vectors.require(
-                "query", query, tables.getFirst().dimension(), tables.getFirst().metric());
-        List<Part<float[], Neighbors>> parts = tables.stream()
-                .map(table -> new Part<>(table.searchFunction(k, ef), query, table.mappingId()))
-                .toList();
-        return orchestrator.fanOut(parts, results -> merge(results, k), options);
+    public CompletableFuture<List<TableHit>> search(SearchRequest request) {
+        if (!Double.isNaN(request.targetRecall())) {
+            throw new IllegalArgumentException(
+                    "a search of several tables must give an effort, got a target recall of " + request.targetRecall());
+        }
+        List<Part<SearchRequest, SearchResult>> parts =
+                tables.stream().map(table -> table.part(request)).toList();
+        return orchestrator.fanOut(
+                parts,
+                results -> merge(results.stream().map(SearchResult::neighbors).toList(), request.k()),
+                request.options());
     }
 
     static List<TableHit> merge(List<Neighbors> results, int k) {

@@ -8,6 +8,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.SearchRequest;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -157,6 +159,8 @@ class FilteredRecallTest {
     }
 
     private static CompletableFuture<Neighbors> search(Table table, float[] query, IdFilter filter) {
-        return table == Table.FROZEN ? frozen.search(query, K, EF, filter) : live.search(query, K, EF, filter);
+        return table == Table.FROZEN
+                ? Asking.neighbors(frozen, SearchRequest.of(query, K).effort(EF).filter(filter))
+                : Asking.neighbors(live, SearchRequest.of(query, K).effort(EF).filter(filter));
     }
 }

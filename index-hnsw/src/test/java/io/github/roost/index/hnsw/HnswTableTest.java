@@ -11,6 +11,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;
@@ -358,7 +359,7 @@ class HnswTableTest {
                     HnswTable.builder().build(ORCHESTRATOR, Arrays.copyOfRange(rows, 300 * third, 300 * third + 300)));
         }
         List<TableHit> hits = new MultiTableSearch(ORCHESTRATOR, tables)
-                .search(rows[450], 10, 300)
+                .search(SearchRequest.of(rows[450], 10).effort(300))
                 .join();
         assertThat(hits.getFirst()).isEqualTo(new TableHit(1, 150, 0));
         assertThat(hits.stream().mapToLong(hit -> 300L * hit.table() + hit.id()))

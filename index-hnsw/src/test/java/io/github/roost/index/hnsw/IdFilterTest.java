@@ -8,6 +8,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.index.hnsw.walk.NodeSet;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -63,7 +65,9 @@ class IdFilterTest {
         int wanted = 0;
         for (float[] query : QUERIES) {
             Neighbors truth = exact(VECTORS, query, K, Metric.SQUARED_L2, allowed);
-            Neighbors found = table.search(query, K, EF, filter).join();
+            Neighbors found = Asking.neighbors(
+                            table, SearchRequest.of(query, K).effort(EF).filter(filter))
+                    .join();
             assertThat(Arrays.stream(found.ids())).allMatch(allowed::test);
             assertThat(found.size()).isEqualTo(truth.size());
             hits += hits(truth, found);
@@ -74,7 +78,9 @@ class IdFilterTest {
 
     @Test
     void aFilterThatAllowsNothingFindsNothing() {
-        assertThat(table.search(QUERIES[0], K, EF, IdFilter.of(id -> false))
+        assertThat(Asking.neighbors(
+                                table,
+                                SearchRequest.of(QUERIES[0], K).effort(EF).filter(IdFilter.of(id -> false)))
                         .join()
                         .size())
                 .isZero();
@@ -87,15 +93,22 @@ class IdFilterTest {
         ids.set(4_711);
         IdFilter filter = IdFilter.of(ids);
         ids.clear();
-        assertThat(table.search(QUERIES[0], K, EF, filter).join().ids()).containsExactlyInAnyOrder(17, 4_711);
+        assertThat(Asking.neighbors(
+                                table,
+                                SearchRequest.of(QUERIES[0], K).effort(EF).filter(filter))
+                        .join()
+                        .ids())
+                .containsExactlyInAnyOrder(17, 4_711);
     }
 
     @Test
     void aPredicateIsAskedOnceARow() {
         AtomicInteger asked = new AtomicInteger();
         IdFilter filter = IdFilter.of(id -> asked.incrementAndGet() > 0);
-        table.search(QUERIES[0], K, EF, filter).join();
-        table.search(QUERIES[1], K, EF, filter).join();
+        Asking.neighbors(table, SearchRequest.of(QUERIES[0], K).effort(EF).filter(filter))
+                .join();
+        Asking.neighbors(table, SearchRequest.of(QUERIES[1], K).effort(EF).filter(filter))
+                .join();
         assertThat(asked).hasValue(ROWS);
     }
 
@@ -118,8 +131,9 @@ class IdFilterTest {
             rows[row] = rows[row % 10];
         }
         try (HnswTable equals = HnswTable.builder().build(ORCHESTRATOR, rows)) {
-            Neighbors found =
-                    equals.search(rows[3], 2, 10, IdFilter.of(id -> id >= 20)).join();
+            Neighbors found = Asking.neighbors(
+                            equals, SearchRequest.of(rows[3], 2).effort(10).filter(IdFilter.of(id -> id >= 20)))
+                    .join();
             assertThat(found).isEqualTo(new Neighbors(new long[] {23, 33}, new float[2]));
         }
     }

@@ -11,6 +11,9 @@ import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.vector.ElementType;
+import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.SearchRequest;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -200,7 +203,9 @@ class Int8TableTest {
             IdFilter filter = IdFilter.of(id -> id % every == 0);
             int hits = 0;
             for (float[] query : gaussian(40, 32, random)) {
-                Neighbors found = table.search(query, 10, 150, filter).join();
+                Neighbors found = Asking.neighbors(
+                                table, SearchRequest.of(query, 10).effort(150).filter(filter))
+                        .join();
                 assertThat(Arrays.stream(found.ids())).allMatch(id -> id % every == 0);
                 hits += hits(exact(rows, query, 10, Metric.SQUARED_L2, id -> id % every == 0), found);
             }
@@ -214,7 +219,7 @@ class Int8TableTest {
         float[][] rows = gaussian(4_000, 64, random);
         float[][] queries = gaussian(100, 64, random);
         try (HnswTable table = int8().build(ORCHESTRATOR, rows)) {
-            int ef = table.targetRecall(.9, 10, queries);
+            int ef = table.effortFor(.9, 10, queries);
             assertThat(ef).isBetween(10, 400);
             assertThat(recall(table, rows, queries, 10, ef)).isGreaterThan(.89);
         }

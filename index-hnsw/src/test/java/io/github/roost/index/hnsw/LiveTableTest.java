@@ -14,6 +14,9 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.vector.ElementType;
+import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.SearchRequest;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -159,7 +162,11 @@ class LiveTableTest {
                 table.remove(id);
             }
             IdFilter filter = IdFilter.of(id -> id % 2 == 0 || id >= 2L * near);
-            assertThat(table.search(new float[2], 5, 5, filter).join().ids())
+            assertThat(Asking.neighbors(
+                                    table,
+                                    SearchRequest.of(new float[2], 5).effort(5).filter(filter))
+                            .join()
+                            .ids())
                     .containsExactly(LongStream.range(2L * near, 2L * near + 5).toArray());
         }
     }
@@ -356,7 +363,12 @@ class LiveTableTest {
             IdFilter filter = IdFilter.of(id -> id % 3 == 0);
             float[] query = gaussian(1, 6, random)[0];
             Neighbors truth = exact(rows, query, 20, Metric.SQUARED_L2, id -> id % 3 == 0 && id != 30);
-            assertThat(table.search(query, 20, 300, filter).join().ids()).isEqualTo(truth.ids());
+            assertThat(Asking.neighbors(
+                                    table,
+                                    SearchRequest.of(query, 20).effort(300).filter(filter))
+                            .join()
+                            .ids())
+                    .isEqualTo(truth.ids());
         }
     }
 

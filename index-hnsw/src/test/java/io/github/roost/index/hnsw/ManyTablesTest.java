@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
+import io.github.roost.core.task.TableClosedException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -126,7 +127,7 @@ class ManyTablesTest {
             CompletableFuture<Neighbors> answer;
             try {
                 answer = orchestrator.submit(searched.searchFunction(1_000, 10_000), query, searched.mappingId());
-            } catch (IllegalArgumentException closed) {
+            } catch (TableClosedException closed) {
                 assertThat(tables.get(table)).as("%s", closed).isNotSameAs(searched);
                 continue;
             }

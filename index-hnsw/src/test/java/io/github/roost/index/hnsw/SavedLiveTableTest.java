@@ -9,6 +9,7 @@ import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableFileException;
+import io.github.roost.core.vector.ElementType;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import java.io.BufferedReader;
 import java.io.IOException;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.vector.ElementType;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -8,6 +8,8 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.SearchRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -70,7 +72,7 @@ class ScratchTest {
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             for (int i = 0; i < searches; i++) {
                 float[] query = VECTORS[i % 100];
-                IdFilter filter = filtered ? IdFilter.of(id -> id % 2 == 0) : IdFilter.ALL;
+                IdFilter filter = filtered ? IdFilter.of(id -> id % 2 == 0) : IdFilter.all();
                 answers.add(threads.submit(
                         () -> table.searchFunction(10, 20, filter).search(query, OUTSIDE)));
                 answers.add(
@@ -90,8 +92,13 @@ class ScratchTest {
         IdFilter filter = IdFilter.of(id -> id % 3 == 0);
         for (int search = 0; search < 30; search++) {
             float[] query = VECTORS[search % 2];
-            assertThat(table.search(query, 10, 100, filter).join())
-                    .isEqualTo(table.search(query, 10, 100, IdFilter.of(id -> id % 3 == 0))
+            assertThat(Asking.neighbors(
+                                    table,
+                                    SearchRequest.of(query, 10).effort(100).filter(filter))
+                            .join())
+                    .isEqualTo(Asking.neighbors(
+                                    table,
+                                    SearchRequest.of(query, 10).effort(100).filter(IdFilter.of(id -> id % 3 == 0)))
                             .join());
         }
     }
@@ -133,7 +140,9 @@ class ScratchTest {
         Neighbors found = table.searchFunction(10, 100, filter).search(VECTORS[0], OUTSIDE);
         assertThat(asked).hasValue(ROWS);
         assertThat(found)
-                .isEqualTo(table.search(VECTORS[0], 10, 100, IdFilter.of(id -> id % 2 == 0))
+                .isEqualTo(Asking.neighbors(
+                                table,
+                                SearchRequest.of(VECTORS[0], 10).effort(100).filter(IdFilter.of(id -> id % 2 == 0)))
                         .join());
     }
 }

@@ -10,6 +10,8 @@ import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.topology.TopologyReader;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -59,11 +61,14 @@ class SubmitOptionsTest {
     private List<CompletableFuture<?>> everySearch(SubmitOptions options) {
         float[] query = rows[10];
         return List.of(
-                table.search(query, 3, 20, options),
-                table.search(query, 3, 20, EVEN, options),
-                live.search(query, 3, 20, options),
-                live.search(query, 3, 20, EVEN, options),
-                all.search(query, 3, 20, options));
+                Asking.neighbors(table, SearchRequest.of(query, 3).effort(20).options(options)),
+                Asking.neighbors(
+                        table,
+                        SearchRequest.of(query, 3).effort(20).filter(EVEN).options(options)),
+                Asking.neighbors(live, SearchRequest.of(query, 3).effort(20).options(options)),
+                Asking.neighbors(
+                        live, SearchRequest.of(query, 3).effort(20).filter(EVEN).options(options)),
+                all.search(SearchRequest.of(query, 3).effort(20).options(options)));
     }
 
     private <T> T behindAKeptWorker(Function<MappingId, T> submissions) throws InterruptedException {
@@ -97,10 +102,19 @@ class SubmitOptionsTest {
         for (CompletableFuture<?> each : inTime) {
             assertThat(each.join()).isNotNull();
         }
-        assertThat(table.search(rows[10], 3, 20, EVEN, SubmitOptions.BATCH).join())
-                .isEqualTo(table.search(rows[10], 3, 20, EVEN).join());
-        assertThat(all.search(rows[10], 3, 20, SubmitOptions.BATCH).join())
-                .isEqualTo(all.search(rows[10], 3, 20).join());
+        assertThat(Asking.neighbors(
+                                table,
+                                SearchRequest.of(rows[10], 3)
+                                        .effort(20)
+                                        .filter(EVEN)
+                                        .options(SubmitOptions.BATCH))
+                        .join())
+                .isEqualTo(Asking.neighbors(
+                                table, SearchRequest.of(rows[10], 3).effort(20).filter(EVEN))
+                        .join());
+        assertThat(all.search(SearchRequest.of(rows[10], 3).effort(20).options(SubmitOptions.BATCH))
+                        .join())
+                .isEqualTo(all.search(SearchRequest.of(rows[10], 3).effort(20)).join());
     }
 
     @Test

@@ -20,7 +20,7 @@ final class CodeQuery extends IvfQuery<Shortlist> {
      * @param margin has those compared, too, that may be as near as these: the answer is exact; null to go by scores alone
      */
     CodeQuery(
-            SearchRequest request,
+            IvfRequest request,
             ScalarCodec.Weights weights,
             int candidates,
             @Nullable ScoreMargin margin,
@@ -33,7 +33,7 @@ final class CodeQuery extends IvfQuery<Shortlist> {
         this.reranker = reranker;
     }
 
-    private static float bound(SearchRequest request, @Nullable ScoreMargin margin) {
+    private static float bound(IvfRequest request, @Nullable ScoreMargin margin) {
         return margin == null || request.radius() == Float.POSITIVE_INFINITY
                 ? Float.POSITIVE_INFINITY
                 : margin.within(request.radius());

@@ -48,7 +48,7 @@ final class CodeScanner implements ListScanner {
     }
 
     @Override
-    public CodeQuery query(SearchRequest request, View view) {
+    public CodeQuery query(IvfRequest request, View view) {
         ScalarCodec codec = view.lists().layout().codec();
         if (codec == null) {
             throw new IllegalStateException("the lists keep no codes");
@@ -64,7 +64,7 @@ final class CodeScanner implements ListScanner {
     public void scan(RowList list, List<IvfQuery<?>> waiting, SearchContext context) {
         List<CodeQuery> wanted = new ArrayList<>(waiting.size());
         for (IvfQuery<?> query : waiting) {
-            if (!query.hasFailed()) {
+            if (!query.isOver()) {
                 wanted.add((CodeQuery) query);
             }
         }
@@ -87,7 +87,7 @@ final class CodeScanner implements ListScanner {
             Scratch.CODE_GROUPS.giveBack(group);
         }
         for (int i = 0; i < queries.size(); i++) {
-            queries.get(i).giveBack(shortlists.get(i));
+            queries.get(i).giveBack(shortlists.get(i), rows);
         }
         return rows;
     }

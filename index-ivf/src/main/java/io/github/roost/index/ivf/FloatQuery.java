@@ -10,7 +10,7 @@ import java.util.function.BooleanSupplier;
 final class FloatQuery extends IvfQuery<Reservoir> {
     private final ScanKernel kernel;
 
-    FloatQuery(ScanKernel kernel, SearchRequest request, BooleanSupplier mayRepeat) {
+    FloatQuery(ScanKernel kernel, IvfRequest request, BooleanSupplier mayRepeat) {
         super(request, request.radius(), mayRepeat);
         this.kernel = kernel;
     }

@@ -36,7 +36,7 @@ final class FloatScanner implements ListScanner {
     }
 
     @Override
-    public FloatQuery query(SearchRequest request, View view) {
+    public FloatQuery query(IvfRequest request, View view) {
         return new FloatQuery(kernel, request, view::mayRepeat);
     }
 
@@ -47,7 +47,7 @@ final class FloatScanner implements ListScanner {
         List<FloatQuery> wanted = new ArrayList<>(waiting.size());
         int mostWanted = 1;
         for (IvfQuery<?> each : waiting) {
-            if (each.hasFailed()) {
+            if (each.isOver()) {
                 continue;
             }
             FloatQuery query = (FloatQuery) each;
@@ -62,7 +62,7 @@ final class FloatScanner implements ListScanner {
         int limit = QueryGroup.limit(mostWanted);
         long rows = rowsOf(runs);
         for (int from = 0; from < wanted.size(); from += limit) {
-            scanGroup(runs, wanted.subList(from, Math.min(wanted.size(), from + limit)), mostWanted);
+            scanGroup(runs, wanted.subList(from, Math.min(wanted.size(), from + limit)), mostWanted, rows);
             // The group's queries share one pass, so the list's rows are read once for all of them.
             context.touched(rows, rows * rowBytes());
         }
@@ -88,9 +88,9 @@ final class FloatScanner implements ListScanner {
             query.fail(ofTheFilter);
             return;
         }
-        scanGroup(copies, List.of(query), query.request().room());
         long rows = rowsOf(runs);
         long found = rowsOf(copies);
+        scanGroup(copies, List.of(query), query.request().room(), found);
         context.touched(found, rows * Long.BYTES + found * rowBytes());
     }
 
@@ -102,7 +102,7 @@ final class FloatScanner implements ListScanner {
         return rows;
     }
 
-    private void scanGroup(List<RowRun> runs, List<FloatQuery> queries, int mostWanted) {
+    private void scanGroup(List<RowRun> runs, List<FloatQuery> queries, int mostWanted, long rows) {
         Reservoir[] reservoirs = new Reservoir[queries.size()];
         QueryGroup group = Scratch.QUERY_GROUPS.take();
         try {
@@ -120,7 +120,7 @@ final class FloatScanner implements ListScanner {
             Scratch.QUERY_GROUPS.giveBack(group);
         }
         for (int i = 0; i < reservoirs.length; i++) {
-            queries.get(i).giveBack(reservoirs[i]);
+            queries.get(i).giveBack(reservoirs[i], rows);
         }
     }
 }

@@ -1,6 +1,8 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.core.Neighbors;
+import io.github.roost.core.vector.SearchCost;
+import io.github.roost.core.vector.SearchResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionException;
@@ -17,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param <C> what keeps the rows that scans have found
  */
 abstract class IvfQuery<C> {
-    private final SearchRequest request;
+    private final IvfRequest request;
     private final BooleanSupplier mayRepeat;
     /** The fields below are guarded by {@code collectors}. */
     private final List<C> collectors = new ArrayList<>(2);
@@ -25,6 +27,10 @@ abstract class IvfQuery<C> {
     private final List<C> idle = new ArrayList<>(2);
     /** Written under the lock as well, read without it: an older bound is only looser. */
     private volatile float bound;
+    /** Rows that were compared, and lists that were scanned. Written under the lock. */
+    private volatile SearchCost cost = SearchCost.NONE;
+    /** Whether a list was left out because of the visit limit. */
+    private volatile boolean cutShort;
     /** What a filter threw; from then on the query is not scanned for. */
     private volatile @Nullable Throwable failure;
 
@@ -32,7 +38,7 @@ abstract class IvfQuery<C> {
      * @param bound no score above it can be in the answer
      * @param mayRepeat {@link View#mayRepeat}
      */
-    IvfQuery(SearchRequest request, float bound, BooleanSupplier mayRepeat) {
+    IvfQuery(IvfRequest request, float bound, BooleanSupplier mayRepeat) {
         this.request = request;
         this.bound = bound;
         this.mayRepeat = mayRepeat;
@@ -55,7 +61,7 @@ abstract class IvfQuery<C> {
         return found.size() < request.k();
     }
 
-    SearchRequest request() {
+    IvfRequest request() {
         return request;
     }
 
@@ -64,9 +70,16 @@ abstract class IvfQuery<C> {
         failure = cause;
     }
 
-    /** Whether it has failed, so that further scans are for nothing. */
-    boolean hasFailed() {
-        return failure != null;
+    /** Whether further scans are for nothing: it has failed, or come to its visit limit. */
+    boolean isOver() {
+        if (failure != null) {
+            return true;
+        }
+        if (cost.visited() < request.visitLimit()) {
+            return false;
+        }
+        cutShort = true;
+        return true;
     }
 
     C borrow() {
@@ -85,10 +98,11 @@ abstract class IvfQuery<C> {
         return bound;
     }
 
-    /** One list is done, its rows are in {@code collected}. */
-    void giveBack(C collected) {
+    /** One list is done, of which so many rows were compared; what was found is in {@code collected}. */
+    void giveBack(C collected, long rows) {
         synchronized (collectors) {
             idle.add(collected);
+            cost = new SearchCost(cost.visited() + rows, cost.expanded() + 1);
             float found = boundOf(collected);
             if (found < bound) {
                 bound = found;
@@ -112,7 +126,8 @@ abstract class IvfQuery<C> {
         boolean repeats = mayRepeat.getAsBoolean();
         boolean mayLack = mayLack(collectors, repeats);
         Neighbors found = merged(collectors, repeats);
-        return new Result(found, request.lacksRoom(found.size()) || (mayLack && isShort(found)));
+        boolean lacks = request.lacksRoom(found.size()) || (mayLack && isShort(found));
+        return new Result(new SearchResult(found, cost, cutShort), lacks && !cutShort);
     }
 
     /**
@@ -120,5 +135,5 @@ abstract class IvfQuery<C> {
      *
      * @param lacks whether rows may be missing, for one that was seen twice or for want of room
      */
-    record Result(Neighbors found, boolean lacks) {}
+    record Result(SearchResult found, boolean lacks) {}
 }

@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Objects;
+import java.util.Random;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.IntConsumer;
@@ -152,6 +154,63 @@ final class IvfRows {
             moves++;
             return Locations.list(location);
         }
+    }
+
+    /**
+     * Inserts a row, or gives the row of the id another vector; the list that this was in, or -1 where there was none. The lock
+     * is held throughout: nobody changes the table between the look and the change.
+     */
+    synchronized int put(long id, float[] row) {
+        if (locations.of(id) != Locations.NOWHERE) {
+            return update(id, row);
+        }
+        addInTurn(new long[] {id}, new float[][] {row});
+        return -1;
+    }
+
+    /** A copy of the row of an id, or null. */
+    synchronized float @Nullable [] row(long id) {
+        long location = locations.of(id);
+        return location == Locations.NOWHERE
+                ? null
+                : lists.rows(Locations.list(location)).row(Locations.place(location));
+    }
+
+    /** Copies of rows of the lists, drawn at random with replacement. */
+    float[][] sample(int count, Random random) {
+        float[][] sample = new float[count][];
+        for (int i = 0; i < count; i++) {
+            sample[i] = draw(random);
+        }
+        return Arrays.stream(sample).filter(Objects::nonNull).toArray(float[][]::new);
+    }
+
+    private synchronized float @Nullable [] draw(Random random) {
+        long live = Arrays.stream(lists.rows()).mapToLong(RowList::live).sum();
+        long[] left = {live == 0 ? 0 : random.nextLong(live)};
+        for (RowList list : lists.rows()) {
+            if (left[0] < list.live()) {
+                float[][] drawn = new float[1][];
+                list.forEachLive((id, place) -> {
+                    if (left[0]-- == 0) {
+                        drawn[0] = list.row(place);
+                    }
+                });
+                return drawn[0];
+            }
+            left[0] -= list.live();
+        }
+        return null;
+    }
+
+    /** What rows, ids and codes take. */
+    long bytes() {
+        Lists now = lists;
+        return Stream.concat(
+                        Arrays.stream(now.rows()).flatMap(RowList::memory),
+                        now.buffer().rows().memory())
+                .mapToLong(MemorySegment::byteSize)
+                .sum();
     }
 
     private static int[] assign(Lists to, float[]... rows) {

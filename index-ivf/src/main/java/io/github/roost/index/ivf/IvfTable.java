@@ -7,11 +7,22 @@ import io.github.roost.core.TableFileException;
 import io.github.roost.core.TableMemory;
 import io.github.roost.core.Vectors;
 import io.github.roost.core.task.Registration;
-import io.github.roost.core.task.RejectedSearchException;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.core.task.Step;
 import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.task.TableClosedException;
+import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.vector.ElementType;
+import io.github.roost.core.vector.RecallEfforts;
+import io.github.roost.core.vector.RecallSample;
+import io.github.roost.core.vector.SearchCost;
+import io.github.roost.core.vector.SearchRequest;
+import io.github.roost.core.vector.SearchResult;
+import io.github.roost.core.vector.TableBuild;
+import io.github.roost.core.vector.TableStats;
+import io.github.roost.core.vector.VectorSource;
+import io.github.roost.core.vector.VectorTable;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import io.github.roost.topology.DomainMemory;
@@ -22,10 +33,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BooleanSupplier;
-import java.util.function.LongPredicate;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,7 +61,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe. Searches return at once, and may be waited for also inside another search.
  */
-public final class IvfTable implements AutoCloseable {
+public final class IvfTable implements VectorTable {
     /**
      * System property that names the kernel of tables built or opened from then on, one of those that {@link #kernel} gives;
      * the fastest where it is not set. A name that this machine has no kernel for is refused by build and open.
@@ -66,8 +79,9 @@ public final class IvfTable implements AutoCloseable {
     /** What is passed on from scan to scan of a search: each knows its own query. */
     private static final Object SEARCH = new Object();
     /** The answer where no list can be probed: only where every distance to a centroid overflows to no number. */
-    private static final CompletableFuture<Neighbors> NOTHING_PROBED =
-            CompletableFuture.completedFuture(Neighbors.EMPTY);
+    private static final SearchResult NOTHING_PROBED = new SearchResult(Neighbors.EMPTY, SearchCost.NONE, false);
+    /** Rows that are queries where a search asks for a recall. */
+    private static final int SAMPLE = 64;
 
     private final Orchestrator orchestrator;
     private final Registration registration;
@@ -80,6 +94,7 @@ public final class IvfTable implements AutoCloseable {
     private final int nprobe;
     private final double rerank;
     private final TableMemory memory;
+    private final RecallEfforts efforts = new RecallEfforts(this::effortByOwnRows);
     /** The rebuild under way, or the last one; guarded by {@link #training}. */
     private CompletableFuture<Void> rebuild = CompletableFuture.completedFuture(null);
 
@@ -124,96 +139,55 @@ public final class IvfTable implements AutoCloseable {
     }
 
     /**
-     * {@link #search(float[], int, int)} with the table's own nprobe.
+     * The nearest rows among those of the nearest lists, nprobe of them; all lists make the search exact. Within a radius, all
+     * rows of those lists that are within it, up to k; in lists of {@link ElementType#INT8} they are looked for among as many
+     * candidates as a search for k rows compares. Deadline and priority are the query's alone, also where its lists are scanned
+     * together with others': no list is scanned for it after its deadline.
      *
-     * @param query finite, of the table's dimension
-     * @param k neighbours wanted, from 1 to 10,000
-     * @return completes with at most k neighbours, nearest first
+     * <p>No distance is computed to rows that the filter refuses. Where lists keep codes, all rows are scanned as such, and the
+     * filter is asked for those that are near enough.
      */
+    @Override
+    public CompletableFuture<SearchResult> search(SearchRequest request) {
+        requireNprobe(request);
+        requireOpen();
+        float[] prepared = preparation.prepareQuery("query", request.query());
+        return efforts.search(
+                request,
+                asked -> submit(
+                        IvfRequest.of(prepared, asked), asked.effortOr(nprobe), asked.options(), Function.identity()));
+    }
+
+    private void requireNprobe(SearchRequest request) {
+        Vectors.requireRange("nprobe", request.effortOr(nprobe), 1, nlist());
+    }
+
+    @Override
     public CompletableFuture<Neighbors> search(float[] query, int k) {
         return search(query, k, nprobe);
     }
 
-    /**
-     * The nearest rows among those of the nearest lists. Copies the query.
-     *
-     * @param query {@link #dimension()} finite components
-     * @param k how many rows, from 1 to 10,000; fewer are found where the probed lists hold fewer
-     * @param nprobe how many lists, from 1 to {@link #nlist()}; all of them make the search exact
-     * @return completes with the rows, nearest first, ties by ascending id; or with the failure of a scan
-     * @throws io.github.roost.core.task.RejectedSearchException if the orchestrator's overload policy rejects it
-     * @throws IllegalArgumentException if an argument is out of its range, or the table is closed
-     */
-    public CompletableFuture<Neighbors> search(float[] query, int k, int nprobe) {
-        return search(query, k, nprobe, SubmitOptions.DEFAULT);
-    }
-
-    /**
-     * {@link #search(float[], int, int)} with a deadline or another priority. Both are the query's alone, also where its lists
-     * are scanned together with others': no list is scanned for it after its deadline.
-     *
-     * @param query finite, of the table's dimension
-     * @param k neighbours wanted, from 1 to 10,000
-     * @param nprobe how many lists, from 1 to {@link #nlist()}
-     * @param options how to treat it
-     * @return completes with at most k neighbours, nearest first, or with a {@link
-     *     io.github.roost.core.task.DeadlineExceededException}
-     */
-    public CompletableFuture<Neighbors> search(float[] query, int k, int nprobe, SubmitOptions options) {
-        return submit(query, "k", k, Float.POSITIVE_INFINITY, nprobe, null, options);
-    }
-
-    /**
-     * {@link #search(float[], int, int)} among the rows that a filter accepts. No distance is computed to any other row. Where
-     * lists keep bytes, all rows are scanned as such, and the filter is asked for those that are near enough.
-     *
-     * @param query finite, of the table's dimension
-     * @param k neighbours wanted, from 1 to 10,000
-     * @param nprobe how many lists, from 1 to {@link #nlist()}
-     * @param filter asked for external ids in the probed lists, and of rows that were added a moment ago, on the workers,
-     *     several at once; must be thread-safe and always answer the same. What it throws fails the search
-     * @return completes with at most k neighbours, nearest first
-     */
-    public CompletableFuture<Neighbors> search(float[] query, int k, int nprobe, LongPredicate filter) {
-        return search(query, k, nprobe, filter, SubmitOptions.DEFAULT);
-    }
-
-    /**
-     * {@link #search(float[], int, int, LongPredicate)} with a deadline or another priority.
-     *
-     * @param query finite, of the table's dimension
-     * @param k neighbours wanted, from 1 to 10,000
-     * @param nprobe how many lists, from 1 to {@link #nlist()}
-     * @param filter asked for external ids
-     * @param options how to treat it
-     * @return completes with at most k neighbours, nearest first
-     */
-    public CompletableFuture<Neighbors> search(
-            float[] query, int k, int nprobe, LongPredicate filter, SubmitOptions options) {
-        if (filter == null) {
-            throw new NullPointerException("filter must not be null");
-        }
-        return submit(query, "k", k, Float.POSITIVE_INFINITY, nprobe, filter, options);
-    }
-
-    /**
-     * The same search in one piece: whoever runs it scans all of the query's lists, one after the other. For threads that
-     * are not an orchestrator's, with a {@link SearchContext#outside} context, or to compare with; {@link #search(float[],
-     * int, int)} has the lists scanned where they are at home, under load together with other queries.
-     *
-     * @param k neighbours wanted, from 1 to 10,000
-     * @param nprobe how many lists, from 1 to {@link #nlist()}
-     * @return what to run; it finds what {@link #search(float[], int, int)} finds, and throws {@link
-     *     IllegalArgumentException} where the query is not as that takes it, or the table is closed
-     */
-    public SearchFunction<float[], Neighbors> searchFunction(int k, int nprobe) {
+    @Override
+    public CompletableFuture<Neighbors> search(float[] query, int k, int effort) {
         Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
-        Vectors.requireRange("nprobe", nprobe, 1, nlist());
+        Vectors.requireRange("nprobe", effort, 1, nlist());
+        requireOpen();
+        float[] prepared = preparation.prepareQuery("query", query);
+        return submit(IvfRequest.nearest(prepared, k), effort, SubmitOptions.DEFAULT, SearchResult::neighbors);
+    }
+
+    /**
+     * The same search in one piece: whoever runs it scans all of the query's lists, one after the other. {@link
+     * #search(float[], int, int)} has the lists scanned where they are at home, under load together with other queries.
+     */
+    @Override
+    public SearchFunction<float[], Neighbors> searchFunction(int k, int effort) {
+        Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
+        Vectors.requireRange("nprobe", effort, 1, nlist());
         return (query, context) -> {
             requireOpen();
             float[] prepared = preparation.prepareQuery("query", query);
-            SearchRequest request = new SearchRequest(prepared, k, k, Float.POSITIVE_INFINITY, null);
-            return searchHere(request, nprobe, context);
+            return searchHere(IvfRequest.nearest(prepared, k), effort, context);
         };
     }
 
@@ -221,11 +195,11 @@ public final class IvfTable implements AutoCloseable {
      * Scans a query's lists one after the other; where rows are missing, because one was met twice or more were added than
      * there was room for, looks for them anew, a few times.
      */
-    private Neighbors searchHere(SearchRequest asked, int nprobe, SearchContext context) {
-        SearchRequest request = asked;
+    private Neighbors searchHere(IvfRequest asked, int probes, SearchContext context) {
+        IvfRequest request = asked;
         for (int timesAgain = TIMES_AGAIN; ; timesAgain--) {
             View view = rows.view();
-            int[] probed = scanned(view.lists(), nprobe, request.vector())[0];
+            int[] probed = scanned(view.lists(), probes, request.vector())[0];
             if (probed.length == 0) {
                 return Neighbors.EMPTY;
             }
@@ -238,121 +212,86 @@ public final class IvfTable implements AutoCloseable {
             }
             IvfQuery.Result result = query.result();
             if (!result.lacks() || timesAgain == 0) {
-                return result.found();
+                return result.found().neighbors();
             }
             request = request.again();
         }
     }
 
     /**
-     * {@link #rangeSearch(float[], float, int, int)} with the table's own nprobe.
-     *
-     * @param query {@link #dimension()} finite components
-     * @param radius the greatest distance
-     * @param limit how many rows at most, from 1 to 10,000
-     * @return the rows within the radius
-     */
-    public CompletableFuture<Neighbors> rangeSearch(float[] query, float radius, int limit) {
-        return rangeSearch(query, radius, limit, nprobe);
-    }
-
-    /**
-     * The rows within a radius among those of the nearest lists: all of them, unless there are more than the limit, which
-     * bounds the memory that an answer takes. In lists of {@link ElementType#INT8} they are looked for among as many
-     * candidates as a search for the limit's number of rows compares.
-     *
-     * @param query {@link #dimension()} finite components
-     * @param radius the greatest distance, as {@link Neighbors} tell it: squared for {@link Metric#SQUARED_L2}, negated for
-     *     {@link Metric#INNER_PRODUCT}; a number
-     * @param limit how many rows at most, from 1 to 10,000
-     * @param nprobe how many lists, from 1 to {@link #nlist()}; all of them find all rows within the radius
-     * @return completes with the rows, nearest first, ties by ascending id; where there are as many as the limit, they are
-     *     the nearest, and there may be more. Fails as a search does
-     * @throws IllegalArgumentException if an argument is out of its range, or the table is closed
-     */
-    public CompletableFuture<Neighbors> rangeSearch(float[] query, float radius, int limit, int nprobe) {
-        return rangeSearch(query, radius, limit, nprobe, SubmitOptions.DEFAULT);
-    }
-
-    /**
-     * {@link #rangeSearch(float[], float, int, int)} with a deadline or another priority.
-     *
-     * @param query {@link #dimension()} finite components
-     * @param radius the greatest distance
-     * @param limit how many rows at most, from 1 to 10,000
-     * @param nprobe how many lists, from 1 to {@link #nlist()}
-     * @param options how to treat it
-     * @return completes with the rows within the radius, nearest first
-     */
-    public CompletableFuture<Neighbors> rangeSearch(
-            float[] query, float radius, int limit, int nprobe, SubmitOptions options) {
-        if (Float.isNaN(radius)) {
-            throw new IllegalArgumentException("radius must be a number, got NaN");
-        }
-        return submit(query, "limit", limit, radius, nprobe, null, options);
-    }
-
-    /**
      * Searches for many queries at once, which scan the lists that they share together: on lists that many of them probe,
-     * several times as fast as one search after the other.
-     *
-     * @param queries each as {@link #search(float[], int, int)} takes it; all are checked before one begins
-     * @param k neighbours wanted, from 1 to 10,000
-     * @param nprobe how many lists each probes, from 1 to {@link #nlist()}
-     * @return the answers in the order of the queries, each complete on its own. All searches are under way at once, so an
-     *     orchestrator that rejects what its rings do not hold may fail some: let it block, or make rings larger
-     * @throws IllegalArgumentException if an argument is out of its range, or the table is closed; then none has begun
+     * several times as fast as one search after the other. All searches are under way at once, so an orchestrator that rejects
+     * what its rings do not hold may fail some: let it block, or make rings larger.
      */
-    public List<CompletableFuture<Neighbors>> searchAll(List<float[]> queries, int k, int nprobe) {
-        return searchAll(queries, k, nprobe, SubmitOptions.DEFAULT);
-    }
-
-    /**
-     * {@link #searchAll(List, int, int)} with a deadline or another priority.
-     *
-     * @param queries each as {@link #search(float[], int, int)} takes it; all are checked before one begins
-     * @param k neighbours wanted, from 1 to 10,000
-     * @param nprobe how many lists each probes, from 1 to {@link #nlist()}
-     * @param options how to treat each of them
-     * @return the answers in the order of the queries, each complete on its own
-     */
-    public List<CompletableFuture<Neighbors>> searchAll(
-            List<float[]> queries, int k, int nprobe, SubmitOptions options) {
-        List<float[]> checked = List.copyOf(queries);
-        Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
-        Vectors.requireRange("nprobe", nprobe, 1, nlist());
-        float[][] prepared = new float[checked.size()][];
+    @Override
+    public List<CompletableFuture<SearchResult>> searchAll(List<SearchRequest> requests) {
+        List<SearchRequest> all = List.copyOf(requests);
+        float[][] prepared = new float[all.size()][];
         for (int query = 0; query < prepared.length; query++) {
-            prepared[query] = preparation.prepareQuery("query " + query, checked.get(query));
+            requireNprobe(all.get(query));
+            prepared[query] =
+                    preparation.prepareQuery("query " + query, all.get(query).query());
         }
         requireOpen();
-        List<CompletableFuture<Neighbors>> answers = new ArrayList<>(prepared.length);
+        List<CompletableFuture<SearchResult>> answers = new ArrayList<>(prepared.length);
         for (int from = 0; from < prepared.length; from += MOST_TOGETHER) {
-            float[][] some = Arrays.copyOfRange(prepared, from, Math.min(prepared.length, from + MOST_TOGETHER));
-            answers.addAll(submitTogether(some, k, nprobe, options));
+            int to = Math.min(prepared.length, from + MOST_TOGETHER);
+            answers.addAll(searchTogether(all.subList(from, to), Arrays.copyOfRange(prepared, from, to)));
         }
         return answers;
     }
 
-    /**
-     * The fewest probed lists with which searches find on average this share of the true k nearest, measured with sample
-     * queries, one after the other. Pass it to {@link #search(float[], int, int)}.
-     *
-     * @param recall over 0, at most 1
-     * @param k how many rows, from 1 to 10,000
-     * @param sample queries like those to come, at least one; some hundred make it certain to about a hundredth
-     * @return from 1 to {@link #nlist()}
-     * @throws IllegalArgumentException if an argument is not as said, or the table is closed
-     */
-    public int targetRecall(double recall, int k, float[][] sample) {
-        requireRecall(recall);
+    /** Queries that come at once: those that are treated alike together, others by themselves. */
+    private List<CompletableFuture<SearchResult>> searchTogether(List<SearchRequest> requests, float[][] prepared) {
+        SubmitOptions options = requests.getFirst().options();
+        boolean alike = requests.stream()
+                .allMatch(request -> request.options().equals(options) && Double.isNaN(request.targetRecall()));
+        return alike
+                ? submitTogether(requests, prepared, options)
+                : requests.stream().map(this::searchOrRefuse).toList();
+    }
+
+    private CompletableFuture<SearchResult> searchOrRefuse(SearchRequest request) {
+        try {
+            return search(request);
+        } catch (RuntimeException refused) {
+            // Others have begun: the caller must get their futures.
+            return CompletableFuture.failedFuture(refused);
+        }
+    }
+
+    @Override
+    public int effortFor(double recall, int k, float[][] sample) {
+        RecallSample.requireRecall(recall);
+        Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
         if (sample.length == 0) {
             throw new IllegalArgumentException("the sample must have at least one query, got none");
         }
         for (int query = 0; query < sample.length; query++) {
             Vectors.require("query " + query, sample[query], dimension(), metric());
         }
-        return new RecallSample(this, sample, k).fewest(recall);
+        return measuredEffort(recall, k, sample);
+    }
+
+    private int measuredEffort(double recall, int k, float[][] sample) {
+        return new RecallSample(sample, query -> inBatch(query, k, nlist()))
+                .leastEffort(1, nlist(), recall, probes -> query -> inBatch(query, k, probes));
+    }
+
+    private CompletableFuture<Neighbors> inBatch(float[] query, int k, int probes) {
+        requireOpen();
+        float[] prepared = preparation.prepareQuery("query", query);
+        return submit(IvfRequest.nearest(prepared, k), probes, SubmitOptions.BATCH, SearchResult::neighbors);
+    }
+
+    /** By rows as queries: each finds itself too, so one neighbour more is looked for, which every search finds. */
+    private int effortByOwnRows(double recall, int k) {
+        float[][] sample = rows.sample(SAMPLE, new Random(training.seed()));
+        if (sample.length == 0) {
+            return nprobe;
+        }
+        int withItself = Math.min(Math.min(k + 1, Vectors.MOST_NEIGHBORS), Math.max(1, size()));
+        return measuredEffort((recall * (withItself - 1) + 1) / withItself, withItself, sample);
     }
 
     /**
@@ -367,16 +306,16 @@ public final class IvfTable implements AutoCloseable {
         return probes(rows.lists(), nprobe, preparation.prepareQuery("query", query))[0];
     }
 
-    private int[][] probes(Lists lists, int nprobe, float[]... prepared) {
-        return lists.quantizer().nearest(prepared, nprobe, metric());
+    private int[][] probes(Lists lists, int probes, float[]... prepared) {
+        return lists.quantizer().nearest(prepared, probes, metric());
     }
 
     /**
      * For each query the buffer, where rows are in it, and the lists it probes. The buffer first: were it the last, all
      * queries that share it would be answered at once, and then their callers' next ones all be there at once.
      */
-    private int[][] scanned(Lists lists, int nprobe, float[]... prepared) {
-        int[][] probed = probes(lists, nprobe, prepared);
+    private int[][] scanned(Lists lists, int probes, float[]... prepared) {
+        int[][] probed = probes(lists, probes, prepared);
         if (lists.buffer().isEmpty()) {
             return probed;
         }
@@ -389,77 +328,94 @@ public final class IvfTable implements AutoCloseable {
         return scanned;
     }
 
-    /** @param limitName what the caller calls the number of rows */
-    private CompletableFuture<Neighbors> submit(
-            float[] query,
-            String limitName,
-            int limit,
-            float radius,
-            int nprobe,
-            @Nullable LongPredicate filter,
-            SubmitOptions options) {
-        Vectors.requireRange(limitName, limit, 1, Vectors.MOST_NEIGHBORS);
-        Vectors.requireRange("nprobe", nprobe, 1, nlist());
-        if (options == null) {
-            throw new NullPointerException("options must not be null");
-        }
-        requireOpen();
-        float[] prepared = preparation.prepareQuery("query", query);
-        SearchRequest request = new SearchRequest(prepared, limit, limit, radius, filter);
+    /** @param answer what the caller wants of the result */
+    private <R> CompletableFuture<R> submit(
+            IvfRequest request, int probes, SubmitOptions options, Function<SearchResult, R> answer) {
         View view = rows.view();
-        int[] probed = scanned(view.lists(), nprobe, prepared)[0];
+        int[] probed = scanned(view.lists(), probes, request.vector())[0];
         if (probed.length == 0) {
-            return NOTHING_PROBED;
+            return CompletableFuture.completedFuture(answer.apply(NOTHING_PROBED));
         }
-        CompletableFuture<Neighbors> answer = orchestrator
-                .indexing()
-                .submitFork(scans(request, nprobe, view, probed, TIMES_AGAIN, true), SEARCH, options);
+        Plan<R> plan = new Plan<>(probes, SearchCost.NONE, TIMES_AGAIN, true, answer);
+        CompletableFuture<R> found =
+                orchestrator.indexing().submitFork(scans(request, view, probed, plan), SEARCH, options);
         flushIfDue();
-        return answer;
+        return found;
     }
 
-    /** Queries that come at once. */
-    private List<CompletableFuture<Neighbors>> submitTogether(
-            float[][] prepared, int k, int nprobe, SubmitOptions options) {
+    /** Queries that come at once and are treated alike. */
+    private List<CompletableFuture<SearchResult>> submitTogether(
+            List<SearchRequest> requests, float[][] prepared, SubmitOptions options) {
         View view = rows.view();
-        int[][] probed = scanned(view.lists(), nprobe, prepared);
-        List<Step.Fork<Object, IvfQuery<?>, Boolean, Neighbors>> forks = new ArrayList<>(prepared.length);
+        int most = requests.stream()
+                .mapToInt(request -> request.effortOr(nprobe))
+                .max()
+                .orElseThrow();
+        int[][] probed = scanned(view.lists(), most, prepared);
+        List<Step.Fork<Object, IvfQuery<?>, Boolean, SearchResult>> forks = new ArrayList<>(prepared.length);
         for (int i = 0; i < prepared.length; i++) {
             if (probed[i].length > 0) {
-                SearchRequest request = new SearchRequest(prepared[i], k, k, Float.POSITIVE_INFINITY, null);
-                forks.add(scans(request, nprobe, view, probed[i], TIMES_AGAIN, prepared.length == 1));
+                SearchRequest asked = requests.get(i);
+                int probes = asked.effortOr(nprobe);
+                // The nearest come first, behind the buffer where that is scanned.
+                int[] own = Arrays.copyOf(probed[i], Math.max(0, probed[i].length - (most - probes)));
+                Plan<SearchResult> plan =
+                        new Plan<>(probes, SearchCost.NONE, TIMES_AGAIN, prepared.length == 1, Function.identity());
+                forks.add(scans(IvfRequest.of(prepared[i], asked), view, own, plan));
             }
         }
-        List<CompletableFuture<Neighbors>> answers = orchestrator.indexing().submitTogether(forks, SEARCH, options);
+        List<CompletableFuture<SearchResult>> answers = orchestrator.indexing().submitTogether(forks, SEARCH, options);
         flushIfDue();
         if (answers.size() == prepared.length) {
             return answers;
         }
-        Iterator<CompletableFuture<Neighbors>> inTurn = answers.iterator();
+        Iterator<CompletableFuture<SearchResult>> inTurn = answers.iterator();
         return Arrays.stream(probed)
-                .map(lists -> lists.length == 0 ? NOTHING_PROBED : inTurn.next())
+                .map(lists -> lists.length == 0 ? CompletableFuture.completedFuture(NOTHING_PROBED) : inTurn.next())
                 .toList();
     }
 
+    /**
+     * How a search goes on.
+     *
+     * @param probes lists that it probes
+     * @param before what earlier scans of it cost
+     * @param timesAgain how often it may be scanned for again
+     * @param alone whether it comes by itself: not with others that are likely to probe the same lists
+     * @param answer what the caller wants of the result
+     */
+    private record Plan<R>(
+            int probes, SearchCost before, int timesAgain, boolean alone, Function<SearchResult, R> answer) {
+        R answer(SearchResult found) {
+            return answer.apply(new SearchResult(found.neighbors(), before.plus(found.cost()), found.cutShort()));
+        }
+
+        Plan<R> again(SearchCost more) {
+            return new Plan<>(probes, before.plus(more), timesAgain - 1, true, answer);
+        }
+    }
+
     /** The scans of a query and what follows them: its answer, or where rows may be missing the same anew. */
-    private Step.Fork<Object, IvfQuery<?>, Boolean, Neighbors> scans(
-            SearchRequest request, int nprobe, View view, int[] probed, int timesAgain, boolean alone) {
+    private <R> Step.Fork<Object, IvfQuery<?>, Boolean, R> scans(
+            IvfRequest request, View view, int[] probed, Plan<R> plan) {
         IvfQuery<?> query = query(request, view);
-        return scans.scans(query, probed, view.lists(), scanner(view.lists()), alone, (search, scanned, context) -> {
-            IvfQuery.Result result = query.result();
-            return result.lacks() && timesAgain > 0
-                    ? scansAgain(request.again(), nprobe, timesAgain - 1)
-                    : Step.done(result.found());
-        });
+        return scans.scans(
+                query, probed, view.lists(), scanner(view.lists()), plan.alone(), (search, scanned, context) -> {
+                    IvfQuery.Result result = query.result();
+                    return result.lacks() && plan.timesAgain() > 0
+                            ? scansAgain(
+                                    request.again(), plan.again(result.found().cost()))
+                            : Step.done(plan.answer(result.found()));
+                });
     }
 
-    private Step<Object, Neighbors> scansAgain(SearchRequest request, int nprobe, int timesAgain) {
+    private <R> Step<Object, R> scansAgain(IvfRequest request, Plan<R> plan) {
         View view = rows.view();
-        int[] probed = scanned(view.lists(), nprobe, request.vector())[0];
-        return probed.length == 0 ? Step.done(Neighbors.EMPTY) : scans(request, nprobe, view, probed, timesAgain, true);
+        int[] probed = scanned(view.lists(), plan.probes(), request.vector())[0];
+        return probed.length == 0 ? Step.done(plan.answer(NOTHING_PROBED)) : scans(request, view, probed, plan);
     }
 
-    private IvfQuery<?> query(SearchRequest request, View view) {
+    private IvfQuery<?> query(IvfRequest request, View view) {
         return scanner(view.lists()).query(request.forTableOf(rows.size()), view);
     }
 
@@ -478,7 +434,7 @@ public final class IvfTable implements AutoCloseable {
      *
      * @param ids one for each row, none in the table yet and no two equal
      * @param vectors rows of {@link #dimension()} finite components; copied
-     * @throws IllegalArgumentException if rows or ids are not as said, or the table is closed; then nothing is added
+     * @throws IllegalArgumentException if rows or ids are not as said; then nothing is added
      * @throws OutOfMemoryError if there is no memory for all rows, such as {@code -XX:MaxDirectMemorySize} grants; then
      *     nothing is added, and searches go on
      */
@@ -490,13 +446,31 @@ public final class IvfTable implements AutoCloseable {
         flushIfDue();
     }
 
-    /**
-     * Removes a row.
-     *
-     * @param id external id
-     * @return whether it was there
-     * @throws IllegalArgumentException if the table is closed
-     */
+    @Override
+    public boolean isMutable() {
+        return true;
+    }
+
+    /** A search that runs meanwhile may find a row that is replaced by its old vector or by its new one, or miss it. */
+    @Override
+    public boolean put(long id, float[] vector) {
+        requireOpen();
+        int list = rows.put(id, preparation.prepareRows(new float[][] {vector})[0]);
+        if (list < 0) {
+            flushIfDue();
+        } else {
+            compactIfSparse(list);
+        }
+        return list < 0;
+    }
+
+    @Override
+    public float @Nullable [] vector(long id) {
+        requireOpen();
+        return rows.row(id);
+    }
+
+    @Override
     public boolean remove(long id) {
         requireOpen();
         int list = rows.remove(id);
@@ -510,7 +484,7 @@ public final class IvfTable implements AutoCloseable {
      *
      * @param id of a row that is in the table
      * @param vector {@link #dimension()} finite components; copied
-     * @throws IllegalArgumentException if vector or id are not as said, or the table is closed; then nothing is changed
+     * @throws IllegalArgumentException if vector or id are not as said; then nothing is changed
      */
     public void update(long id, float[] vector) {
         requireOpen();
@@ -562,7 +536,7 @@ public final class IvfTable implements AutoCloseable {
                         }
                     });
             accepted = true;
-        } catch (RejectedSearchException | IllegalArgumentException | OutOfMemoryError notNow) {
+        } catch (RejectedExecutionException | TableClosedException | OutOfMemoryError notNow) {
             // What called for it, an addition, a search, has been done.
             return;
         } finally {
@@ -588,7 +562,7 @@ public final class IvfTable implements AutoCloseable {
      * orchestrator's workers. While a rebuild is under way another call returns the same future.
      *
      * @return completes once the new lists are in force; or with the failure that left the old ones in force
-     * @throws IllegalArgumentException if the table is closed
+     * @throws io.github.roost.core.task.TableClosedException if the table is closed
      */
     public CompletableFuture<Void> rebuild() {
         requireOpen();
@@ -612,6 +586,7 @@ public final class IvfTable implements AutoCloseable {
                         ? rows.lists().emptied()
                         : training.again(copy.rows(), copy.ids(), nlist(), rows.lists(), locations);
                 rows.exchange(fresh, locations);
+                efforts.clear();
                 memory.allIsNew();
             } catch (Throwable failure) {
                 rows.giveUp();
@@ -630,7 +605,9 @@ public final class IvfTable implements AutoCloseable {
      * @param file to write or replace
      * @throws IOException if it cannot be written; the old file is as it was, unless only the last sync failed
      */
+    @Override
     public void save(Path file) throws IOException {
+        requireOpen();
         try {
             rows.save(file, metric(), nprobe, training.seed(), rerank);
         } catch (UncheckedIOException damagedList) {
@@ -658,7 +635,7 @@ public final class IvfTable implements AutoCloseable {
         int lists = saved.ids().length;
         Training training = new Training(
                 kernel,
-                new BatchWork(orchestrator, name + " (build)"),
+                new BuildWork(orchestrator, name + " (build)"),
                 saved.seed(),
                 saved.metric(),
                 saved.layout().element(),
@@ -679,17 +656,17 @@ public final class IvfTable implements AutoCloseable {
                 DomainMemory::migrate);
     }
 
-    /** {@return the table's name, as it shows in reports} */
+    @Override
     public String name() {
         return registration.name();
     }
 
-    /** {@return the number of components of a vector} */
+    @Override
     public int dimension() {
         return preparation.dimension();
     }
 
-    /** {@return the number of rows} */
+    @Override
     public int size() {
         return rows.size();
     }
@@ -717,12 +694,12 @@ public final class IvfTable implements AutoCloseable {
         return nprobe;
     }
 
-    /** {@return how distances are measured} */
+    @Override
     public Metric metric() {
         return preparation.metric();
     }
 
-    /** {@return what the lists keep of each component for scans} */
+    @Override
     public ElementType elementType() {
         return training.element();
     }
@@ -735,36 +712,34 @@ public final class IvfTable implements AutoCloseable {
         return scanner.kernel();
     }
 
-    /** {@return the table's mapping ids, one a list} */
+    @Override
     public Registration registration() {
         return registration;
     }
 
-    /**
-     * Unregisters the table: searches under way finish, later ones are refused. The rows' memory is freed once the table is
-     * unreachable.
-     */
+    @Override
+    public TableStats stats() {
+        return new TableStats(name(), "ivf", size(), dimension(), metric(), elementType(), nlist(), rows.bytes());
+    }
+
     @Override
     public void close() {
         registration.close();
     }
 
-    private static double requireRecall(double recall) {
-        if (!(recall > 0 && recall <= 1)) {
-            throw new IllegalArgumentException("recall must be over 0 and at most 1, got " + recall);
-        }
-        return recall;
-    }
-
     private void requireOpen() {
         if (!registration.isOpen()) {
-            throw new IllegalArgumentException("table " + name() + " is closed: it is unregistered");
+            throw new TableClosedException(name());
         }
     }
 
     /** Collects the options of a table. Not thread-safe. */
     public static final class Builder {
         private static final int MOST_LISTS = 131_072;
+        /** How much of a build is done when its rows are checked. */
+        private static final double READ = .05;
+
+        private static final int ROWS_PER_CHECK = 256;
 
         private String name = "ivf";
         private Metric metric = Metric.SQUARED_L2;
@@ -833,7 +808,7 @@ public final class IvfTable implements AutoCloseable {
          * @return this builder
          */
         public Builder targetRecall(double value) {
-            this.targetRecall = requireRecall(value);
+            this.targetRecall = RecallSample.requireRecall(value);
             return this;
         }
 
@@ -948,36 +923,97 @@ public final class IvfTable implements AutoCloseable {
         public IvfTable build(Orchestrator orchestrator, long[] ids, float[][] vectors) {
             RowPreparation preparation = RowPreparation.of(metric, elementType, vectors);
             Vectors.requireIds(ids, vectors.length);
-            int lists = nlist == 0 ? defaultNlist(vectors.length) : nlist;
-            if (lists > vectors.length) {
-                throw new IllegalArgumentException(
-                        "nlist must be at most the number of rows, " + vectors.length + ", got " + lists);
-            }
-            Training training = new Training(
-                    ScanKernels.preferred(),
-                    new BatchWork(orchestrator, name + " (build)"),
-                    seed,
-                    metric,
-                    elementType,
-                    codes,
-                    leastCoded,
-                    keepFloats);
-            Locations locations = new Locations();
             RowSource stored = row -> preparation.stored(vectors[row]);
-            Lists filled = training.lists(stored, ids, lists, preparation.dimension(), locations);
-            int probes = nprobe == 0
-                    ? ProbeChoice.fewest(targetRecall, training, stored, ids, filled, locations)
-                    : Math.min(nprobe, lists);
-            Registration registration = orchestrator.register(name, lists);
-            return new IvfTable(
-                    orchestrator,
-                    registration,
-                    preparation,
-                    training,
-                    new IvfRows(filled, locations),
-                    probes,
-                    rerank,
-                    mover);
+            return plan(orchestrator, ids, preparation, stored).apply(work(orchestrator));
+        }
+
+        /**
+         * Begins to train and fill a table of rows from wherever they are, on the orchestrator's workers, as batch work beside
+         * what they serve. Rows are read several times, and are in the table's own memory alone when it stands: there may be
+         * more of them than the Java heap holds. The builder may be used again at once.
+         *
+         * @param orchestrator places the table, and builds it
+         * @param ids one for each row, no two equal; must not change during the build
+         * @param rows at least one, of 1 to 4,096 dimensions; a row that is not finite, zero for cosine, or beyond what the
+         *     element type holds fails the build
+         * @return under way; its result is to be closed
+         * @throws IllegalArgumentException if ids, dimension or options are not as said
+         */
+        public TableBuild<IvfTable> start(Orchestrator orchestrator, long[] ids, VectorSource rows) {
+            Vectors.requireRange("number of vectors", rows.size(), 1, Integer.MAX_VALUE - 8);
+            Vectors.requireRange("dimension", rows.dimension(), 1, Vectors.MOST_DIMENSIONS);
+            Vectors.requireIds(ids, rows.size());
+            RowPreparation preparation = new RowPreparation(metric, rows.dimension(), elementType);
+            RowSource stored = row -> preparation.stored(rows.row(row));
+            Function<BuildWork, IvfTable> build = plan(orchestrator, ids, preparation, stored);
+            return TableBuild.start(work(orchestrator), work -> {
+                work.phase(READ, rows.size());
+                work.run(rows.size(), ROWS_PER_CHECK, (from, to) -> {
+                    for (int row = from; row < to; row++) {
+                        preparation.requireRow(row, rows.row(row));
+                    }
+                });
+                return build.apply(work);
+            });
+        }
+
+        private BuildWork work(Orchestrator orchestrator) {
+            return new BuildWork(orchestrator, name + " (build)");
+        }
+
+        /** How a table is built with the options as they are now. */
+        private Function<BuildWork, IvfTable> plan(
+                Orchestrator orchestrator, long[] ids, RowPreparation preparation, RowSource stored) {
+            int lists = nlist == 0 ? defaultNlist(ids.length) : nlist;
+            if (lists > ids.length) {
+                throw new IllegalArgumentException(
+                        "nlist must be at most the number of rows, " + ids.length + ", got " + lists);
+            }
+            ScanKernel kernel = ScanKernels.preferred();
+            Builder asked = copy();
+            return work -> {
+                Training training = new Training(
+                        kernel,
+                        work,
+                        asked.seed,
+                        asked.metric,
+                        asked.elementType,
+                        asked.codes,
+                        asked.leastCoded,
+                        asked.keepFloats);
+                Locations locations = new Locations();
+                Lists filled = training.lists(stored, ids, lists, preparation.dimension(), locations);
+                work.phase(1, ids.length);
+                int probes = asked.nprobe == 0
+                        ? ProbeChoice.fewest(asked.targetRecall, training, stored, ids, filled, locations)
+                        : Math.min(asked.nprobe, lists);
+                return new IvfTable(
+                        orchestrator,
+                        orchestrator.register(asked.name, lists),
+                        preparation,
+                        training.with(new BuildWork(orchestrator, asked.name + " (rebuild)")),
+                        new IvfRows(filled, locations),
+                        probes,
+                        asked.rerank,
+                        asked.mover);
+            };
+        }
+
+        private Builder copy() {
+            Builder copy = new Builder();
+            copy.name = name;
+            copy.metric = metric;
+            copy.nlist = nlist;
+            copy.nprobe = nprobe;
+            copy.targetRecall = targetRecall;
+            copy.seed = seed;
+            copy.elementType = elementType;
+            copy.codes = codes;
+            copy.leastCoded = leastCoded;
+            copy.keepFloats = keepFloats;
+            copy.rerank = rerank;
+            copy.mover = mover;
+            return copy;
         }
 
         private static int defaultNlist(int rows) {

@@ -1,5 +1,6 @@
 package io.github.roost.index.ivf;
 
+import io.github.roost.core.vector.BuildWork;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import java.util.Arrays;
 import java.util.Random;
@@ -18,11 +19,16 @@ final class KMeans {
     private static final float SPLIT = 1f / 1024;
 
     private final ScanKernel kernel;
-    private final BatchWork work;
+    private final BuildWork work;
 
-    KMeans(ScanKernel kernel, BatchWork work) {
+    KMeans(ScanKernel kernel, BuildWork work) {
         this.kernel = kernel;
         this.work = work;
+    }
+
+    /** How many rows a training assigns to centroids, and centroids it moves, in all. */
+    static long rowsAssigned(int rows, int nlist) {
+        return ITERATIONS * (Math.min(rows, (long) nlist * ROWS_PER_CENTROID) + nlist);
     }
 
     /** Makes {@code nlist} centroids of the rows. */

@@ -16,7 +16,7 @@ interface ListScanner {
      *
      * @param view the lists that it looks at
      */
-    IvfQuery<?> query(SearchRequest request, View view);
+    IvfQuery<?> query(IvfRequest request, View view);
 
     /** Scans a list for queries that {@link #query} has made. Those that have failed are left out. */
     void scan(RowList list, List<IvfQuery<?>> waiting, SearchContext context);

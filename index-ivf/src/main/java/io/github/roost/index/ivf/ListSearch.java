@@ -1,6 +1,5 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.BatchQueue;
 import io.github.roost.core.task.GroupSearch.Group;
@@ -45,13 +44,13 @@ final class ListSearch {
      * @param alone whether it comes by itself: not with others that are likely to probe the same lists
      * @param next what follows the scans
      */
-    Step.Fork<Object, IvfQuery<?>, Boolean, Neighbors> scans(
+    <R> Step.Fork<Object, IvfQuery<?>, Boolean, R> scans(
             IvfQuery<?> query,
             int[] probed,
             Lists lists,
             ListScanner scanner,
             boolean alone,
-            Step.Joined<Object, Boolean, Neighbors> next) {
+            Step.Joined<Object, Boolean, R> next) {
         if (!alone) {
             return new Step.Fork<>(List.of(), queues(probed, probed.length, lists, scanner), query, next);
         }
@@ -106,7 +105,7 @@ final class ListSearch {
     private Boolean scanBundle(
             IvfQuery<?> query, int[] bundle, Lists lists, ListScanner scanner, SearchContext context) {
         List<IvfQuery<?>> only = List.of(query);
-        for (int i = 0; i < bundle.length && !query.hasFailed() && !context.expired(); i++) {
+        for (int i = 0; i < bundle.length && !query.isOver() && !context.expired(); i++) {
             ListContext ofList = new ListContext(context);
             scanner.scan(lists.rows(bundle[i]), only, ofList);
             // A part that scans several lists counts a search for each, whose traffic is its own.

@@ -1,6 +1,7 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.core.task.BatchQueue;
+import io.github.roost.core.vector.BuildWork;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +26,7 @@ record Lists(
     /** Fills lists with rows 0 to {@code ids.length}, on the workers, and notes where each lives. */
     static Lists build(
             CoarseQuantizer quantizer,
-            BatchWork work,
+            BuildWork work,
             RowSource source,
             long[] ids,
             RowLayout layout,

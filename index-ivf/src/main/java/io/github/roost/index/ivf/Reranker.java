@@ -27,7 +27,7 @@ final class Reranker {
     }
 
     /** The nearest of the shortlist, within the radius. */
-    Neighbors nearest(Shortlist shortlist, SearchRequest request, boolean mayRepeat) {
+    Neighbors nearest(Shortlist shortlist, IvfRequest request, boolean mayRepeat) {
         RowPicks picks = Scratch.PICKS.take();
         long[] ids;
         float[] distances;

@@ -1,5 +1,6 @@
 package io.github.roost.index.ivf;
 
+import io.github.roost.core.vector.ElementType;
 import io.github.roost.index.ivf.kernel.CodeRun;
 import io.github.roost.index.ivf.kernel.RowRun;
 import org.jspecify.annotations.Nullable;

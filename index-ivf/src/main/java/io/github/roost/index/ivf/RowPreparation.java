@@ -2,6 +2,7 @@ package io.github.roost.index.ivf;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Vectors;
+import io.github.roost.core.vector.ElementType;
 
 /**
  * Checks vectors at the table's border and makes them what its metric compares: unit vectors for the cosine.
@@ -18,6 +19,16 @@ record RowPreparation(Metric metric, int dimension, ElementType element) {
             preparation.requireHeld(row, rows[row]);
         }
         return preparation;
+    }
+
+    /**
+     * Checks one row.
+     *
+     * @param number what it is called where it is refused
+     */
+    void requireRow(int number, float[] row) {
+        Vectors.requireRow(number, row, dimension, metric);
+        requireHeld(number, row);
     }
 
     private void requireHeld(int number, float[] row) {
@@ -41,8 +52,7 @@ record RowPreparation(Metric metric, int dimension, ElementType element) {
     float[][] prepareRows(float[][] rows) {
         float[][] stored = new float[rows.length][];
         for (int i = 0; i < rows.length; i++) {
-            Vectors.requireRow(i, rows[i], dimension, metric);
-            requireHeld(i, rows[i]);
+            requireRow(i, rows[i]);
             stored[i] = stored(rows[i]);
         }
         return stored;

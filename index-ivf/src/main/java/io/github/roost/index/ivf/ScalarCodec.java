@@ -1,6 +1,7 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.core.Metric;
+import io.github.roost.core.vector.BuildWork;
 import io.github.roost.index.ivf.kernel.CodeRun;
 import java.util.Arrays;
 import java.util.List;
@@ -45,7 +46,7 @@ record ScalarCodec(
     static final int MOST_WEIGHT = 127;
 
     /** Learns from all rows. */
-    static ScalarCodec learn(Metric metric, BatchWork work, RowSource rows, int count, int dimension) {
+    static ScalarCodec learn(Metric metric, BuildWork work, RowSource rows, int count, int dimension) {
         Span[] spans = new Span[dimension];
         Arrays.setAll(spans, d -> new Span());
         work.run(count, ROWS_PER_STEP, (from, to) -> {

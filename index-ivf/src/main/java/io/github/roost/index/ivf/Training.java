@@ -1,6 +1,8 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.core.Metric;
+import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.vector.ElementType;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Training(
         ScanKernel kernel,
-        BatchWork work,
+        BuildWork work,
         long seed,
         Metric metric,
         ElementType element,
@@ -26,6 +28,15 @@ record Training(
         int leastCoded,
         boolean keepFloats) {
     static final int LEAST_CODED = 1_024;
+    /** How much of a build is done when centroids are trained, and when lists are filled. */
+    private static final double TRAINED = .6;
+
+    private static final double FILLED = .9;
+
+    /** The same by other work. */
+    Training with(BuildWork other) {
+        return new Training(kernel, other, seed, metric, element, codes, leastCoded, keepFloats);
+    }
 
     /** Trains {@code nlist} centroids, fewer where there are fewer rows, fills their lists, notes where each row lives. */
     Lists lists(RowSource rows, long[] ids, int nlist, int dimension, Locations locations) {
@@ -53,7 +64,10 @@ record Training(
     }
 
     private Lists lists(RowSource rows, long[] ids, int nlist, RowLayout layout, Locations locations) {
-        float[][] centroids = new KMeans(kernel, work).train(rows, ids.length, Math.min(nlist, ids.length), seed);
+        int lists = Math.min(nlist, ids.length);
+        work.phase(TRAINED, KMeans.rowsAssigned(ids.length, lists));
+        float[][] centroids = new KMeans(kernel, work).train(rows, ids.length, lists, seed);
+        work.phase(FILLED, 2L * ids.length);
         return Lists.build(new CoarseQuantizer(kernel, centroids), work, rows, ids, layout, locations);
     }
 }

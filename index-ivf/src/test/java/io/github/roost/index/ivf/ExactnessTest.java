@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.vector.ElementType;
+import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.index.ivf.kernel.PlainScan;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
@@ -170,7 +174,12 @@ class ExactnessTest {
                                 .as("%s, %s, dimension %d", kernel, metric, dimension)
                                 .isEqualTo(PlainScan.nearest(
                                         metric, rounded, ids, preparation.prepareQuery("query", query), 20));
-                        assertThat(table.search(query, 20, 7, id -> id % 2 == 0).join())
+                        assertThat(Asking.neighbors(
+                                                table,
+                                                SearchRequest.of(query, 20)
+                                                        .effort(7)
+                                                        .filter(IdFilter.of(id -> id % 2 == 0)))
+                                        .join())
                                 .isEqualTo(
                                         evenOnes(metric, rounded, ids, preparation.prepareQuery("query", query), 20));
                     }
@@ -225,7 +234,7 @@ class ExactnessTest {
         float[][] stored = preparation.prepareRows(rows);
         float[] prepared = preparation.prepareQuery("query", query);
         ScalarCodec codec = ScalarCodec.learn(
-                metric, new BatchWork(ORCHESTRATOR, "oracle"), row -> stored[row], rows.length, dimension);
+                metric, new BuildWork(ORCHESTRATOR, "oracle"), row -> stored[row], rows.length, dimension);
         ScalarCodec.Weights weights = codec.weights(prepared);
         List<Candidate> candidates = IntStream.range(0, rows.length)
                 .mapToObj(row -> {

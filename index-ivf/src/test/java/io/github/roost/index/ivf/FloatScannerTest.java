@@ -24,8 +24,8 @@ class FloatScannerTest {
         FloatQuery first = query(2);
         FloatQuery second = query(3);
         scanner.scan(list, List.of(first, second), context);
-        assertThat(first.result().found().size()).isEqualTo(2);
-        assertThat(second.result().found().size()).isEqualTo(3);
+        assertThat(first.result().found().neighbors().size()).isEqualTo(2);
+        assertThat(second.result().found().neighbors().size()).isEqualTo(3);
         assertThat(context.nodes()).isEqualTo(3);
         assertThat(context.bytes()).isEqualTo(3 * 8 * Float.BYTES);
     }
@@ -43,7 +43,7 @@ class FloatScannerTest {
     void aFilteredQueryReadsOnlyTheRowsItMayFind() {
         FloatQuery filtered = query(3, id -> id == 1);
         scanner.scan(list, List.of(filtered), context);
-        assertThat(filtered.result().found().ids()).containsExactly(1);
+        assertThat(filtered.result().found().neighbors().ids()).containsExactly(1);
         assertThat(context.nodes()).isEqualTo(1);
         assertThat(context.bytes()).isEqualTo(3 * Long.BYTES + 8 * Float.BYTES);
     }
@@ -53,7 +53,7 @@ class FloatScannerTest {
         List<IvfQuery<?>> queries =
                 IntStream.range(0, 150).<IvfQuery<?>>mapToObj(i -> query(1)).toList();
         scanner.scan(list, queries, context);
-        assertThat(queries).allMatch(query -> query.result().found().size() == 1);
+        assertThat(queries).allMatch(query -> query.result().found().neighbors().size() == 1);
         assertThat(context.nodes()).isEqualTo(3 * 3);
     }
 
@@ -67,7 +67,7 @@ class FloatScannerTest {
     /** Two scans at once, of which one meets row 0 twice and so leaves out row 1; the other has only far ones to offer. */
     @Test
     void aRowThatWasMetTwiceInPlaceOfANearerOneThanAnotherScanHasFoundHasTheSearchDoneAgain() {
-        SearchRequest request = new SearchRequest(new float[8], 2, 2, Float.POSITIVE_INFINITY, null);
+        IvfRequest request = new IvfRequest(new float[8], 2, 2, Float.POSITIVE_INFINITY, null, Long.MAX_VALUE, 0);
         FloatQuery query = new FloatQuery(ScanKernels.preferred(), request, () -> true);
         QueryGroup other = new QueryGroup();
         other.begin(Metric.SQUARED_L2, 8, 2);
@@ -78,7 +78,7 @@ class FloatScannerTest {
         farRows.add(900, new float[] {100, 0, 0, 0, 0, 0, 0, 0});
         ScanKernels.preferred().scan(farRows.runs().getFirst(), other);
         other.finish();
-        query.giveBack(far);
+        query.giveBack(far, 1);
         assertThat(query.result().lacks()).isTrue();
     }
 
@@ -93,13 +93,13 @@ class FloatScannerTest {
             scanner.scan(whole, List.of(query), context);
             IvfQuery.Result result = query.result();
             assertThat(result.lacks()).isFalse();
-            assertThat(result.found().ids()).hasSize(Math.min(k, 2)).startsWith(0);
+            assertThat(result.found().neighbors().ids()).hasSize(Math.min(k, 2)).startsWith(0);
         }
     }
 
     @Test
     void aSearchWithoutRoomForAllThatWereAskedForIsDoneAgain() {
-        SearchRequest roomForTwo = new SearchRequest(new float[8], 3, 2, Float.POSITIVE_INFINITY, null);
+        IvfRequest roomForTwo = new IvfRequest(new float[8], 3, 2, Float.POSITIVE_INFINITY, null, Long.MAX_VALUE, 0);
         FloatQuery query = new FloatQuery(ScanKernels.preferred(), roomForTwo, () -> false);
         scanner.scan(list, List.of(query), context);
         assertThat(query.result().lacks()).isTrue();
@@ -117,7 +117,7 @@ class FloatScannerTest {
     }
 
     private static FloatQuery queryWhileRowsMove(int k) {
-        SearchRequest request = new SearchRequest(new float[8], k, k, Float.POSITIVE_INFINITY, null);
+        IvfRequest request = new IvfRequest(new float[8], k, k, Float.POSITIVE_INFINITY, null, Long.MAX_VALUE, 0);
         return new FloatQuery(ScanKernels.preferred(), request, () -> true);
     }
 
@@ -134,7 +134,7 @@ class FloatScannerTest {
     }
 
     private static FloatQuery query(int k, @Nullable LongPredicate filter) {
-        SearchRequest request = new SearchRequest(new float[8], k, k, Float.POSITIVE_INFINITY, filter);
+        IvfRequest request = new IvfRequest(new float[8], k, k, Float.POSITIVE_INFINITY, filter, Long.MAX_VALUE, 0);
         return new FloatQuery(ScanKernels.preferred(), request, () -> false);
     }
 }

@@ -7,6 +7,8 @@ import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
+import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
@@ -59,7 +61,9 @@ class InsertBufferTest {
         }
         table.update(ROWS, vector(random));
         table.remove(ROWS + 1);
-        Neighbors added = table.search(vector(random), 10, 1, id -> id >= ROWS).join();
+        Neighbors added = Asking.neighbors(
+                        table, SearchRequest.of(vector(random), 10).effort(1).filter(IdFilter.of(id -> id >= ROWS)))
+                .join();
         assertThat(added.ids()).contains(ROWS + 2, ROWS + 3, ROWS + 4).doesNotContain(ROWS + 1);
         assertThat(table.size()).isEqualTo(ROWS + 4);
         int searches = 0;
@@ -68,8 +72,10 @@ class InsertBufferTest {
             assertThat(++searches).isLessThan(100_000);
         }
         assertThat(searches).isGreaterThan(10);
-        Neighbors all =
-                table.search(vector(random), 10, NLIST, id -> id >= ROWS).join();
+        Neighbors all = Asking.neighbors(
+                        table,
+                        SearchRequest.of(vector(random), 10).effort(NLIST).filter(IdFilter.of(id -> id >= ROWS)))
+                .join();
         assertThat(all.ids()).containsExactlyInAnyOrder(ROWS, ROWS + 2, ROWS + 3, ROWS + 4);
     }
 

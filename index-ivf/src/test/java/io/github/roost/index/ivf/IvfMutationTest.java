@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.topology.TopologyReader;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -106,7 +108,11 @@ class IvfMutationTest {
         expected.keySet().removeIf(id -> id % oneIn != 0);
         for (int i = 0; i < 20; i++) {
             float[] query = vector(random);
-            Neighbors found = table.search(query, 10, table.nlist(), id -> id % oneIn == 0)
+            Neighbors found = Asking.neighbors(
+                            table,
+                            SearchRequest.of(query, 10)
+                                    .effort(table.nlist())
+                                    .filter(IdFilter.of(id -> id % oneIn == 0)))
                     .join();
             assertThat(found.ids()).containsExactly(nearest(table.metric(), query, expected));
         }
@@ -118,9 +124,10 @@ class IvfMutationTest {
         Random random = new Random(12);
         Map<Long, float[]> expected = new TreeMap<>();
         IvfTable table = table(kept, Metric.SQUARED_L2, 100, random, expected);
-        CompletableFuture<Neighbors> failing = table.search(vector(random), 5, table.nlist(), id -> {
-            throw new IllegalStateException("filter");
-        });
+        CompletableFuture<Neighbors> failing = Asking.neighbors(
+                table, SearchRequest.of(vector(random), 5).effort(table.nlist()).filter(IdFilter.of(id -> {
+                    throw new IllegalStateException("filter");
+                })));
         assertThatThrownBy(failing::join).hasRootCauseMessage("filter");
         assertSearchesAreExact(table, expected, random);
     }
@@ -138,8 +145,11 @@ class IvfMutationTest {
             BusyWorker busy = new BusyWorker(one, table);
             CompletableFuture<Neighbors> all = table.search(new float[DIMENSION], 1_000, 1);
             CompletableFuture<Neighbors> some = table.search(new float[DIMENSION], 100, 1);
-            CompletableFuture<Neighbors> within =
-                    table.rangeSearch(new float[DIMENSION], Float.POSITIVE_INFINITY, 1_000, 1);
+            CompletableFuture<Neighbors> within = Asking.neighbors(
+                    table,
+                    SearchRequest.of(new float[DIMENSION], 1_000)
+                            .radius(Float.POSITIVE_INFINITY)
+                            .effort(1));
             // So many at once go to their list; others would wait in a buffer that the searches did not see.
             table.add(
                     LongStream.range(1_000, 1_000 + added).toArray(),
@@ -159,12 +169,12 @@ class IvfMutationTest {
         Map<Long, float[]> expected = new TreeMap<>();
         IvfTable table = table(Metric.SQUARED_L2, 100, random, expected);
         List<float[]> queries = List.of(vector(random), vector(random));
-        assertThat(table.searchAll(queries, 10, table.nlist()))
+        assertThat(Asking.all(table, queries, 10, table.nlist()))
                 .extracting(answer -> answer.join().ids())
                 .containsExactly(
                         nearest(table.metric(), queries.get(0), expected),
                         nearest(table.metric(), queries.get(1), expected));
-        assertThatThrownBy(() -> table.searchAll(List.of(vector(random), new float[2]), 10, 1))
+        assertThatThrownBy(() -> Asking.all(table, List.of(vector(random), new float[2]), 10, 1))
                 .hasMessageContaining("must have 20 dimensions, got 2");
     }
 

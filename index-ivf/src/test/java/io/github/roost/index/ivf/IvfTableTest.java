@@ -12,6 +12,10 @@ import io.github.roost.core.task.RejectedSearchException;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.task.TableClosedException;
+import io.github.roost.core.vector.ElementType;
+import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import io.github.roost.topology.Topology;
@@ -265,7 +269,7 @@ class IvfTableTest {
         float[][] rows = vectors(new Random(11), 50, 4);
         IvfTable table = IvfTable.builder().nlist(3).build(orchestrator, rows);
         table.close();
-        refused("unregistered", () -> table.search(rows[0], 1));
+        assertThatThrownBy(() -> table.search(rows[0], 1)).isInstanceOf(TableClosedException.class);
     }
 
     /** The first search waits in one list's queue; the second would wait there, too, but finds no room for the other list. */
@@ -297,8 +301,11 @@ class IvfTableTest {
                         .build();
                 IvfTable table = IvfTable.builder().nlist(2).build(one, rows)) {
             BusyWorker busy = new BusyWorker(one, table);
-            CompletableFuture<Neighbors> late =
-                    table.search(rows[3], 1, 2, SubmitOptions.DEFAULT.withTimeout(Duration.ofNanos(1)));
+            CompletableFuture<Neighbors> late = Asking.neighbors(
+                    table,
+                    SearchRequest.of(rows[3], 1)
+                            .effort(2)
+                            .options(SubmitOptions.DEFAULT.withTimeout(Duration.ofNanos(1))));
             CompletableFuture<Neighbors> patient = table.search(rows[3], 1, 2);
             CompletableFuture<Neighbors> given = table.search(rows[3], 1, 2);
             given.cancel(false);
@@ -458,15 +465,20 @@ class IvfTableTest {
                                 .read())
                         .build();
                 IvfTable table = kept.builder().nlist(2).build(one, rows)) {
-            Neighbors expected = table.search(rows[0], 20, 2, id -> id % 2 == 0).get();
+            Neighbors expected = Asking.neighbors(
+                            table, SearchRequest.of(rows[0], 20).effort(2).filter(IdFilter.of(id -> id % 2 == 0)))
+                    .get();
             AtomicInteger asked = new AtomicInteger();
-            Neighbors found = table.search(rows[0], 20, 2, id -> {
-                        if (asked.getAndIncrement() % 50 == 0) {
-                            assertThat(table.search(rows[(int) id], 1, 2).join().size())
-                                    .isEqualTo(1);
-                        }
-                        return id % 2 == 0;
-                    })
+            Neighbors found = Asking.neighbors(
+                            table, SearchRequest.of(rows[0], 20).effort(2).filter(IdFilter.of(id -> {
+                                if (asked.getAndIncrement() % 50 == 0) {
+                                    assertThat(table.search(rows[(int) id], 1, 2)
+                                                    .join()
+                                                    .size())
+                                            .isEqualTo(1);
+                                }
+                                return id % 2 == 0;
+                            })))
                     .get();
             assertThat(found).isEqualTo(expected);
             assertThat(asked.get()).isGreaterThan(20);

@@ -3,6 +3,7 @@ package io.github.roost.index.ivf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.vector.BuildWork;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import io.github.roost.topology.TopologyReader;
 import org.junit.jupiter.api.Test;
@@ -15,7 +16,7 @@ class KMeansTest {
         try (Orchestrator orchestrator = Orchestrator.builder()
                 .topology(TopologyReader.synthetic("pack:1 l3:2 core:1 pu:1").read())
                 .build()) {
-            KMeans training = new KMeans(ScanKernels.preferred(), new BatchWork(orchestrator, "training"));
+            KMeans training = new KMeans(ScanKernels.preferred(), new BuildWork(orchestrator, "training"));
             for (float[] centroid : training.train(ordinal -> row, 50, 5, 1)) {
                 for (float component : centroid) {
                     assertThat(component).isFinite();

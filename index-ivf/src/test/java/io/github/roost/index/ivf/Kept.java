@@ -1,5 +1,7 @@
 package io.github.roost.index.ivf;
 
+import io.github.roost.core.vector.ElementType;
+
 /** What lists may keep of their rows. */
 enum Kept {
     FLOATS,

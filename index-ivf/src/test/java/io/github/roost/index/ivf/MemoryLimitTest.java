@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
+import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.topology.TopologyReader;
 import java.io.BufferedReader;
 import java.time.Duration;
@@ -82,8 +84,9 @@ class MemoryLimitTest {
                 for (CompletableFuture<Neighbors> answer : List.of(
                         table.search(query, 5),
                         table.search(query, 100, NLIST),
-                        table.search(query, 5, 40, id -> id % 3 == 0),
-                        table.searchAll(List.of(query, query), 5, 20).getLast())) {
+                        Asking.neighbors(
+                                table, SearchRequest.of(query, 5).effort(40).filter(IdFilter.of(id -> id % 3 == 0))),
+                        Asking.all(table, List.of(query, query), 5, 20).getLast())) {
                     answered += answer.join().size() > 0 ? 1 : 0;
                 }
             }

@@ -7,6 +7,8 @@ import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.vector.ElementType;
+import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.index.ivf.kernel.PlainScan;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import io.github.roost.topology.TopologyReader;
@@ -54,14 +56,29 @@ class RangeSearchTest {
                         metric, preparation.prepareRows(rows), ids, preparation.prepareQuery("query", query), ROWS);
                 for (int within : new int[] {0, 1, 7, 200, ROWS - 1}) {
                     float radius = all.distances()[within];
-                    assertThat(table.rangeSearch(query, radius, ROWS, 12).join())
+                    assertThat(Asking.neighbors(
+                                            table,
+                                            SearchRequest.of(query, ROWS)
+                                                    .radius(radius)
+                                                    .effort(12))
+                                    .join())
                             .isEqualTo(first(all, within + 1));
                 }
-                assertThat(table.rangeSearch(query, Float.POSITIVE_INFINITY, 10_000, 12)
+                assertThat(Asking.neighbors(
+                                        table,
+                                        SearchRequest.of(query, 10_000)
+                                                .radius(Float.POSITIVE_INFINITY)
+                                                .effort(12))
                                 .join())
                         .isEqualTo(all);
                 float nearer = Math.nextDown(all.distances()[0]);
-                assertThat(table.rangeSearch(query, nearer, 10, 12).join()).isEqualTo(Neighbors.EMPTY);
+                assertThat(Asking.neighbors(
+                                        table,
+                                        SearchRequest.of(query, 10)
+                                                .radius(nearer)
+                                                .effort(12))
+                                .join())
+                        .isEqualTo(Neighbors.EMPTY);
             }
         }
     }
@@ -77,10 +94,19 @@ class RangeSearchTest {
             rows[i][0] = Math.floorDiv(i, 2);
         }
         try (IvfTable table = IvfTable.builder().nlist(9).build(orchestrator, rows)) {
-            Neighbors found = table.rangeSearch(new float[1], 100 * 100, 5, 9).join();
+            Neighbors found = Asking.neighbors(
+                            table,
+                            SearchRequest.of(new float[1], 5).radius(100 * 100).effort(9))
+                    .join();
             assertThat(found.ids()).containsExactly(0, 1, 2, 3, 4);
             assertThat(found.distances()).containsExactly(0, 0, 1, 1, 4);
-            assertThat(table.rangeSearch(new float[1], 100 * 100, 300, 9).join().size())
+            assertThat(Asking.neighbors(
+                                    table,
+                                    SearchRequest.of(new float[1], 300)
+                                            .radius(100 * 100)
+                                            .effort(9))
+                            .join()
+                            .size())
                     .isEqualTo(202);
         }
     }
@@ -97,7 +123,7 @@ class RangeSearchTest {
         CoarseQuantizer quantizer = new CoarseQuantizer(ScanKernels.preferred(), new float[][] {{0}});
         View whileARowMoves = new View(new Lists(quantizer, layout, new RowList[] {list}), 1, () -> 1);
         CodeScanner scanner = CodeScanner.approximate(ScanKernels.preferred(), Metric.SQUARED_L2, 1, 0);
-        SearchRequest request = new SearchRequest(new float[1], 100, 100, 1e6f, null);
+        IvfRequest request = new IvfRequest(new float[1], 100, 100, 1e6f, null, Long.MAX_VALUE, 0);
         CodeQuery query = scanner.query(request, whileARowMoves);
         scanner.scan(list, List.of(query), SearchContext.outside((nodes, bytes) -> {}));
         assertThat(query.result().lacks()).isTrue();
@@ -109,12 +135,21 @@ class RangeSearchTest {
         try (IvfTable table = IvfTable.builder().nlist(4).nprobe(4).build(orchestrator, rows)) {
             float[] far = new float[DIMENSION];
             Arrays.fill(far, 100);
-            assertThat(table.rangeSearch(far, 4, 10).join().size()).isZero();
+            assertThat(Asking.neighbors(table, SearchRequest.of(far, 10).radius(4))
+                            .join()
+                            .size())
+                    .isZero();
             table.add(1_000, far);
             table.update(7, far);
-            assertThat(table.rangeSearch(far, 4, 10).join().ids()).containsExactly(7, 1_000);
+            assertThat(Asking.neighbors(table, SearchRequest.of(far, 10).radius(4))
+                            .join()
+                            .ids())
+                    .containsExactly(7, 1_000);
             table.remove(7);
-            assertThat(table.rangeSearch(far, 4, 10).join().ids()).containsExactly(1_000);
+            assertThat(Asking.neighbors(table, SearchRequest.of(far, 10).radius(4))
+                            .join()
+                            .ids())
+                    .containsExactly(1_000);
         }
     }
 
@@ -131,10 +166,13 @@ class RangeSearchTest {
                     .toList();
             for (int round = 0; round < 5; round++) {
                 var ranges = IntStream.range(0, queries.length)
-                        .mapToObj(i ->
-                                table.rangeSearch(queries[i], expected.get(i).distances()[i], 300, 3))
+                        .mapToObj(i -> Asking.neighbors(
+                                table,
+                                SearchRequest.of(queries[i], 300)
+                                        .radius(expected.get(i).distances()[i])
+                                        .effort(3)))
                         .toList();
-                var nearest = table.searchAll(List.of(queries), 300, 3);
+                var nearest = Asking.all(table, List.of(queries), 300, 3);
                 for (int i = 0; i < queries.length; i++) {
                     assertThat(ranges.get(i).join()).isEqualTo(first(expected.get(i), i + 1));
                     assertThat(nearest.get(i).join()).isEqualTo(expected.get(i));
@@ -147,17 +185,22 @@ class RangeSearchTest {
     void badInputIsNamed() {
         float[][] rows = gaussian(20, new Random(44));
         try (IvfTable table = IvfTable.builder().nlist(2).build(orchestrator, rows)) {
-            assertThatThrownBy(() -> table.rangeSearch(rows[0], Float.NaN, 5))
+            assertThatThrownBy(() ->
+                            Asking.neighbors(table, SearchRequest.of(rows[0], 5).radius(Float.NaN)))
                     .hasMessage("radius must be a number, got NaN");
-            assertThatThrownBy(() -> table.rangeSearch(rows[0], 1, 0))
-                    .hasMessage("limit must be between 1 and 10,000, got 0");
-            assertThatThrownBy(() -> table.rangeSearch(rows[0], 1, 10_001))
-                    .hasMessage("limit must be between 1 and 10,000, got 10,001");
-            assertThatThrownBy(() -> table.rangeSearch(rows[0], 1, 1, 3))
+            assertThatThrownBy(() ->
+                            Asking.neighbors(table, SearchRequest.of(rows[0], 0).radius(1)))
+                    .hasMessage("k must be between 1 and 10,000, got 0");
+            assertThatThrownBy(() -> Asking.neighbors(
+                            table, SearchRequest.of(rows[0], 10_001).radius(1)))
+                    .hasMessage("k must be between 1 and 10,000, got 10,001");
+            assertThatThrownBy(() -> Asking.neighbors(
+                            table, SearchRequest.of(rows[0], 1).radius(1).effort(3)))
                     .hasMessage("nprobe must be between 1 and 2, got 3");
-            assertThatThrownBy(() -> table.rangeSearch(new float[1], 1, 1)).hasMessageContaining("got 1");
-            assertThatThrownBy(() -> table.searchAll(List.of(), 0, 1)).hasMessageContaining("k must be");
-            assertThatThrownBy(() -> table.searchAll(List.of(rows[0], new float[1]), 1, 1))
+            assertThatThrownBy(() -> Asking.neighbors(
+                            table, SearchRequest.of(new float[1], 1).radius(1)))
+                    .hasMessageContaining("got 1");
+            assertThatThrownBy(() -> Asking.all(table, List.of(rows[0], new float[1]), 1, 1))
                     .hasMessageContaining("query 1 must have 11 dimensions, got 1");
         }
     }

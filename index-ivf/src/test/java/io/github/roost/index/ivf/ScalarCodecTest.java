@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.vector.BuildWork;
 import io.github.roost.topology.TopologyReader;
 import java.util.Random;
 import org.assertj.core.data.Offset;
@@ -24,7 +25,7 @@ class ScalarCodecTest {
 
     private ScalarCodec learn(Metric metric, float[]... rows) {
         return ScalarCodec.learn(
-                metric, new BatchWork(orchestrator, "codec"), row -> rows[row], rows.length, rows[0].length);
+                metric, new BuildWork(orchestrator, "codec"), row -> rows[row], rows.length, rows[0].length);
     }
 
     @Test

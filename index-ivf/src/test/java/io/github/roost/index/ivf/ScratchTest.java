@@ -8,6 +8,8 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.index.ivf.kernel.ScratchMemory;
 import io.github.roost.topology.TopologyReader;
 import java.time.Duration;
@@ -66,7 +68,11 @@ class ScratchTest {
                     answers.add(threads.submit(
                             i % 2 == 0
                                     ? () -> here.search(query, SearchContext.outside((nodes, bytes) -> {}))
-                                    : () -> table.search(query, 10, 4, id -> id % 2 == 0)
+                                    : () -> Asking.neighbors(
+                                                    table,
+                                                    SearchRequest.of(query, 10)
+                                                            .effort(4)
+                                                            .filter(IdFilter.of(id -> id % 2 == 0)))
                                             .join()));
                 }
             }
@@ -87,8 +93,12 @@ class ScratchTest {
         try (IvfTable table = kept.builder().nlist(4).build(orchestrator, Arrays.copyOf(rows, 200))) {
             LongPredicate searching =
                     id -> table.search(rows[(int) id], 1, 4).join().ids()[0] == id && id % 2 == 1;
-            Neighbors found = table.search(rows[7], 5, 4, searching).join();
-            Neighbors expected = table.search(rows[7], 5, 4, id -> id % 2 == 1).join();
+            Neighbors found = Asking.neighbors(
+                            table, SearchRequest.of(rows[7], 5).effort(4).filter(IdFilter.of(searching)))
+                    .join();
+            Neighbors expected = Asking.neighbors(
+                            table, SearchRequest.of(rows[7], 5).effort(4).filter(IdFilter.of(id -> id % 2 == 1)))
+                    .join();
             assertThat(found).isEqualTo(expected);
         }
     }
@@ -97,12 +107,15 @@ class ScratchTest {
     @EnumSource(Kept.class)
     void filtersThatThrowCostNoScratch(Kept kept) {
         try (IvfTable table = kept.builder().nlist(4).build(orchestrator, Arrays.copyOf(rows, 200))) {
-            table.search(rows[0], 5, 4, id -> true).join();
+            Asking.neighbors(table, SearchRequest.of(rows[0], 5).effort(4).filter(IdFilter.of(id -> true)))
+                    .join();
             long before = ScratchMemory.allocations();
             for (int i = 0; i < 300; i++) {
-                assertThatThrownBy(() -> table.search(rows[0], 5, 4, id -> {
-                                    throw new IllegalStateException("filter");
-                                })
+                assertThatThrownBy(() -> Asking.neighbors(
+                                        table,
+                                        SearchRequest.of(rows[0], 5).effort(4).filter(IdFilter.of(id -> {
+                                            throw new IllegalStateException("filter");
+                                        })))
                                 .join())
                         .hasRootCauseMessage("filter");
             }

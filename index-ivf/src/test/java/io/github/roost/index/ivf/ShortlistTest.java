@@ -3,6 +3,7 @@ package io.github.roost.index.ivf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Metric;
+import io.github.roost.core.vector.ElementType;
 import io.github.roost.index.ivf.kernel.CodeGroup;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;

@@ -44,7 +44,7 @@ class SiblingAnswersTest {
         try {
             IvfTable table = kept.builder().nlist(NLIST).build(one, rows);
             BusyWorker busy = new BusyWorker(one, table);
-            List<CompletableFuture<Neighbors>> answers = table.searchAll(List.of(rows[3], rows[3]), 5, NLIST);
+            List<CompletableFuture<Neighbors>> answers = Asking.all(table, List.of(rows[3], rows[3]), 5, NLIST);
             CompletableFuture<Neighbors> other = answers.get(1 - waiting);
             CompletableFuture<Neighbors> both = answers.get(waiting).thenApply(ownAnswer -> other.join());
             // Before this all lists wait for the worker, so the queries lie in the same mailboxes.

@@ -1,8 +1,7 @@
 package io.github.roost.examples.lucene;
 
-import io.github.roost.index.hnsw.IdFilter;
+import io.github.roost.core.vector.IdFilter;
 import java.io.IOException;
-import java.util.function.LongPredicate;
 import org.agrona.collections.Long2LongHashMap;
 import org.apache.lucene.index.DocValues;
 import org.apache.lucene.index.IndexReader;
@@ -22,21 +21,9 @@ final class LiveRows {
     private static final int NONE = -1;
 
     private final Long2LongHashMap documents = new Long2LongHashMap(NONE);
-    private final Accepted all = new Accepted(id -> document(id) != NONE);
+    private final IdFilter all = IdFilter.of(id -> document(id) != NONE);
 
     private LiveRows() {}
-
-    /**
-     * The rows that a search may find; kept as both indexes want it.
-     *
-     * @param byId for IVF
-     * @param compiled for HNSW, which keeps its answers
-     */
-    record Accepted(LongPredicate byId, IdFilter compiled) {
-        Accepted(LongPredicate byId) {
-            this(byId, IdFilter.of(byId));
-        }
-    }
 
     /**
      * Reads the ids of all live documents: linear in their number. Documents without an id are no rows.
@@ -72,12 +59,12 @@ final class LiveRows {
     }
 
     /** Every row that has a live document. */
-    Accepted all() {
+    IdFilter all() {
         return all;
     }
 
     /** The rows whose live documents a query matches. */
-    Accepted matching(Query rewritten, IndexSearcher searcher) throws IOException {
+    IdFilter matching(Query rewritten, IndexSearcher searcher) throws IOException {
         FixedBitSet matching = new FixedBitSet(searcher.getIndexReader().maxDoc());
         Weight weight = searcher.createWeight(rewritten, ScoreMode.COMPLETE_NO_SCORES, 1);
         for (LeafReaderContext segment : searcher.getIndexReader().leaves()) {
@@ -89,7 +76,7 @@ final class LiveRows {
                 }
             }
         }
-        return new Accepted(id -> {
+        return IdFilter.of(id -> {
             int document = document(id);
             return document != NONE && matching.get(document);
         });

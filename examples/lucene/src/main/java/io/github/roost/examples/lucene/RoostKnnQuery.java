@@ -1,6 +1,7 @@
 package io.github.roost.examples.lucene;
 
 import io.github.roost.core.Neighbors;
+import io.github.roost.core.vector.IdFilter;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Objects;
@@ -52,7 +53,7 @@ public final class RoostKnnQuery extends Query {
     @Override
     public Query rewrite(IndexSearcher searcher) throws IOException {
         LiveRows rows = table.rowsOf(searcher.getIndexReader());
-        LiveRows.Accepted accepted = rows.all();
+        IdFilter accepted = rows.all();
         if (filter != null) {
             Query rewritten = searcher.rewrite(filter);
             if (rewritten instanceof MatchNoDocsQuery) {
@@ -68,7 +69,7 @@ public final class RoostKnnQuery extends Query {
                 : FoundDocuments.of(searcher.getIndexReader().getContext(), hits);
     }
 
-    private Neighbors answer(LiveRows.Accepted accepted) throws IOException {
+    private Neighbors answer(IdFilter accepted) throws IOException {
         CompletableFuture<Neighbors> search = table.search(target, k, accepted);
         try {
             return search.get();

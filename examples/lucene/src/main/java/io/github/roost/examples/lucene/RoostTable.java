@@ -3,7 +3,9 @@ package io.github.roost.examples.lucene;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Vectors;
-import io.github.roost.examples.lucene.LiveRows.Accepted;
+import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.SearchRequest;
+import io.github.roost.core.vector.SearchResult;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.ivf.IvfTable;
 import java.io.IOException;
@@ -36,7 +38,7 @@ public final class RoostTable {
     }
 
     private interface Search {
-        CompletableFuture<Neighbors> start(float[] query, int k, Accepted accepted);
+        CompletableFuture<Neighbors> start(float[] query, int k, IdFilter accepted);
     }
 
     /**
@@ -48,7 +50,10 @@ public final class RoostTable {
     public static RoostTable of(HnswTable table, int ef, String idField) {
         Vectors.requireRange("ef", ef, 1, 100_000);
         return new RoostTable(
-                (query, k, accepted) -> table.search(query, k, Math.max(k, ef), accepted.compiled()),
+                (query, k, accepted) -> table.search(SearchRequest.of(query, k)
+                                .effort(Math.max(k, ef))
+                                .filter(accepted))
+                        .thenApply(SearchResult::neighbors),
                 table.metric(),
                 table.dimension(),
                 table.name(),
@@ -65,7 +70,9 @@ public final class RoostTable {
     public static RoostTable of(IvfTable table, int nprobe, String idField) {
         Vectors.requireRange("nprobe", nprobe, 1, table.nlist());
         return new RoostTable(
-                (query, k, accepted) -> table.search(query, k, nprobe, accepted.byId()),
+                (query, k, accepted) -> table.search(
+                                SearchRequest.of(query, k).effort(nprobe).filter(accepted))
+                        .thenApply(SearchResult::neighbors),
                 table.metric(),
                 table.dimension(),
                 table.name(),
@@ -87,7 +94,7 @@ public final class RoostTable {
         Vectors.require("query", query, dimension, metric);
     }
 
-    CompletableFuture<Neighbors> search(float[] query, int k, Accepted accepted) {
+    CompletableFuture<Neighbors> search(float[] query, int k, IdFilter accepted) {
         return search.start(query, k, accepted);
     }
 

@@ -147,6 +147,11 @@ public final class NodeSet {
         return new NodeSet(room, least, common);
     }
 
+    /** What the set takes. */
+    public long bytes() {
+        return words.byteSize();
+    }
+
     /** How many nodes are in the set. */
     public int size() {
         return size;

@@ -11,17 +11,17 @@ import io.github.roost.core.Orchestrator;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-class RecallSampleTest {
+class EffortForTest {
     @Test
-    void theWidthThatIsPickedReachesTheRecall() {
+    void theEffortThatIsPickedReachesTheRecall() {
         float[][] rows = gaussian(8_000, 20, new Random(81));
         float[][] sample = gaussian(300, 20, new Random(82));
         float[][] queries = gaussian(300, 20, new Random(83));
         try (Orchestrator orchestrator =
                         Orchestrator.builder().topology(Fixtures.twoDomains()).build();
                 HnswTable table = HnswTable.builder().m(8).efConstruction(60).build(orchestrator, rows)) {
-            int narrow = table.targetRecall(.8, 10, sample);
-            int wide = table.targetRecall(.98, 10, sample);
+            int narrow = table.effortFor(.8, 10, sample);
+            int wide = table.effortFor(.98, 10, sample);
             assertThat(narrow).isGreaterThanOrEqualTo(10).isLessThan(wide);
             assertThat(recall(table, rows, sample, narrow)).isGreaterThanOrEqualTo(.8);
             assertThat(recall(table, rows, sample, wide)).isGreaterThanOrEqualTo(.98);
@@ -29,21 +29,12 @@ class RecallSampleTest {
             // What is far narrower does not reach it.
             assertThat(recall(table, rows, sample, (int) (wide * .9))).isLessThan(.98);
 
-            assertThatThrownBy(() -> table.targetRecall(1.1, 10, sample)).hasMessageContaining("got 1.1");
-            assertThatThrownBy(() -> table.targetRecall(Double.NaN, 10, sample)).hasMessageContaining("got NaN");
-            assertThatThrownBy(() -> table.targetRecall(.9, 10, new float[0][])).hasMessageContaining("got none");
-            assertThatThrownBy(() -> table.targetRecall(.9, 10, new float[][] {{1}}))
+            assertThatThrownBy(() -> table.effortFor(1.1, 10, sample)).hasMessageContaining("got 1.1");
+            assertThatThrownBy(() -> table.effortFor(Double.NaN, 10, sample)).hasMessageContaining("got NaN");
+            assertThatThrownBy(() -> table.effortFor(.9, 10, new float[0][])).hasMessageContaining("got none");
+            assertThatThrownBy(() -> table.effortFor(.9, 10, new float[][] {{1}}))
                     .hasMessageContaining("query 0 must have 20 dimensions, got 1");
         }
-    }
-
-    @Test
-    void theNarrowestWidthIsFoundWithinATwentieth() {
-        for (int least : new int[] {10, 11, 100, 5_000}) {
-            int found = RecallSample.narrowest(10, .9, width -> width >= least ? .95 : .5);
-            assertThat(found).isBetween(least, (int) (least * 1.06));
-        }
-        assertThat(RecallSample.narrowest(10, .9, width -> .5)).isEqualTo(RecallSample.MOST_WIDTH);
     }
 
     private static double recall(HnswTable table, float[][] rows, float[][] queries, int ef) {

@@ -1,0 +1,192 @@
+package io.github.roost.core.vector;
+
+import io.github.roost.core.Vectors;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Locale;
+import java.util.Objects;
+
+/**
+ * A file of vectors, mapped into memory: {@code fvecs} and {@code bvecs} of the TEXMEX corpora (each row a 32-bit width and as
+ * many floats, or unsigned bytes), {@code fbin}, {@code u8bin}, {@code i8bin} and {@code f16bin} of big-ann-benchmarks (32-bit
+ * numbers of rows and of dimensions, then rows of floats, unsigned bytes, signed bytes or binary16 numbers). All numbers are
+ * little-endian. The name's end says which.
+ *
+ * <p>What the file says of its size is checked against its length when it is opened, the width of each row when it is read. The
+ * file must not be cut short while it is open. Thread-safe; reading it once it is closed is an {@link IllegalStateException}.
+ */
+public final class VectorFile implements VectorSource, AutoCloseable {
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfFloat FLOAT =
+            ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfShort SHORT =
+            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final int MAX_ROWS = Integer.MAX_VALUE - 8;
+
+    /** How components are stored, and where rows begin. */
+    private enum Format {
+        FVECS(Float.BYTES, true),
+        BVECS(Byte.BYTES, true),
+        FBIN(Float.BYTES, false),
+        U8BIN(Byte.BYTES, false),
+        I8BIN(Byte.BYTES, false),
+        F16BIN(Short.BYTES, false);
+
+        /** Bytes per component. */
+        private final int bytes;
+        /** Whether each row begins with its width; else the file does, with its rows. */
+        private final boolean widthPerRow;
+
+        Format(int bytes, boolean widthPerRow) {
+            this.bytes = bytes;
+            this.widthPerRow = widthPerRow;
+        }
+
+        static Format of(Path file) throws VectorFileException {
+            String name = String.valueOf(file.getFileName()).toLowerCase(Locale.ROOT);
+            for (Format format : values()) {
+                if (name.endsWith("." + format.name().toLowerCase(Locale.ROOT))) {
+                    return format;
+                }
+            }
+            throw new VectorFileException(
+                    file, "must end in .fvecs, .bvecs, .fbin, .u8bin, .i8bin or .f16bin to be read as vectors");
+        }
+
+        long headBytes() {
+            return widthPerRow ? 0 : 2L * Integer.BYTES;
+        }
+
+        long rowBytes(long dimension) {
+            return (widthPerRow ? Integer.BYTES : 0) + dimension * bytes;
+        }
+    }
+
+    private final Path file;
+    private final Format format;
+    private final Arena arena;
+    private final MemorySegment memory;
+    private final int rows;
+    private final int dimension;
+
+    private VectorFile(Path file, Format format, Arena arena, MemorySegment memory) throws VectorFileException {
+        this.file = file;
+        this.format = format;
+        this.arena = arena;
+        this.memory = memory;
+        long bytes = memory.byteSize();
+        if (bytes < Math.max(Integer.BYTES, format.headBytes())) {
+            throw new VectorFileException(file, "is truncated: " + bytes + " bytes are less than a head");
+        }
+        this.dimension = memory.get(INT, format.widthPerRow ? 0 : Integer.BYTES);
+        if (dimension < 1 || dimension > Vectors.MOST_DIMENSIONS) {
+            throw new VectorFileException(
+                    file, "has vectors of %,d dimensions: there must be 1 to 4,096".formatted(dimension));
+        }
+        long rowBytes = format.rowBytes(dimension);
+        long whole = (bytes - format.headBytes()) / rowBytes;
+        long said = format.widthPerRow ? whole : Integer.toUnsignedLong(memory.get(INT, 0));
+        if (said == 0 || said > MAX_ROWS || format.headBytes() + said * rowBytes != bytes) {
+            throw new VectorFileException(
+                    file,
+                    "is truncated or no such file: %,d bytes are not %,d rows of %,d dimensions, %,d bytes each"
+                            .formatted(bytes, said, dimension, rowBytes));
+        }
+        this.rows = (int) said;
+    }
+
+    /**
+     * Opens a file.
+     *
+     * @param file whose name ends in one of the formats
+     * @return its vectors, to be closed
+     * @throws VectorFileException if it is no such file; the message says what is wrong
+     */
+    public static VectorFile open(Path file) throws IOException {
+        Format format = Format.of(file);
+        if (!Files.isRegularFile(file)) {
+            throw new VectorFileException(file, Files.exists(file) ? "is not a regular file" : "does not exist");
+        }
+        Arena arena = Arena.ofShared();
+        boolean opened = false;
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            MemorySegment memory = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
+            VectorFile vectors = new VectorFile(file, format, arena, memory);
+            opened = true;
+            return vectors;
+        } finally {
+            if (!opened) {
+                arena.close();
+            }
+        }
+    }
+
+    @Override
+    public int size() {
+        return rows;
+    }
+
+    @Override
+    public int dimension() {
+        return dimension;
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * @throws UncheckedIOException around a {@link VectorFileException} if the row is of another width
+     */
+    @Override
+    public void read(int row, float[] into) {
+        Objects.checkIndex(row, rows);
+        if (into.length != dimension) {
+            throw new IllegalArgumentException("the array must have " + dimension + " components, got " + into.length);
+        }
+        long at = format.headBytes() + row * format.rowBytes(dimension);
+        if (format.widthPerRow) {
+            requireWidth(row, memory.get(INT, at));
+            at += Integer.BYTES;
+        }
+        switch (format) {
+            case FVECS, FBIN -> MemorySegment.copy(memory, FLOAT, at, into, 0, dimension);
+            case BVECS, U8BIN -> {
+                for (int d = 0; d < dimension; d++) {
+                    into[d] = Byte.toUnsignedInt(memory.get(ValueLayout.JAVA_BYTE, at + d));
+                }
+            }
+            case I8BIN -> {
+                for (int d = 0; d < dimension; d++) {
+                    into[d] = memory.get(ValueLayout.JAVA_BYTE, at + d);
+                }
+            }
+            case F16BIN -> {
+                for (int d = 0; d < dimension; d++) {
+                    into[d] = Float.float16ToFloat(memory.get(SHORT, at + (long) d * Short.BYTES));
+                }
+            }
+        }
+    }
+
+    private void requireWidth(int row, int width) {
+        if (width != dimension) {
+            throw new UncheckedIOException(new VectorFileException(
+                    file, "has a row " + row + " of width " + width + ", but row 0 has " + dimension));
+        }
+    }
+
+    /** Closes the mapping; a row that is read meanwhile by another thread may delay it. */
+    @Override
+    public void close() {
+        if (arena.scope().isAlive()) {
+            arena.close();
+        }
+    }
+}

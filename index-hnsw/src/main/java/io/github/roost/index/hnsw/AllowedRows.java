@@ -1,0 +1,44 @@
+package io.github.roost.index.hnsw;
+
+import io.github.roost.index.hnsw.walk.GraphImage;
+import io.github.roost.index.hnsw.walk.NodeSet;
+
+/**
+ * What a search may find of a graph.
+ *
+ * @param nodes those with at least one allowed row
+ * @param rows the allowed rows; the same set where a node is a row
+ */
+record AllowedRows(NodeSet nodes, NodeSet rows) {
+    static final AllowedRows ALL = new AllowedRows(NodeSet.ALL, NodeSet.ALL);
+
+    /** Every row of an image, to remove from. */
+    static AllowedRows full(GraphImage image) {
+        NodeSet rows = NodeSet.full(image.shape().rows());
+        return new AllowedRows(image.hasGroups() ? NodeSet.full(image.shape().nodes()) : rows, rows);
+    }
+
+    long bytes() {
+        return rows == nodes ? rows.bytes() : rows.bytes() + nodes.bytes();
+    }
+
+    /** Takes a row out, and its node with its last row. One thread at a time. */
+    void remove(GraphImage image, int row) {
+        rows.remove(row);
+        if (image.hasGroups()) {
+            int node = image.nodeOf(row);
+            if (!rows.containsAny(image.firstRow(node), image.firstRow(node + 1))) {
+                nodes.remove(node);
+            }
+        }
+    }
+
+    static AllowedRows of(GraphImage image, NodeSet rows, Runnable betweenRows) {
+        if (!image.hasGroups()) {
+            return new AllowedRows(rows, rows);
+        }
+        NodeSet nodes = new NodeSet.Asking(image.shape().nodes())
+                .goOn(node -> rows.containsAny(image.firstRow(node), image.firstRow(node + 1)), betweenRows);
+        return new AllowedRows(nodes, rows);
+    }
+}
