@@ -21,7 +21,10 @@
  * lies at nodes_at + n * stride: what the walk measures it by, then, from links_in, `degree` neighbours, -1 after the
  * last. Its vector, `dimension` floats, lies at vectors_at + n * vector_stride. That is in the record, unless the table is
  * coded: then there are `dimension` codes, and records are whole cache lines. A coded table also has a term a node at
- * terms_at, and at steps_at the middles and then the steps that codes count in, one a dimension.
+ * terms_at, and at steps_at the middles and then the steps that codes count in, one a dimension. Where vectors_at is 0 it
+ * has no vectors.
+ *
+ * At ids_at there are eight bytes a row. In a table without vectors rows are nodes, and the last four are a node's label.
  *
  * Nodes are numbered from the top layer down, so those of layer l > 0 are 0 to level_counts[l - 1] exclusive; the lists of
  * the upper layers lie one layer after the other at upper_at, `upper_degree` neighbours a node.
@@ -66,7 +69,9 @@ enum phase {
     /* Measures what was found by codes again, by the vectors. */
     RERANKING,
     SORTING_AGAIN,
-    DONE
+    DONE,
+    /* A neighbour is no node, or a label has no bit: the table was changed after it was written. */
+    DAMAGED
 };
 
 /*
@@ -100,8 +105,9 @@ struct progress {
 };
 
 /*
- * One search. `query` is zero-padded to a multiple of LANES. `allowed` has a bit a node, set where the node may be found;
- * NULL allows all. `visited` has a bit a node, all zero before and after. `candidates` has room for every node and one more,
+ * One search. `query` is zero-padded to a multiple of LANES. `allowed` has a bit a node, set where the node may be found,
+ * or, where `labels` is positive, as many bits, of which a node's is the one that its label numbers; NULL allows all.
+ * `visited` has a bit a node, all zero before and after. `candidates` has room for every node and one more,
  * `log` for every node and a tile more, `found` for `width` entries. `budget` is what one call may do, in distances: a
  * multiple of TILE from TILE on. It may go over it by a quarter, and the marks of a node's neighbours.
  *
@@ -127,6 +133,7 @@ struct search {
     int32_t high_start;
     int32_t low_start;
     float slope;
+    int64_t labels;
 };
 
 /* Goes on with the walk until it has come to FORGETTING, or the call's share is done; `found` is a heap then. */

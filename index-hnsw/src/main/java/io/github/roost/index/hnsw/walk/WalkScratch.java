@@ -118,15 +118,16 @@ public final class WalkScratch {
      */
     public NodeSet both(GraphImage image, NodeSet a, NodeSet b, Runnable betweenRuns) {
         if (a != NodeSet.ALL && b != NodeSet.ALL) {
-            return a.and(b, roomForSet(image), RUN, betweenRuns);
+            return a.and(b, roomForSet(image.shape().nodes()), RUN, betweenRuns);
         }
         NodeSet one = a == NodeSet.ALL ? b : a;
         NodeSet offHeap = one.offHeap();
-        return offHeap != null ? offHeap : one.copyTo(roomForSet(image), RUN, betweenRuns);
+        return offHeap != null ? offHeap : one.copyTo(roomForSet(image.shape().nodes()), RUN, betweenRuns);
     }
 
-    private MemorySegment roomForSet(GraphImage image) {
-        long bytes = (image.shape().nodes() / Long.SIZE + 1L) * Long.BYTES;
+    /** Memory for a set of this many bits, which the next set overwrites. */
+    MemorySegment roomForSet(int bits) {
+        long bytes = (bits / Long.SIZE + 1L) * Long.BYTES;
         if (common.byteSize() < bytes) {
             common = zeroes(bytes);
         }
