@@ -12,7 +12,7 @@
 #endif
 
 _Static_assert(offsetof(struct progress, size) == 4 && offsetof(struct progress, logged) == 8 &&
-                   offsetof(struct progress, computed) == 16 && sizeof(struct progress) <= 128,
+                   offsetof(struct progress, computed) == 16 && offsetof(struct progress, expanded) == 24 && sizeof(struct progress) <= 128,
                "as in WalkScratch.java");
 
 enum isa { PORTABLE, AVX2, AVX512, NEON };
@@ -151,16 +151,16 @@ static int sort(const struct search *search) {
 }
 
 /*
- * Goes on with a walk; whether it is done. Arguments as in struct search, the same at every call; `isa` must be supported.
+ * Goes on with a walk; 1 when it is done, 0 before, -1 where the table turns out to be damaged. Arguments as in struct search, the same at every call; `isa` must be supported.
  * Of what a walk over codes has found the first `most_reranked` are measured again, and the rest is dropped; `weights` has
  * room for twice MOST_DIMENSIONS.
  */
 int32_t roost_hnsw_walk(int32_t isa, const struct image *image, const float *query, int32_t inner_product,
                         int32_t width, int32_t most_reranked, const uint64_t *allowed, uint64_t *visited,
                         int64_t *candidates, int32_t *log, int64_t *found, int8_t *weights,
-                        struct progress *progress, int32_t budget) {
+                        struct progress *progress, int32_t budget, int64_t labels) {
     struct search search = {image, query,    inner_product, width, allowed, visited, candidates, log,
-                            found, progress, budget,        0,     0,       0,       0,          0};
+                            found, progress, budget,        0,     0,       0,       0,          0, labels};
     progress->left = budget;
     if (image->coded) {
         if (progress->phase == BEGUN) weigh(&search, weights);
@@ -176,7 +176,7 @@ int32_t roost_hnsw_walk(int32_t isa, const struct image *image, const float *que
     if (progress->phase == FORGETTING) forget(&search);
     if (progress->phase == SORTING && sort(&search)) {
         progress->phase = DONE;
-        if (image->coded) {
+        if (image->coded && image->vectors_at != 0) {
             if (progress->size > most_reranked) progress->size = most_reranked;
             progress->next = 0;
             progress->phase = RERANKING;
@@ -187,7 +187,16 @@ int32_t roost_hnsw_walk(int32_t isa, const struct image *image, const float *que
         if (progress->phase == SORTING_AGAIN) progress->next = progress->size;
     }
     if (progress->phase == SORTING_AGAIN && sort(&search)) progress->phase = DONE;
+    if (progress->phase == DAMAGED) return -1;
     return progress->phase == DONE;
+}
+
+/* Has a walk go no further: what remains is to make a list of what it has found. */
+void roost_hnsw_end_walk(struct progress *progress) {
+    if (progress->phase == DESCENDING || progress->phase == WALKING) {
+        progress->next = 0;
+        progress->phase = FORGETTING;
+    }
 }
 
 /* Goes on looking at the vectors of the nodes `from` to `to` exclusive; as above. */
@@ -195,7 +204,7 @@ int32_t roost_hnsw_scan(int32_t isa, const struct image *image, const float *que
                         int32_t width, const uint64_t *allowed, int64_t from, int64_t to, int64_t *found,
                         struct progress *progress, int32_t budget) {
     const struct search search = {image, query,    inner_product, width, allowed, 0, 0, 0,
-                                  found, progress, budget,        0,     0,       0, 0, 0};
+                                  found, progress, budget,        0,     0,       0, 0, 0, 0};
     progress->left = budget;
     if (progress->phase == BEGUN) {
         progress->next = from;

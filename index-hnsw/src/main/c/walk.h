@@ -21,7 +21,10 @@
  * lies at nodes_at + n * stride: what the walk measures it by, then, from links_in, `degree` neighbours, -1 after the
  * last. Its vector, `dimension` floats, lies at vectors_at + n * vector_stride. That is in the record, unless the table is
  * coded: then there are `dimension` codes, and records are whole cache lines. A coded table also has a term a node at
- * terms_at, and at steps_at the middles and then the steps that codes count in, one a dimension.
+ * terms_at, and at steps_at the middles and then the steps that codes count in, one a dimension. Where vectors_at is 0 it
+ * has no vectors.
+ *
+ * At ids_at there are eight bytes a row. In a table without vectors rows are nodes, and the last four are a node's label.
  *
  * Nodes are numbered from the top layer down, so those of layer l > 0 are 0 to level_counts[l - 1] exclusive; the lists of
  * the upper layers lie one layer after the other at upper_at, `upper_degree` neighbours a node.
@@ -66,13 +69,15 @@ enum phase {
     /* Measures what was found by codes again, by the vectors. */
     RERANKING,
     SORTING_AGAIN,
-    DONE
+    DONE,
+    /* A neighbour is no node, or a label has no bit: the table was changed after it was written. */
+    DAMAGED
 };
 
 /*
  * How far a search is. It is made in calls that end when they have done their share, so that between two its caller can see
  * whether it is still wanted; this, and what the search has written to its lists, is all that it goes on from. The
- * first four are zero before the first call, and read by WalkScratch.java, too.
+ * first five are zero before the first call, and read by WalkScratch.java, too.
  */
 struct progress {
     int32_t phase;
@@ -82,6 +87,8 @@ struct progress {
     int64_t logged;
     /* How many distances have been computed. */
     int64_t computed;
+    /* How many nodes of layer 0 have had their neighbours looked at. */
+    int64_t expanded;
     /* What this call may still do, in distances; it ends when that is no longer positive. */
     int64_t left;
     /* Entries in `candidates`. */
@@ -100,8 +107,9 @@ struct progress {
 };
 
 /*
- * One search. `query` is zero-padded to a multiple of LANES. `allowed` has a bit a node, set where the node may be found;
- * NULL allows all. `visited` has a bit a node, all zero before and after. `candidates` has room for every node and one more,
+ * One search. `query` is zero-padded to a multiple of LANES. `allowed` has a bit a node, set where the node may be found,
+ * or, where `labels` is positive, as many bits, of which a node's is the one that its label numbers; NULL allows all.
+ * `visited` has a bit a node, all zero before and after. `candidates` has room for every node and one more,
  * `log` for every node and a tile more, `found` for `width` entries. `budget` is what one call may do, in distances: a
  * multiple of TILE from TILE on. It may go over it by a quarter, and the marks of a node's neighbours.
  *
@@ -127,6 +135,7 @@ struct search {
     int32_t high_start;
     int32_t low_start;
     float slope;
+    int64_t labels;
 };
 
 /* Goes on with the walk until it has come to FORGETTING, or the call's share is done; `found` is a heap then. */

@@ -8,7 +8,8 @@
  *
  * All unvisited neighbours of a node are collected and the first of them prefetched, then measured some at a time: while
  * these are summed, the next are on their way from memory. A call that has done its share leaves where it is in the
- * progress; what a search finds does not depend on how it is cut.
+ * progress; what a search finds does not depend on how it is cut. Neighbours are checked before they are followed: who
+ * opens a table in place has not read all of it.
  */
 #ifndef ROOST_WALK_BODY_H
 #define ROOST_WALK_BODY_H
@@ -22,8 +23,19 @@
 /* What looking for new neighbours of a node costs, in distances: some eight marks are looked at in the time of one. */
 #define LOOK_COST(degree) ((degree) / 8 + 1)
 
-INLINE int allows(const uint64_t *allowed, int64_t node) {
-    return allowed == 0 || (allowed[node / 64] >> (node % 64) & 1);
+/* Whether a node may be found. */
+INLINE int allows(const struct search *search, int64_t node) {
+    const uint64_t *allowed = search->allowed;
+    if (allowed == 0) return 1;
+    int64_t bit = node;
+    if (search->labels > 0) {
+        bit = ((const uint32_t *)((const uint8_t *)search->image + search->image->ids_at))[2 * node + 1];
+        if (bit >= search->labels) {
+            search->progress->phase = DAMAGED;
+            return 0;
+        }
+    }
+    return allowed[bit / 64] >> (bit % 64) & 1;
 }
 
 /* Adds an entry to the nearest `width` found so far; returns how many there are then. */
@@ -74,8 +86,13 @@ INLINE void descend(const struct search *search) {
         /* A quarter more than the budget, as in layer 0. */
         const int32_t most = cut(image->upper_degree, progress->left + search->budget / 4);
         const int64_t rest = image->upper_degree - progress->next;
+        const int32_t end = image->level_counts[progress->level - 1];
         int32_t count = 0;
         while (count < most && count < rest && list[count] >= 0) {
+            if (__builtin_expect(list[count] >= end, 0)) {
+                progress->phase = DAMAGED;
+                return;
+            }
             nodes[count] = list[count];
             prefetch_row(image, nodes[count]);
             count++;
@@ -103,8 +120,8 @@ INLINE void descend(const struct search *search) {
     progress->next = 1;
     push_nearest(search->candidates, 0, start);
     progress->waiting = 1;
-    if (allows(search->allowed, first)) progress->size = keep(search, 0, start);
     progress->phase = WALKING;
+    if (allows(search, first)) progress->size = keep(search, 0, start);
 }
 
 /*
@@ -119,6 +136,7 @@ INLINE void walk_layer(const struct search *search) {
     int32_t *log = search->log;
     float distances[MOST_NEIGHBORS] __attribute__((aligned(64)));
     const int32_t degree = image->degree;
+    const int64_t nodes = image->nodes;
     int64_t left = progress->left;
     int64_t waiting = progress->waiting;
     int64_t logged = progress->logged;
@@ -135,11 +153,17 @@ INLINE void walk_layer(const struct search *search) {
             int64_t nearest = pop_nearest(candidates, waiting--);
             over = size == search->width && nearest > search->found[0];
             if (over) break;
+            progress->expanded++;
 
             const int32_t *list = neighbors(image, node_of(nearest));
             int32_t *fresh = log + next;
             for (int32_t i = 0; i < degree && list[i] >= 0; i++) {
                 int32_t node = list[i];
+                if (__builtin_expect(node >= nodes, 0)) {
+                    progress->logged = logged + count;
+                    progress->phase = DAMAGED;
+                    return;
+                }
                 uint64_t bit = 1ull << (node % 64);
                 if (visited[node / 64] & bit) continue;
                 visited[node / 64] |= bit;
@@ -161,7 +185,7 @@ INLINE void walk_layer(const struct search *search) {
             if (size == search->width && entry > search->found[0]) continue;
             push_nearest(candidates, waiting++, entry);
             prefetch_bytes((const uint8_t *)neighbors(image, node), degree * (int64_t)sizeof(int32_t));
-            if (allows(search->allowed, node)) size = keep(search, size, entry);
+            if (allows(search, node)) size = keep(search, size, entry);
         }
         next += count;
     }
@@ -171,7 +195,7 @@ INLINE void walk_layer(const struct search *search) {
     progress->logged = logged;
     progress->next = over ? 0 : next;
     progress->size = size;
-    if (over) progress->phase = FORGETTING;
+    if (over && progress->phase == WALKING) progress->phase = FORGETTING;
 }
 
 void WALK(const struct search *search) {

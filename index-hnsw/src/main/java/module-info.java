@@ -5,4 +5,5 @@ module io.github.roost.index.hnsw {
     requires org.slf4j;
 
     exports io.github.roost.index.hnsw;
+    exports io.github.roost.index.hnsw.graph;
 }

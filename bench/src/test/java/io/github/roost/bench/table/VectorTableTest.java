@@ -171,6 +171,7 @@ class VectorTableTest {
                         .isEqualTo(table.search(query, K, index.exactEffort()).join());
                 assertThat(result.cutShort()).isFalse();
                 assertThat(result.cost().visited()).isBetween((long) K, 2L * ROWS);
+                assertThat(result.cost().expanded()).isBetween(index == Index.IVF ? 20L : 0, (long) ROWS);
                 assertThat(table.search(SearchRequest.of(query, K)).join().neighbors())
                         .isEqualTo(table.search(query, K).join());
             }
@@ -240,7 +241,7 @@ class VectorTableTest {
     }
 
     @ParameterizedTest
-    @EnumSource(value = Index.class, names = "IVF")
+    @EnumSource(Index.class)
     void aVisitLimitEndsASearchEarlyAndSaysSo(Index index) {
         try (VectorTable table = index.build(orchestrator, Metric.SQUARED_L2)) {
             SearchRequest whole = SearchRequest.of(QUERIES[0], K).effort(index == Index.IVF ? 20 : 300);

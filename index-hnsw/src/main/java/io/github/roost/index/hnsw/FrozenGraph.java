@@ -8,6 +8,7 @@ import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.GraphWalk;
 import io.github.roost.index.hnsw.walk.GraphWalks;
 import io.github.roost.index.hnsw.walk.NodeSet;
+import io.github.roost.index.hnsw.walk.WalkPlan;
 import io.github.roost.index.hnsw.walk.WalkScratch;
 import java.util.Arrays;
 import java.util.stream.IntStream;
@@ -15,23 +16,6 @@ import org.jspecify.annotations.Nullable;
 
 /** A graph in off-heap memory and how it is searched. Immutable; thread-safe. */
 final class FrozenGraph {
-    /** Up to this many nodes for each unit of ef a graph is searched exactly. */
-    private static final int EXACT_PER_EF = 4;
-    /** Nodes that a walk expands on its way, besides those it is after. */
-    private static final int ON_THE_WAY = 16;
-    /** Of the neighbours of a node that a walk expands, the share that it has not come to before, at most. */
-    private static final double NEW_NEIGHBORS = .75;
-    /** How many times as wide a walk is done again that went far from the query, where few links lead. */
-    private static final int WIDER = 16;
-
-    /** Codes order nodes nearly as vectors do: the k nearest are among a quarter more by code, and these. */
-    private static final int RERANKED_MORE = 8;
-    /** Vectors of few components share their codes with many others, and cost little to compare: so many components. */
-    private static final int RERANKED_COMPONENTS = 4_096;
-
-    /** How many more than k a walk by codes looks for. */
-    private static final int WIDER_BY_CODE = 4;
-
     private final GraphImage image;
     private final GraphSpace space;
     private final GraphWalk walk = GraphWalks.preferred();
@@ -113,29 +97,44 @@ final class FrozenGraph {
             AllowedRows wanted,
             GraphVisit visit,
             WalkScratch scratch) {
-        Runnable betweenPieces = visit::requireWanted;
         int width = width(k, ef);
         scratch.begin(image, width);
         GraphSpace.QueryScale scale = space.write(query, scratch);
         int nodes = image.shape().nodes();
-        NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes(), betweenPieces);
+        NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes(), visit::requireWanted);
+        int members = Math.min(nodes, allowed.size());
         int limit;
-        if (scanIsShorter(Math.min(nodes, allowed.size()), ef)) {
+        // A scan that is not through has found nothing of worth, a walk has.
+        if (WalkPlan.scanIsShorter(nodes, members, ef) && members <= visit.left()) {
             limit = ef;
-            walk.scan(image, scratch, limit, allowed, 0, nodes, betweenPieces);
+            walk.scan(image, scratch, limit, allowed, 0, nodes, visit::requireWanted);
             touchedVectors(scratch, visit);
         } else {
             limit = reranked(k, width);
-            walk.walk(image, scratch, width, limit, allowed, betweenPieces);
+            walk.walk(image, scratch, width, limit, allowed, () -> betweenPieces(scratch, visit));
+            long computed = scratch.computed();
             touchedRecords(scratch, visit);
-            if (wentFar(scratch.computed(), allowed.size(), width)) {
-                return search(query, k, Math.min(WIDER * ef, nodes), alive, wanted, visit, scratch);
+            if (!visit.isCutShort()
+                    && WalkPlan.wentFar(
+                            computed,
+                            nodes,
+                            allowed.size(),
+                            width,
+                            image.shape().degree())) {
+                return search(query, k, WalkPlan.wider(ef, nodes), alive, wanted, visit, scratch);
             }
         }
         Neighbors found = nearest(scratch, scale, k, alive.rows(), wanted.rows());
-        return ef < nodes && isCrowdedOut(found, k, scratch, limit)
-                ? search(query, k, wider(ef, nodes), alive, wanted, visit, scratch)
+        return ef < nodes && !visit.isCutShort() && isCrowdedOut(found, k, scratch, limit)
+                ? search(query, k, WalkPlan.wider(ef, nodes), alive, wanted, visit, scratch)
                 : found;
+    }
+
+    private void betweenPieces(WalkScratch scratch, GraphVisit visit) {
+        visit.requireWanted();
+        if (visit.endsAt(scratch.computed())) {
+            walk.endWalk(scratch);
+        }
     }
 
     /**
@@ -148,26 +147,10 @@ final class FrozenGraph {
         return found.size() < k && scratch.size() >= limit;
     }
 
-    private static int wider(int width, int most) {
-        return (int) Math.min((long) WIDER * width, most);
-    }
-
-    /**
-     * Whether a walk has come to more nodes than it does where the allowed ones lie among the others: then they lie away
-     * from the query. A walk that finds ef of them there comes in from one side, and misses more than others do. Done again
-     * wider, until it goes less far than that or looking at all allowed nodes is no more work.
-     */
-    private boolean wentFar(long computed, int allowed, int ef) {
-        int nodes = image.shape().nodes();
-        double expanded = ef * (double) nodes / allowed + ON_THE_WAY;
-        return allowed < nodes
-                && computed > expanded * NEW_NEIGHBORS * image.shape().degree();
-    }
-
     /** The nodes that {@link #search} computes distances to, in that order, less those on the way to layer 0. */
     int[] visits(float[] query, int k, int ef) {
         int nodes = image.shape().nodes();
-        if (scanIsShorter(nodes, ef)) {
+        if (WalkPlan.scanIsShorter(nodes, nodes, ef)) {
             return IntStream.range(0, nodes).toArray();
         }
         int width = width(k, ef);
@@ -208,7 +191,7 @@ final class FrozenGraph {
         touchedVectors(scratch, visit);
         Neighbors found = nearest(scratch, scale, k, alive.rows(), wanted.rows());
         return width < to - from && isCrowdedOut(found, k, scratch, width)
-                ? scan(query, k, wider(width, to - from), alive, wanted, from, to, visit, scratch)
+                ? scan(query, k, WalkPlan.wider(width, to - from), alive, wanted, from, to, visit, scratch)
                 : found;
     }
 
@@ -218,14 +201,12 @@ final class FrozenGraph {
         if (!image.shape().coded() || image.hasGroups()) {
             return width;
         }
-        int most = Math.max(
-                k + k / 4 + RERANKED_MORE, RERANKED_COMPONENTS / image.shape().dimension());
-        return Math.min(width, most);
+        return WalkPlan.reranked(k, width, image.shape().dimension());
     }
 
     /** A walk by codes loses neighbours at the end of its list, so it is a little wider than what it gives. */
     private int width(int k, int ef) {
-        return image.shape().coded() ? Math.max(ef, k + WIDER_BY_CODE) : ef;
+        return image.shape().coded() ? Math.max(ef, k + WalkPlan.WIDER_BY_CODE) : ef;
     }
 
     /** The paper's estimate: N nodes, each a vector, or its codes, and a list of M neighbours. */
@@ -235,20 +216,11 @@ final class FrozenGraph {
         long reranked = shape.coded() ? scratch.size() : 0;
         long nodes = scratch.computed() - reranked;
         long record = (shape.coded() ? shape.dimension() : vector) + (long) shape.upperDegree() * Integer.BYTES;
-        visit.compared(nodes, 0, nodes * record + reranked * vector);
+        visit.compared(nodes, scratch.expanded(), nodes * record + reranked * vector);
     }
 
     private void touchedVectors(WalkScratch scratch, GraphVisit visit) {
         visit.compared(scratch.computed(), 0, scratch.computed() * image.shape().dimension() * Float.BYTES);
-    }
-
-    /**
-     * Whether looking at all allowed nodes, which is exact, is no more work than a walk. A walk that finds ef nodes of
-     * which one in so many is allowed expands that many times ef nodes, and looks at several neighbours of each.
-     */
-    private boolean scanIsShorter(int allowed, int ef) {
-        double share = (double) allowed / image.shape().nodes();
-        return allowed * share <= EXACT_PER_EF * (double) ef;
     }
 
     /** The k nearest rows of the nodes found that are in both sets, nearest first, ties by id. */

@@ -140,11 +140,11 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
     }
 
     private SearchResult find(SearchRequest request, SearchContext context) {
-        GraphVisit visit = new GraphVisit(context);
+        GraphVisit visit = new GraphVisit(context, request.visitLimit());
         int k = request.k();
         Neighbors found = find(request.query(), k, request.effortOr(defaultEf(k)), request.filter(), visit)
                 .within(request.radius());
-        return new SearchResult(found, visit.cost(), false);
+        return new SearchResult(found, visit.cost(), visit.isCutShort());
     }
 
     @Override

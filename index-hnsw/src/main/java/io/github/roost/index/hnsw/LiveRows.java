@@ -218,7 +218,8 @@ final class LiveRows {
             found.add(rows.search(query, k, ef, alive, rows.allowed(filter, visit), visit));
         } else {
             AllowedRows wanted = rows.allowedAmong(filter, end, visit);
-            found.add(rows.scan(query, k, alive, wanted, from, end, visit));
+            int last = visit.lastOf(from, end);
+            found.add(last == from ? Neighbors.EMPTY : rows.scan(query, k, alive, wanted, from, last, visit));
         }
         // Who was seen dead here has a successor that what is read afterwards shows.
         VarHandle.acquireFence();

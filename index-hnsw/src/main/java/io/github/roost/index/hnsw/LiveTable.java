@@ -240,7 +240,7 @@ public final class LiveTable extends GraphTable {
             if (all == parts && isUpTo(all, rows)) {
                 Neighbors merged = NewestOfEach.merge(found, k);
                 int mostRows = all.stream().mapToInt(LiveRows::count).max().orElse(0);
-                if (!NewestOfEach.isShort(merged, found, k, wanted, mostRows)) {
+                if (visit.isCutShort() || !NewestOfEach.isShort(merged, found, k, wanted, mostRows)) {
                     return merged;
                 }
                 wanted = (int) Math.min(2L * wanted, mostRows);

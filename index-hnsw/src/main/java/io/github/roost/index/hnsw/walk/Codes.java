@@ -22,29 +22,55 @@ record Codes(Metric metric, float[] middles, float[] steps) {
     /** Weights must be fine where they are on average less than this. */
     private static final int LEAST_MEAN = 16;
 
-    /** From all vectors of an image; {@code betweenNodes} runs with each. */
-    static Codes learn(GraphImage image, Runnable betweenNodes) {
-        int dimension = image.shape().dimension();
-        float[] least = new float[dimension];
-        float[] greatest = new float[dimension];
-        Arrays.fill(least, Float.POSITIVE_INFINITY);
-        Arrays.fill(greatest, Float.NEGATIVE_INFINITY);
-        float[] vector = new float[dimension];
-        for (int node = 0; node < image.shape().nodes(); node++) {
-            betweenNodes.run();
-            image.vector(node, vector);
-            for (int i = 0; i < dimension; i++) {
+    /** What the values of vectors lie between, by dimension; vectors are shown one after the other. */
+    static final class Ranges {
+        private final float[] least;
+        private final float[] greatest;
+
+        Ranges(int dimension) {
+            least = new float[dimension];
+            greatest = new float[dimension];
+            Arrays.fill(least, Float.POSITIVE_INFINITY);
+            Arrays.fill(greatest, Float.NEGATIVE_INFINITY);
+        }
+
+        void add(float[] vector) {
+            for (int i = 0; i < least.length; i++) {
                 least[i] = Math.min(least[i], vector[i]);
                 greatest[i] = Math.max(greatest[i], vector[i]);
             }
         }
-        float[] middles = new float[dimension];
-        float[] steps = new float[dimension];
-        for (int i = 0; i < dimension; i++) {
-            steps[i] = (greatest[i] - least[i]) / MOST_CODE;
-            middles[i] = least[i] + MIDDLE * steps[i];
+
+        /** The codes of the vectors that were shown, at least one. */
+        Codes codes(Metric metric) {
+            float[] middles = new float[least.length];
+            float[] steps = new float[least.length];
+            for (int i = 0; i < least.length; i++) {
+                steps[i] = (greatest[i] - least[i]) / MOST_CODE;
+                middles[i] = least[i] + MIDDLE * steps[i];
+            }
+            return new Codes(metric, middles, steps);
         }
-        return new Codes(image.shape().metric(), middles, steps);
+    }
+
+    /** From all vectors of an image; {@code betweenNodes} runs with each. */
+    static Codes learn(GraphImage image, Runnable betweenNodes) {
+        int dimension = image.shape().dimension();
+        Ranges ranges = new Ranges(dimension);
+        float[] vector = new float[dimension];
+        for (int node = 0; node < image.shape().nodes(); node++) {
+            betweenNodes.run();
+            image.vector(node, vector);
+            ranges.add(vector);
+        }
+        return ranges.codes(image.shape().metric());
+    }
+
+    /** Codes that are the values themselves, of vectors whose values are whole numbers from -128 to 127. */
+    static Codes ofBytes(Metric metric, int dimension) {
+        float[] steps = new float[dimension];
+        Arrays.fill(steps, 1);
+        return new Codes(metric, new float[dimension], steps);
     }
 
     static Codes of(GraphImage image) {
@@ -59,16 +85,22 @@ record Codes(Metric metric, float[] middles, float[] steps) {
         for (int node = 0; node < image.shape().nodes(); node++) {
             betweenNodes.run();
             image.vector(node, vector);
-            double term = 0;
-            for (int i = 0; i < codes.length; i++) {
-                double count = steps[i] == 0 ? 0 : Math.rint(((double) vector[i] - middles[i]) / steps[i]);
-                int centred = (int) Math.clamp(count, -MIDDLE, MOST_CODE - MIDDLE);
-                codes[i] = (byte) (centred + MIDDLE);
-                double component = (double) steps[i] * centred;
-                term += component * component;
-            }
-            image.setCodes(node, codes, metric == Metric.INNER_PRODUCT ? 0 : (float) term);
+            float term = encode(vector, codes);
+            image.setCodes(node, codes, term);
         }
+    }
+
+    /** Writes the codes of a vector to an array; returns their term. */
+    float encode(float[] vector, byte[] codes) {
+        double term = 0;
+        for (int i = 0; i < codes.length; i++) {
+            double count = steps[i] == 0 ? 0 : Math.rint(((double) vector[i] - middles[i]) / steps[i]);
+            int centred = (int) Math.clamp(count, -MIDDLE, MOST_CODE - MIDDLE);
+            codes[i] = (byte) (centred + MIDDLE);
+            double component = (double) steps[i] * centred;
+            term += component * component;
+        }
+        return metric == Metric.INNER_PRODUCT ? 0 : (float) term;
     }
 
     /** A query as it is compared with codes: a row's distance is its term plus slope times the sum of w c. */

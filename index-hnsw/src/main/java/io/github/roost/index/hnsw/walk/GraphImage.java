@@ -18,7 +18,7 @@ import java.util.Arrays;
  * A table in one piece of off-heap memory: a head that says what is where, then a record a node (its vector and its
  * neighbours, so that a visit goes to one place), the lists of the upper layers, and the external ids of each node's rows.
  * In a coded image a record has {@link Codes} of the vector in its place, which are all that a walk reads; the vectors,
- * with which the best of what it finds are measured again, lie at the end. Nodes are numbered from the top layer down, so
+ * with which the best of what it finds are measured again, lie at the end, or elsewhere. Nodes are numbered from the top layer down, so
  * an upper layer's lists are found without a search. The head is read by {@code struct image} in C too. Written by
  * one thread, or several that each write other nodes, then immutable and thread-safe.
  */
@@ -26,7 +26,7 @@ public final class GraphImage {
     /** The most layers above layer 0. */
     public static final int MAX_LEVELS = 64;
     /** The most neighbours of a node. */
-    static final int MOST_NEIGHBORS = 512;
+    public static final int MOST_NEIGHBORS = 512;
     /** Size of the head, a page, so that records begin on one. */
     static final int HEAD_BYTES = 4096;
     /** "ROOSTHNW", little-endian. */
@@ -82,11 +82,21 @@ public final class GraphImage {
     /** Offset of each upper layer's lists, layer 1 first. */
     private final long[] layerAt;
 
+    /** What an image has of a vector. Its number is in the head of files: their order stays. */
+    public enum Content {
+        /** The vector, which is what walks read. */
+        VECTORS,
+        /** Its codes, which walks read, and the vector. */
+        CODES_AND_VECTORS,
+        /** Its codes. A node is a row, and its id two numbers: an ordinal and a label. */
+        CODES
+    }
+
     /**
      * What a table's memory holds.
      *
      * @param metric how distances are measured
-     * @param coded whether walks read codes
+     * @param content what it has of a vector
      * @param dimension floats a vector
      * @param degree most neighbours of a node in layer 0; 0 for rows without a graph
      * @param upperDegree most neighbours of a node in an upper layer
@@ -98,7 +108,7 @@ public final class GraphImage {
      */
     public record Shape(
             Metric metric,
-            boolean coded,
+            Content content,
             int dimension,
             int degree,
             int upperDegree,
@@ -107,15 +117,50 @@ public final class GraphImage {
             int exponent,
             int largest,
             int[] levelCounts) {
+        /** With the vectors, and with codes if {@code coded}. */
+        public Shape(
+                Metric metric,
+                boolean coded,
+                int dimension,
+                int degree,
+                int upperDegree,
+                int nodes,
+                int rows,
+                int exponent,
+                int largest,
+                int[] levelCounts) {
+            this(
+                    metric,
+                    coded ? Content.CODES_AND_VECTORS : Content.VECTORS,
+                    dimension,
+                    degree,
+                    upperDegree,
+                    nodes,
+                    rows,
+                    exponent,
+                    largest,
+                    levelCounts);
+        }
+
+        /** Whether walks read codes. */
+        public boolean coded() {
+            return content != Content.VECTORS;
+        }
+
+        /** Whether the vectors are in the image. */
+        public boolean hasVectors() {
+            return content != Content.CODES;
+        }
+
         /** Bytes from record to record: whole cache lines where that costs little, and where kernels read whole ones. */
         long stride() {
             long bytes = linksIn() + (long) degree * Integer.BYTES;
-            return coded ? aligned(bytes, CACHE_LINE) : padded(bytes);
+            return coded() ? aligned(bytes, CACHE_LINE) : padded(bytes);
         }
 
         /** Where in a record the neighbours begin. */
         long linksIn() {
-            return coded ? aligned(dimension, Integer.BYTES) : (long) dimension * Float.BYTES;
+            return coded() ? aligned(dimension, Integer.BYTES) : (long) dimension * Float.BYTES;
         }
 
         long upperLists() {
@@ -141,24 +186,41 @@ public final class GraphImage {
 
         /** A float a node, the part of its distance that no query changes; 0 where there are no codes. */
         long termsAt() {
-            return coded ? idsEnd() : 0;
+            return coded() ? idsEnd() : 0;
         }
 
         /** The middles, then the steps, one a dimension; 0 where there are no codes. */
         long stepsAt() {
-            return coded ? idsEnd() + (long) nodes * Float.BYTES : 0;
+            return coded() ? idsEnd() + (long) nodes * Float.BYTES : 0;
         }
 
+        /** 0 where there are none. */
         long vectorsAt() {
-            return coded ? aligned(stepsAt() + 2L * dimension * Float.BYTES, CACHE_LINE) : HEAD_BYTES;
+            return switch (content) {
+                case VECTORS -> HEAD_BYTES;
+                case CODES_AND_VECTORS -> aligned(stepsEnd(), CACHE_LINE);
+                case CODES -> 0;
+            };
         }
 
         long vectorStride() {
-            return coded ? padded((long) dimension * Float.BYTES) : stride();
+            return switch (content) {
+                case VECTORS -> stride();
+                case CODES_AND_VECTORS -> padded((long) dimension * Float.BYTES);
+                case CODES -> 0;
+            };
         }
 
         long bytes() {
-            return coded ? aligned(vectorsAt() + nodes * vectorStride(), Long.BYTES) : idsEnd();
+            return switch (content) {
+                case VECTORS -> idsEnd();
+                case CODES_AND_VECTORS -> aligned(vectorsAt() + nodes * vectorStride(), Long.BYTES);
+                case CODES -> aligned(stepsEnd(), Long.BYTES);
+            };
+        }
+
+        private long stepsEnd() {
+            return stepsAt() + 2L * dimension * Float.BYTES;
         }
 
         private static long padded(long bytes) {
@@ -191,14 +253,24 @@ public final class GraphImage {
 
     /** Memory for a table, on huge pages where there are any; freed when nothing refers to it any more. */
     public static GraphImage allocate(Shape shape) {
+        return allocate(shape, Arena.ofAuto());
+    }
+
+    /** As {@link #allocate(Shape)}; freed when the arena closes. */
+    public static GraphImage allocate(Shape shape, Arena arena) {
         if (shape.levelCounts().length > MAX_LEVELS) {
             throw new IllegalArgumentException(
                     "a graph must have at most " + MAX_LEVELS + " upper layers, got " + shape.levelCounts().length);
         }
-        GraphImage image = new GraphImage(
-                DomainMemory.allocate(shape.bytes(), Arena.ofAuto()).segment(), shape);
+        GraphImage image =
+                new GraphImage(DomainMemory.allocate(shape.bytes(), arena).segment(), shape);
         image.writeHead();
         return image;
+    }
+
+    /** Whether walks, in C too, can read an image from where memory begins. */
+    public static boolean canLieAt(MemorySegment memory) {
+        return memory.isNative() && memory.address() % Long.BYTES == 0;
     }
 
     private void writeHead() {
@@ -219,7 +291,7 @@ public final class GraphImage {
         memory.set(LONG, AT_BYTES, shape.bytes());
         memory.set(INT, AT_EXPONENT, shape.exponent());
         memory.set(INT, AT_LARGEST, shape.largest());
-        memory.set(INT, AT_CODED, shape.coded() ? 1 : 0);
+        memory.set(INT, AT_CODED, shape.content().ordinal());
         memory.set(INT, AT_LINKS_IN, (int) linksIn);
         memory.set(LONG, AT_VECTORS_AT, vectorsAt);
         memory.set(LONG, AT_VECTOR_STRIDE, vectorStride);
@@ -238,7 +310,7 @@ public final class GraphImage {
         MemorySegment.copy(memory, INT, AT_LEVEL_COUNTS, levelCounts, 0, levels);
         return new Shape(
                 ImageFile.metric(file, memory.get(INT, AT_METRIC)),
-                memory.get(INT, AT_CODED) != 0,
+                ImageFile.content(file, memory.get(INT, AT_CODED)),
                 memory.get(INT, AT_DIMENSION),
                 memory.get(INT, AT_DEGREE),
                 memory.get(INT, AT_UPPER_DEGREE),
@@ -306,7 +378,8 @@ public final class GraphImage {
         return memory;
     }
 
-    int levels() {
+    /** Layers above layer 0. */
+    public int levels() {
         return layerAt.length;
     }
 
@@ -361,7 +434,12 @@ public final class GraphImage {
     }
 
     void setCodes(int node, byte[] codes, float term) {
-        MemorySegment.copy(codes, 0, memory, JAVA_BYTE, recordAt(node), shape.dimension());
+        setCodes(node, MemorySegment.ofArray(codes), 0, term);
+    }
+
+    /** Writes a node's codes, from a place in other memory, and their term. */
+    public void setCodes(int node, MemorySegment codes, long at, float term) {
+        MemorySegment.copy(codes, at, memory, recordAt(node), shape.dimension());
         memory.set(FLOAT_ANYWHERE, shape.termsAt() + (long) node * Float.BYTES, term);
     }
 
@@ -370,6 +448,7 @@ public final class GraphImage {
         return memory.get(FLOAT_ANYWHERE, shape.termsAt() + (long) node * Float.BYTES);
     }
 
+    /** Writes what codes stand for; see {@link #middles} and {@link #steps}. */
     void setSteps(float[] middles, float[] steps) {
         MemorySegment.copy(middles, 0, memory, FLOAT_ANYWHERE, shape.stepsAt(), middles.length);
         MemorySegment.copy(
@@ -403,12 +482,17 @@ public final class GraphImage {
     }
 
     /** Most neighbours of a node in a layer. */
-    int degree(int layer) {
+    public int degree(int layer) {
         return layer == 0 ? shape.degree() : shape.upperDegree();
     }
 
+    /** How many nodes a layer has. */
+    public int nodes(int layer) {
+        return layer == 0 ? shape.nodes() : shape.levelCounts()[layer - 1];
+    }
+
     /** Where neighbour {@code i} of a node in a layer lies. */
-    long neighborAt(int layer, int node, int i) {
+    public long neighborAt(int layer, int node, int i) {
         return (layer == 0 ? neighborsAt(node) : upperListAt(layer, node)) + (long) i * Integer.BYTES;
     }
 
@@ -425,6 +509,21 @@ public final class GraphImage {
     /** The external id of a row. */
     public long id(int row) {
         return memory.get(LONG, idsAt + (long) row * Long.BYTES);
+    }
+
+    /** Writes a node's two numbers, in an image without vectors; both 0 or more. */
+    public void setOrdinalAndLabel(int node, int ordinal, int label) {
+        setId(node, (long) label << Integer.SIZE | ordinal);
+    }
+
+    /** The first of a node's two numbers, in an image without vectors; as it lies in the image. */
+    public int ordinal(int node) {
+        return (int) id(node);
+    }
+
+    /** The second, by which a {@linkplain NodeSet#ofLabels filter} knows the node. */
+    public int label(int node) {
+        return (int) (id(node) >>> Integer.SIZE);
     }
 
     /** Whether some node stands for several rows. */

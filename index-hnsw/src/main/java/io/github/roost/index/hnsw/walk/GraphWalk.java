@@ -35,8 +35,12 @@ public interface GraphWalk {
      * @param budget how many distances to compute, or do as much of something else, before returning: a multiple of
      *     {@link #TILE}, from {@link #TILE}; where a node has more new neighbours than are left, up to a quarter more
      * @return whether it is through
+     * @throws DamagedImageException if it comes to what can only be a changed image
      */
     boolean walkOn(GraphImage image, WalkScratch scratch, int width, int mostReranked, NodeSet allowed, int budget);
+
+    /** Has a walk that was begun go no further: what {@link #walkOn} then does is to list what has been found. */
+    void endWalk(WalkScratch scratch);
 
     /**
      * Goes on looking at the vector of every allowed node from {@code from} to {@code to} exclusive; as

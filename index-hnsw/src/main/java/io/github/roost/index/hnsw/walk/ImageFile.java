@@ -77,16 +77,41 @@ public final class ImageFile {
     }
 
     private static GraphImage checked(Path file, long bytes, MemorySegment mapped) throws TableFileException {
-        if (bytes < GraphImage.HEAD_BYTES + CHECKSUM_BYTES) {
-            throw new TableFileException(
-                    file, 0, "is " + bytes + " bytes long, less than a table's head of " + GraphImage.HEAD_BYTES);
-        }
+        requireHead(file, bytes - CHECKSUM_BYTES);
         MemorySegment memory = mapped.asSlice(0, bytes - CHECKSUM_BYTES);
         checkHead(file, memory);
         checkSum(file, memory, mapped.get(GraphImage.LONG_ANYWHERE, bytes - CHECKSUM_BYTES));
+        requireRange(file, GraphImage.AT_CODED, "mark of codes", memory.get(GraphImage.INT, GraphImage.AT_CODED), 0, 1);
         GraphImage image = new GraphImage(memory.asReadOnly(), checkedShape(file, memory));
         checkNodes(file, image);
         return image;
+    }
+
+    /**
+     * An image of {@link GraphImage.Content#CODES} as it lies in memory that somebody else has mapped. Only its head is
+     * read, and what codes stand for; walks check what they follow.
+     *
+     * @param file what it is called in messages
+     * @param memory begins at a multiple of 8, and ends with the image
+     * @throws TableFileException if it is no such image, of another version, or its head does not fit it
+     */
+    public static GraphImage openInPlace(Path file, MemorySegment memory) throws TableFileException {
+        requireHead(file, memory.byteSize());
+        checkHead(file, memory);
+        GraphImage.Shape shape = checkedShape(file, memory);
+        int codes = GraphImage.Content.CODES.ordinal();
+        requireRange(file, GraphImage.AT_CODED, "mark of codes", shape.content().ordinal(), codes, codes);
+        requireRange(file, GraphImage.AT_ROWS, "number of rows", shape.rows(), shape.nodes(), shape.nodes());
+        GraphImage image = new GraphImage(memory.asReadOnly(), shape);
+        checkSteps(file, image);
+        return image;
+    }
+
+    private static void requireHead(Path file, long bytes) throws TableFileException {
+        if (bytes < GraphImage.HEAD_BYTES) {
+            throw new TableFileException(
+                    file, 0, "is " + bytes + " bytes long, less than a table's head of " + GraphImage.HEAD_BYTES);
+        }
     }
 
     private static void checkHead(Path file, MemorySegment memory) throws TableFileException {
@@ -131,7 +156,6 @@ public final class ImageFile {
     /** The checksum keeps out accidents; these keep out files that were made by something else. */
     private static GraphImage.Shape checkedShape(Path file, MemorySegment memory) throws TableFileException {
         GraphImage.Shape shape = GraphImage.readShape(file, memory);
-        requireRange(file, GraphImage.AT_CODED, "mark of codes", memory.get(GraphImage.INT, GraphImage.AT_CODED), 0, 1);
         requireRange(file, GraphImage.AT_DIMENSION, "dimension", shape.dimension(), 1, Vectors.MOST_DIMENSIONS);
         requireRange(file, GraphImage.AT_DEGREE, "degree", shape.degree(), 0, GraphImage.MOST_NEIGHBORS);
         requireRange(file, GraphImage.AT_UPPER_DEGREE, "degree above", shape.upperDegree(), 0, shape.degree());
@@ -219,6 +243,11 @@ public final class ImageFile {
         for (int node = 0; node < shape.nodes(); node++) {
             requireNumber(file, shape.termsAt(), node, "term of a node", image.term(node), -Float.MAX_VALUE);
         }
+        checkSteps(file, image);
+    }
+
+    private static void checkSteps(Path file, GraphImage image) throws TableFileException {
+        GraphImage.Shape shape = image.shape();
         float[] middles = image.middles();
         float[] steps = image.steps();
         for (int i = 0; i < steps.length; i++) {
@@ -247,6 +276,11 @@ public final class ImageFile {
         if (!fits) {
             throw new TableFileException(file, image.shape().groupsAt(), "does not share its rows out among its nodes");
         }
+    }
+
+    static GraphImage.Content content(Path file, int ordinal) throws TableFileException {
+        requireRange(file, GraphImage.AT_CODED, "mark of codes", ordinal, 0, GraphImage.Content.values().length - 1);
+        return GraphImage.Content.values()[ordinal];
     }
 
     static Metric metric(Path file, int ordinal) throws TableFileException {

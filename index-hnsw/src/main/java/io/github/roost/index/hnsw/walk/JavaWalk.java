@@ -35,6 +35,13 @@ final class JavaWalk implements GraphWalk {
         return search.goOn(mostReranked, budget);
     }
 
+    @Override
+    public void endWalk(WalkScratch scratch) {
+        if (scratch.inJava != null) {
+            scratch.inJava.end();
+        }
+    }
+
     /** The nodes of layer 0 that a walk computes distances to, in that order. */
     int[] visits(GraphImage image, WalkScratch scratch, int width) {
         walk(image, scratch, width, width, NodeSet.ALL, () -> {});
@@ -146,6 +153,7 @@ final class JavaWalk implements GraphWalk {
         private final EntryHeap candidates = new EntryHeap();
         private final BoundedEntries found;
         private long computed;
+        private long expanded;
 
         private Phase phase = Phase.DESCENDING;
         /** What comes next in the list of the phase: neighbours of {@link #from}, nodes, the log, or what was found. */
@@ -193,7 +201,16 @@ final class JavaWalk implements GraphWalk {
                 left -= computed > before ? CHEAPER : 1;
             }
             scratch.setComputed(computed);
+            scratch.setExpanded(expanded);
             return phase == Phase.DONE;
+        }
+
+        /** What remains is to list what has been found. */
+        void end() {
+            if (phase == Phase.DESCENDING || phase == Phase.WALKING) {
+                next = 0;
+                phase = Phase.FORGETTING;
+            }
         }
 
         private void step(int mostReranked) {
@@ -216,7 +233,11 @@ final class JavaWalk implements GraphWalk {
 
         /** The next neighbour of {@link #from} in a layer, or -1 after the last. */
         private int neighbor(int inLayer) {
-            return next < image.degree(inLayer) ? image.neighbor(inLayer, (int) from, next++) : -1;
+            int neighbor = next < image.degree(inLayer) ? image.neighbor(inLayer, (int) from, next++) : -1;
+            if (neighbor >= image.nodes(inLayer)) {
+                throw new DamagedImageException();
+            }
+            return neighbor;
         }
 
         /** Goes to ever nearer neighbours, layer by layer down to layer 1. */
@@ -240,7 +261,7 @@ final class JavaWalk implements GraphWalk {
         private void beginWalk() {
             scratch.visit((int) nearest);
             candidates.push(nearest);
-            if (allowed.contains((int) nearest)) {
+            if (allowed.allows(image, (int) nearest)) {
                 found.offer(nearest);
             }
             next = image.degree(0);
@@ -260,6 +281,7 @@ final class JavaWalk implements GraphWalk {
             } else {
                 from = candidates.pop();
                 next = 0;
+                expanded++;
             }
         }
 
@@ -268,7 +290,7 @@ final class JavaWalk implements GraphWalk {
                 return;
             }
             candidates.push(entry);
-            if (allowed.contains((int) entry)) {
+            if (allowed.allows(image, (int) entry)) {
                 found.offer(entry);
             }
         }
@@ -300,7 +322,7 @@ final class JavaWalk implements GraphWalk {
         private void sort(int mostReranked) {
             if (found.size() > 0) {
                 found.moveLargestTo(scratch.found);
-            } else if (measure == vectors) {
+            } else if (measure == vectors || !image.shape().hasVectors()) {
                 phase = Phase.DONE;
             } else {
                 next = 0;

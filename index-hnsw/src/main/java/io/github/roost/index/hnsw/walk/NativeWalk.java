@@ -63,7 +63,8 @@ final class NativeWalk implements GraphWalk {
                 "roost_hnsw_walk",
                 FunctionDescriptor.of(
                         JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, ADDRESS,
-                        ADDRESS, ADDRESS, ADDRESS, ADDRESS, JAVA_INT));
+                        ADDRESS, ADDRESS, ADDRESS, ADDRESS, JAVA_INT, JAVA_LONG));
+        static final MethodHandle END_WALK = function("roost_hnsw_end_walk", FunctionDescriptor.ofVoid(ADDRESS));
         static final MethodHandle SCAN = function(
                 "roost_hnsw_scan",
                 FunctionDescriptor.of(
@@ -96,23 +97,37 @@ final class NativeWalk implements GraphWalk {
     public boolean walkOn(
             GraphImage image, WalkScratch scratch, int width, int mostReranked, NodeSet allowed, int budget) {
         scratch.requireBegun(image, width, budget);
+        int result;
         try {
-            return (int) Library.WALK.invokeExact(
-                            isa.ordinal(),
-                            image.memory(),
-                            scratch.query,
-                            innerProduct(image),
-                            width,
-                            mostReranked,
-                            allowed.words(image),
-                            scratch.visited,
-                            scratch.candidates,
-                            scratch.log,
-                            scratch.found,
-                            scratch.weights,
-                            scratch.progress,
-                            budget)
-                    != 0;
+            result = (int) Library.WALK.invokeExact(
+                    isa.ordinal(),
+                    image.memory(),
+                    scratch.query,
+                    innerProduct(image),
+                    width,
+                    mostReranked,
+                    allowed.words(image),
+                    scratch.visited,
+                    scratch.candidates,
+                    scratch.log,
+                    scratch.found,
+                    scratch.weights,
+                    scratch.progress,
+                    budget,
+                    (long) allowed.labels());
+        } catch (Throwable failure) {
+            throw new IllegalStateException("native walk failed", failure);
+        }
+        if (result < 0) {
+            throw new DamagedImageException();
+        }
+        return result != 0;
+    }
+
+    @Override
+    public void endWalk(WalkScratch scratch) {
+        try {
+            Library.END_WALK.invokeExact(scratch.progress);
         } catch (Throwable failure) {
             throw new IllegalStateException("native walk failed", failure);
         }

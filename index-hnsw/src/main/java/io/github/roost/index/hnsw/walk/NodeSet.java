@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class NodeSet {
     /** Every node of any table. */
-    public static final NodeSet ALL = new NodeSet(MemorySegment.NULL, Integer.MAX_VALUE, Integer.MAX_VALUE);
+    public static final NodeSet ALL = new NodeSet(MemorySegment.NULL, Integer.MAX_VALUE, Integer.MAX_VALUE, 0);
 
     private static final int WORD = Long.SIZE;
     /** Searches with a set after which it has a copy of its own off-heap. */
@@ -33,10 +33,32 @@ public final class NodeSet {
     /** The set off-heap, once it has earned that. */
     private volatile @Nullable NodeSet copy;
 
+    /** How many bits there are, where bits are by label; otherwise 0. */
+    private final int labels;
+
     private NodeSet(MemorySegment words, int nodes, int size) {
+        this(words, nodes, size, 0);
+    }
+
+    private NodeSet(MemorySegment words, int nodes, int size, int labels) {
         this.words = words;
         this.nodes = nodes;
         this.size = size;
+        this.labels = labels;
+    }
+
+    /**
+     * The nodes whose label is the index of a set bit, for an image without vectors: only to walk with.
+     *
+     * @param words the bits, 64 a word, the lowest first
+     * @param labels how many bits count; a node with a higher label damages its image
+     * @param scratch has the copy that walks read, until its next such call
+     */
+    public static NodeSet ofLabels(long[] words, int labels, WalkScratch scratch) {
+        int count = Math.toIntExact(wordsOf(labels));
+        MemorySegment room = scratch.roomForSet(labels);
+        MemorySegment.copy(words, 0, room, GraphImage.LONG, 0, count);
+        return new NodeSet(room, Integer.MAX_VALUE, labels, labels);
     }
 
     private static long wordsOf(int nodes) {
@@ -160,6 +182,23 @@ public final class NodeSet {
     /** Whether a node is in the set. */
     public boolean contains(int node) {
         return this == ALL || (words.getAtIndex(GraphImage.LONG, node / WORD) >>> node & 1) != 0;
+    }
+
+    /** Whether a walk of an image may find a node. */
+    boolean allows(GraphImage image, int node) {
+        if (labels == 0) {
+            return contains(node);
+        }
+        int label = image.label(node);
+        if (label < 0 || label >= labels) {
+            throw new DamagedImageException();
+        }
+        return contains(label);
+    }
+
+    /** How many bits there are, where bits are by label; otherwise 0. */
+    int labels() {
+        return labels;
     }
 
     /** Whether any of the nodes {@code from} to {@code to} exclusive is in the set, which is not {@link #ALL}. */

@@ -30,6 +30,7 @@ public final class WalkScratch {
     private static final int AT_SIZE = 4;
     private static final int AT_LOGGED = 8;
     private static final int AT_COMPUTED = 16;
+    private static final int AT_EXPANDED = 24;
 
     final MemorySegment query = Arena.ofAuto().allocate((long) Vectors.MOST_DIMENSIONS * Float.BYTES, 64);
     /** The query as it is compared with codes, up to two bytes a component. */
@@ -105,7 +106,7 @@ public final class WalkScratch {
     }
 
     private void forgetProgress() {
-        for (int at = 0; at <= AT_COMPUTED; at += Long.BYTES) {
+        for (int at = 0; at <= AT_EXPANDED; at += Long.BYTES) {
             progress.set(LONG, at, 0);
         }
         inJava = null;
@@ -118,15 +119,16 @@ public final class WalkScratch {
      */
     public NodeSet both(GraphImage image, NodeSet a, NodeSet b, Runnable betweenRuns) {
         if (a != NodeSet.ALL && b != NodeSet.ALL) {
-            return a.and(b, roomForSet(image), RUN, betweenRuns);
+            return a.and(b, roomForSet(image.shape().nodes()), RUN, betweenRuns);
         }
         NodeSet one = a == NodeSet.ALL ? b : a;
         NodeSet offHeap = one.offHeap();
-        return offHeap != null ? offHeap : one.copyTo(roomForSet(image), RUN, betweenRuns);
+        return offHeap != null ? offHeap : one.copyTo(roomForSet(image.shape().nodes()), RUN, betweenRuns);
     }
 
-    private MemorySegment roomForSet(GraphImage image) {
-        long bytes = (image.shape().nodes() / Long.SIZE + 1L) * Long.BYTES;
+    /** Memory for a set of this many bits, which the next set overwrites. */
+    MemorySegment roomForSet(int bits) {
+        long bytes = (bits / Long.SIZE + 1L) * Long.BYTES;
         if (common.byteSize() < bytes) {
             common = zeroes(bytes);
         }
@@ -180,6 +182,15 @@ public final class WalkScratch {
     /** How many distances the search computed, those of what is measured again after a walk over codes included. */
     public long computed() {
         return progress.get(LONG, AT_COMPUTED);
+    }
+
+    /** How many nodes of layer 0 had their neighbours looked at. */
+    public long expanded() {
+        return progress.get(LONG, AT_EXPANDED);
+    }
+
+    void setExpanded(long value) {
+        progress.set(LONG, AT_EXPANDED, value);
     }
 
     void setComputed(long value) {

@@ -1,0 +1,278 @@
+package io.github.roost.examples.lucene;
+
+import io.github.roost.bench.ClosedLoop;
+import io.github.roost.bench.ExactSearch;
+import io.github.roost.bench.Samples;
+import io.github.roost.core.Neighbors;
+import io.github.roost.lucene.RoostCodec;
+import io.github.roost.lucene.RoostVectorsFormat;
+import io.github.roost.lucene.SearchEffort;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import org.apache.lucene.codecs.KnnVectorsFormat;
+import org.apache.lucene.codecs.lucene104.Lucene104HnswScalarQuantizedVectorsFormat;
+import org.apache.lucene.codecs.lucene99.Lucene99HnswVectorsFormat;
+import org.apache.lucene.document.Document;
+import org.apache.lucene.document.KnnFloatVectorField;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.index.IndexWriterConfig;
+import org.apache.lucene.index.NoMergePolicy;
+import org.apache.lucene.index.SerialMergeScheduler;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.KnnFloatVectorQuery;
+import org.apache.lucene.search.Query;
+import org.apache.lucene.search.RescoreTopNQuery;
+import org.apache.lucene.search.ScoreDoc;
+import org.apache.lucene.store.Directory;
+import org.apache.lucene.store.MMapDirectory;
+import org.apache.lucene.util.IOUtils;
+import org.apache.lucene.util.quantization.QuantizedByteVectorValues.ScalarEncoding;
+
+/**
+ * How much faster are vectors found in Roost's format than in Lucene's own, at equal recall, and what does indexing them take?
+ * The same vectors in the same segments in each format, with graphs of the same sizes; each format searched as wide as it takes
+ * to reach a recall, in turns with the others. Formats that quantise have their hits rescored by the vectors, as Lucene's
+ * documentation advises.
+ */
+public final class FormatBench implements AutoCloseable {
+    private static final int K = 10;
+    private static final String FIELD = "vector";
+    private static final int MAX_CONN = RoostVectorsFormat.DEFAULT_MAX_CONN;
+    private static final int BEAM_WIDTH = RoostVectorsFormat.DEFAULT_BEAM_WIDTH;
+    /** Widths, or numbers of hits that are asked for where a format knows no width. */
+    private static final int[] EFFORTS = {
+        10, 12, 14, 17, 20, 24, 28, 33, 40, 48, 57, 68, 80, 100, 125, 150, 180, 220, 270, 330, 400, 500, 650, 800
+    };
+
+    private final float[][] queries;
+    private final List<Set<Integer>> truth;
+    private final Map<Contender, Written> indexes = new EnumMap<>(Contender.class);
+
+    /** A vector format. */
+    public enum Contender {
+        /** {@link RoostVectorsFormat}. */
+        ROOST,
+        /** {@link Lucene99HnswVectorsFormat}: vectors of floats. */
+        LUCENE_HNSW,
+        /** Lucene's scalar quantisation to a byte. */
+        LUCENE_INT8,
+        /** Lucene's quantisation to a bit. */
+        LUCENE_BINARY;
+
+        private KnnVectorsFormat format() {
+            return switch (this) {
+                case ROOST -> new RoostVectorsFormat(MAX_CONN, BEAM_WIDTH);
+                case LUCENE_HNSW -> new Lucene99HnswVectorsFormat(MAX_CONN, BEAM_WIDTH);
+                case LUCENE_INT8 -> quantised(ScalarEncoding.UNSIGNED_BYTE);
+                case LUCENE_BINARY -> quantised(ScalarEncoding.SINGLE_BIT_QUERY_NIBBLE);
+            };
+        }
+
+        private static KnnVectorsFormat quantised(ScalarEncoding encoding) {
+            return new Lucene104HnswScalarQuantizedVectorsFormat(encoding, MAX_CONN, BEAM_WIDTH);
+        }
+
+        private Query query(float[] vector, int effort) {
+            return switch (this) {
+                case ROOST -> new KnnFloatVectorQuery(FIELD, vector, K, null, new SearchEffort(effort));
+                case LUCENE_HNSW -> new KnnFloatVectorQuery(FIELD, vector, effort);
+                case LUCENE_INT8, LUCENE_BINARY ->
+                    RescoreTopNQuery.createFullPrecisionRescorerQuery(
+                            new KnnFloatVectorQuery(FIELD, vector, effort), vector, FIELD, K);
+            };
+        }
+    }
+
+    /** An index in one format, and how long it took to write. */
+    private record Written(TemporaryFolder folder, Directory directory, DirectoryReader reader, double seconds) {
+        IndexSearcher searcher() {
+            IndexSearcher searcher = new IndexSearcher(reader);
+            // Every query is another one: a cache would only be filled.
+            searcher.setQueryCache(null);
+            return searcher;
+        }
+    }
+
+    /**
+     * What one contender did at one recall.
+     *
+     * @param effort the least one that reaches the recall
+     * @param recall the recall with it, of the 10 nearest
+     * @param perSecond searches a second of all threads, a value each round
+     */
+    public record Outcome(Contender contender, int effort, double recall, List<Double> perSecond) {
+        /** Searches a second over those of another contender in the same round. */
+        public Samples times(Outcome other) {
+            List<Double> ratios = new ArrayList<>();
+            for (int round = 0; round < perSecond.size(); round++) {
+                ratios.add(perSecond.get(round) / other.perSecond.get(round));
+            }
+            return Samples.of(ratios);
+        }
+    }
+
+    /**
+     * Writes an index in each format, one after the other, in one thread.
+     *
+     * @param vectors not quantised before
+     * @param queries at least one
+     * @param segments how many of nearly equal size, at least 1
+     * @param merged whether they are merged to one; that is a part of the time of indexing
+     */
+    public FormatBench(float[][] vectors, float[][] queries, int segments, boolean merged, List<Contender> contenders)
+            throws IOException {
+        this.queries = queries;
+        this.truth = Arrays.stream(new ExactSearch(vectors).searchAll(queries, K))
+                .map(FormatBench::ids)
+                .toList();
+        try {
+            for (Contender contender : contenders) {
+                indexes.put(contender, write(vectors, segments, merged, contender));
+            }
+        } catch (IOException | RuntimeException failure) {
+            IOUtils.closeWhileSuppressingExceptions(failure, this::close);
+            throw failure;
+        }
+    }
+
+    private static Set<Integer> ids(Neighbors neighbors) {
+        Set<Integer> ids = new HashSet<>();
+        for (long id : neighbors.ids()) {
+            ids.add(Math.toIntExact(id));
+        }
+        return ids;
+    }
+
+    private static Written write(float[][] vectors, int segments, boolean merged, Contender contender)
+            throws IOException {
+        TemporaryFolder folder = new TemporaryFolder("roost-formats");
+        Directory directory = new MMapDirectory(folder.path());
+        long began = System.nanoTime();
+        IndexWriterConfig config = new IndexWriterConfig()
+                .setCodec(new RoostCodec(contender.format()))
+                .setMergePolicy(NoMergePolicy.INSTANCE)
+                .setUseCompoundFile(false)
+                .setMaxBufferedDocs(vectors.length + 1)
+                .setRAMBufferSizeMB(IndexWriterConfig.DISABLE_AUTO_FLUSH);
+        try (IndexWriter writer = new IndexWriter(directory, config)) {
+            int segment = 0;
+            for (int row = 0; row < vectors.length; row++) {
+                Document document = new Document();
+                document.add(new KnnFloatVectorField(FIELD, vectors[row], VectorSimilarityFunction.EUCLIDEAN));
+                writer.addDocument(document);
+                if ((row + 1L) * segments / vectors.length > segment) {
+                    segment++;
+                    writer.flush();
+                }
+            }
+        }
+        if (merged) {
+            IndexWriterConfig merging = new IndexWriterConfig()
+                    .setCodec(new RoostCodec(contender.format()))
+                    .setMergeScheduler(new SerialMergeScheduler())
+                    .setUseCompoundFile(false);
+            try (IndexWriter writer = new IndexWriter(directory, merging)) {
+                writer.forceMerge(1);
+            }
+        }
+        double seconds = (System.nanoTime() - began) / 1e9;
+        return new Written(folder, directory, DirectoryReader.open(directory), seconds);
+    }
+
+    /** Seconds that writing a contender's index took. */
+    public double secondsToWrite(Contender contender) {
+        return index(contender).seconds();
+    }
+
+    /** How many segments a contender's index has. */
+    public int segments(Contender contender) {
+        return index(contender).reader().leaves().size();
+    }
+
+    private Written index(Contender contender) {
+        return Objects.requireNonNull(indexes.get(contender));
+    }
+
+    /**
+     * Measures all contenders in turns, forwards and backwards, after two rounds that do not count.
+     *
+     * @param recall from 0 to 1, to be reached with the least effort that does
+     * @param threads that search at once
+     * @param rounds how many rounds count
+     * @param slice time of each contender in a round
+     * @return of those that reach the recall
+     * @throws ExecutionException if a search fails
+     */
+    public List<Outcome> measure(double recall, int threads, int rounds, Duration slice)
+            throws IOException, InterruptedException, ExecutionException {
+        List<Outcome> outcomes = new ArrayList<>();
+        for (Contender contender : indexes.keySet()) {
+            Outcome outcome = leastEffort(contender, recall);
+            if (outcome.recall() >= recall) {
+                outcomes.add(outcome);
+            }
+        }
+        ClientThreads clients = new ClientThreads(threads);
+        Map<Contender, IndexSearcher> searchers = new EnumMap<>(Contender.class);
+        outcomes.forEach(outcome ->
+                searchers.put(outcome.contender(), index(outcome.contender()).searcher()));
+        for (int round = -2; round < rounds; round++) {
+            for (Outcome outcome : round % 2 == 0 ? outcomes : outcomes.reversed()) {
+                IndexSearcher searcher = Objects.requireNonNull(searchers.get(outcome.contender()));
+                ClosedLoop.Run run = clients.run(
+                        slice,
+                        number -> hits(
+                                searcher, outcome.contender(), queries[number % queries.length], outcome.effort()));
+                if (round >= 0) {
+                    outcome.perSecond().add(run.perSecond());
+                }
+            }
+        }
+        return outcomes;
+    }
+
+    private Outcome leastEffort(Contender contender, double wanted) throws IOException {
+        IndexSearcher searcher = index(contender).searcher();
+        double recall = 0;
+        int effort = 0;
+        for (int i = 0; i < EFFORTS.length && recall < wanted; i++) {
+            effort = EFFORTS[i];
+            recall = recall(searcher, contender, effort);
+        }
+        return new Outcome(contender, effort, recall, new ArrayList<>());
+    }
+
+    private double recall(IndexSearcher searcher, Contender contender, int effort) throws IOException {
+        long found = 0;
+        for (int query = 0; query < queries.length; query++) {
+            for (ScoreDoc hit : hits(searcher, contender, queries[query], effort)) {
+                found += truth.get(query).contains(hit.doc) ? 1 : 0;
+            }
+        }
+        return (double) found / ((long) K * queries.length);
+    }
+
+    private static ScoreDoc[] hits(IndexSearcher searcher, Contender contender, float[] vector, int effort)
+            throws IOException {
+        return searcher.search(contender.query(vector, effort), K).scoreDocs;
+    }
+
+    /** Deletes the indexes. */
+    @Override
+    public void close() throws IOException {
+        for (Written index : indexes.values()) {
+            IOUtils.close(index.reader(), index.directory(), index.folder());
+        }
+    }
+}

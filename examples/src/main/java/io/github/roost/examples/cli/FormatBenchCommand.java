@@ -1,0 +1,167 @@
+package io.github.roost.examples.cli;
+
+import io.github.roost.bench.Mixture;
+import io.github.roost.bench.Samples;
+import io.github.roost.bench.packages.DebianPackages;
+import io.github.roost.examples.lucene.FormatBench;
+import io.github.roost.examples.lucene.FormatBench.Contender;
+import io.github.roost.examples.lucene.FormatBench.Outcome;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code roost bench lucene-formats}: Roost's vector format beside Lucene's own. */
+@Command(
+        name = "lucene-formats",
+        description =
+                "Roost's vector format for Lucene beside Lucene's own: searches a second at equal recall, and indexing.")
+final class FormatBenchCommand implements Callable<Integer> {
+    /** It tells of its vector instructions; held here, since a logger that nobody holds forgets its level. */
+    private static final Logger LUCENE_LOG = Logger.getLogger("org.apache.lucene");
+
+    private static final int QUERIES = 1_000;
+    private static final int ROWS_PER_CENTRE = 50;
+
+    private final Streams streams;
+
+    @Mixin
+    private final HelpOption help = new HelpOption();
+
+    @Option(names = "--data", paramLabel = "mixture|packages", description = "What is indexed; default mixture.")
+    private Data data = Data.MIXTURE;
+
+    @Option(names = "--rows", paramLabel = "N", description = "Vectors of the mixture; default 100,000.")
+    private int rows = 100_000;
+
+    @Option(names = "--dimension", paramLabel = "N", description = "Their components; default 128.")
+    private int dimension = 128;
+
+    @Option(
+            names = "--format",
+            paramLabel = "roost|lucene_hnsw|lucene_int8|lucene_binary",
+            split = ",",
+            description = "Formats; default all.")
+    private List<Contender> contenders = List.of(Contender.values());
+
+    @Option(
+            names = "--recall",
+            paramLabel = "R",
+            split = ",",
+            description = "Recalls of the 10 nearest to be reached; default .90,.95,.98.")
+    private List<Double> recalls = List.of(.90, .95, .98);
+
+    @Option(names = "--segments", paramLabel = "N", description = "Segments that are written; default 8.")
+    private int segments = 8;
+
+    @Option(names = "--merge", description = "Merges them to one.")
+    private boolean merge;
+
+    @Option(names = "--threads", paramLabel = "N", description = "Threads that search at once; default 2.")
+    private int threads = 2;
+
+    @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all; default 5.")
+    private int rounds = 5;
+
+    @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each in a round; default 500.")
+    private int sliceMillis = 500;
+
+    /** What is indexed. */
+    private enum Data {
+        MIXTURE,
+        PACKAGES
+    }
+
+    FormatBenchCommand(Streams streams) {
+        this.streams = streams;
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        BenchCommand.require("--rows", rows, 1_000, 10_000_000);
+        BenchCommand.require("--dimension", dimension, 2, 4_096);
+        BenchCommand.require("--segments", segments, 1, 1_000);
+        BenchCommand.require("--threads", threads, 1, 4_096);
+        BenchCommand.require("--rounds", rounds, 1, 10_000);
+        BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);
+        LUCENE_LOG.setLevel(Level.WARNING);
+        float[][] vectors;
+        float[][] queries;
+        if (data == Data.PACKAGES) {
+            Path home = Path.of(System.getProperty("roost.home", "."));
+            DebianPackages packages = DebianPackages.read(home.resolve("examples/data/debian-packages"));
+            vectors = packages.vectors();
+            queries = packages.queries().stream()
+                    .limit(QUERIES)
+                    .map(DebianPackages.Query::vector)
+                    .toArray(float[][]::new);
+        } else {
+            SplittableRandom random = new SplittableRandom(1);
+            Mixture mixture = Mixture.of(Math.max(1, rows / ROWS_PER_CENTRE), dimension, random);
+            vectors = mixture.draw(rows, random);
+            queries = mixture.draw(QUERIES, random);
+        }
+        try (FormatBench bench = new FormatBench(vectors, queries, segments, merge, contenders)) {
+            print(bench, vectors);
+        }
+        return 0;
+    }
+
+    private void print(FormatBench bench, float[][] vectors) throws Exception {
+        streams.out()
+                .println("%s, %,d x %d in %d segments, %d threads, %d rounds"
+                        .formatted(
+                                name(data),
+                                vectors.length,
+                                vectors[0].length,
+                                bench.segments(contenders.getFirst()),
+                                threads,
+                                rounds));
+        Contender lucene = contenders.contains(Contender.LUCENE_HNSW) ? Contender.LUCENE_HNSW : contenders.getLast();
+        for (Contender contender : contenders) {
+            double seconds = bench.secondsToWrite(contender);
+            streams.out()
+                    .println("indexing  %-14s %7.1f s, %.2f times %s"
+                            .formatted(name(contender), seconds, seconds / bench.secondsToWrite(lucene), name(lucene)));
+        }
+        for (double recall : recalls) {
+            List<Outcome> outcomes = bench.measure(recall, threads, rounds, Duration.ofMillis(sliceMillis));
+            for (Outcome outcome : outcomes) {
+                streams.out()
+                        .println("at %.2f   %-14s %28s searches/s, effort %3d, recall %.3f, %s times %s"
+                                .formatted(
+                                        recall,
+                                        name(outcome.contender()),
+                                        spread("%,.0f", Samples.of(outcome.perSecond())),
+                                        outcome.effort(),
+                                        outcome.recall(),
+                                        spread("%.2f", outcome.times(reference(outcomes))),
+                                        name(reference(outcomes).contender())));
+            }
+        }
+    }
+
+    /** Lucene's graph of floats, by which others are measured, or the last where it does not take part. */
+    private static Outcome reference(List<Outcome> outcomes) {
+        return outcomes.stream()
+                .filter(outcome -> outcome.contender() == Contender.LUCENE_HNSW)
+                .findAny()
+                .orElse(outcomes.getLast());
+    }
+
+    private static String spread(String figure, Samples samples) {
+        return (figure + " (" + figure + " to " + figure + ")")
+                .formatted(samples.median(), samples.least(), samples.most());
+    }
+
+    private static String name(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT);
+    }
+}

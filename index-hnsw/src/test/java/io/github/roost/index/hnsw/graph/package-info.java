@@ -1,0 +1,4 @@
+@NullMarked
+package io.github.roost.index.hnsw.graph;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,26 @@
+package io.github.roost.lucene;
+
+import org.apache.lucene.index.IndexFileNames;
+import org.apache.lucene.index.SegmentInfo;
+
+/** The two files of a segment that the format adds to those of the vectors: what they are called, and their version. */
+final class GraphFiles {
+    static final String META_EXTENSION = "vem";
+    static final String GRAPH_EXTENSION = "vex";
+    static final String META_CODEC = "RoostVectorsMeta";
+    static final String GRAPH_CODEC = "RoostVectorsGraph";
+
+    static final int FIRST_VERSION = 0;
+    static final int VERSION = 0;
+
+    /** Graphs begin at a multiple of this: a cache line. */
+    static final int ALIGNMENT = 64;
+    /** After the last field. */
+    static final int END_OF_FIELDS = -1;
+
+    private GraphFiles() {}
+
+    static String name(SegmentInfo segment, String suffix, String extension) {
+        return IndexFileNames.segmentFileName(segment.name, suffix, extension);
+    }
+}

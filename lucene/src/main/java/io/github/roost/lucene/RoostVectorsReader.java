@@ -1,0 +1,296 @@
+package io.github.roost.lucene;
+
+import io.github.roost.core.TableFileException;
+import io.github.roost.index.hnsw.graph.CodedGraph;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.lucene.codecs.CodecUtil;
+import org.apache.lucene.codecs.KnnVectorsReader;
+import org.apache.lucene.codecs.hnsw.FlatVectorsReader;
+import org.apache.lucene.codecs.hnsw.HnswGraphProvider;
+import org.apache.lucene.index.ByteVectorValues;
+import org.apache.lucene.index.CorruptIndexException;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.FloatVectorValues;
+import org.apache.lucene.index.SegmentReadState;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.search.AcceptDocs;
+import org.apache.lucene.search.KnnCollector;
+import org.apache.lucene.store.ChecksumIndexInput;
+import org.apache.lucene.store.DataAccessHint;
+import org.apache.lucene.store.FileDataHint;
+import org.apache.lucene.store.FileTypeHint;
+import org.apache.lucene.store.FilterIndexInput;
+import org.apache.lucene.store.IndexInput;
+import org.apache.lucene.store.MemorySegmentAccessInput;
+import org.apache.lucene.store.PreloadHint;
+import org.apache.lucene.util.Accountable;
+import org.apache.lucene.util.IOUtils;
+import org.apache.lucene.util.RamUsageEstimator;
+import org.apache.lucene.util.hnsw.HnswGraph;
+import org.apache.lucene.util.hnsw.RandomVectorScorer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads a segment. Graphs are searched where the segment is mapped; of a directory that maps nothing they are copied off-heap.
+ * Immutable; thread-safe.
+ */
+final class RoostVectorsReader extends KnnVectorsReader implements HnswGraphProvider, Accountable {
+    private static final long SHALLOW_BYTES = RamUsageEstimator.shallowSizeOfInstance(RoostVectorsReader.class);
+    private static final int COPIED_AT_ONCE = 1 << 16;
+
+    private final FieldInfos fieldInfos;
+    private final int maxDoc;
+    private final FlatVectorsReader flat;
+    private final IndexInput graphs;
+    private final Map<Integer, Field> fields;
+    private final long copiedBytes;
+
+    /** A field and its graph, if it has one. */
+    record Field(GraphEntry entry, @Nullable CodedGraph graph) {}
+
+    private RoostVectorsReader(
+            FieldInfos fieldInfos,
+            int maxDoc,
+            FlatVectorsReader flat,
+            IndexInput graphs,
+            Map<Integer, Field> fields,
+            long copiedBytes) {
+        this.fieldInfos = fieldInfos;
+        this.maxDoc = maxDoc;
+        this.flat = flat;
+        this.graphs = graphs;
+        this.fields = fields;
+        this.copiedBytes = copiedBytes;
+    }
+
+    static RoostVectorsReader open(SegmentReadState state) throws IOException {
+        FlatVectorsReader flat = RoostVectorsFormat.FLAT.fieldsReader(state);
+        IndexInput graphs = null;
+        try {
+            Map<Integer, GraphEntry> entries = readEntries(state);
+            graphs = openGraphs(state);
+            Map<Integer, Field> fields = new HashMap<>();
+            long copied = 0;
+            for (Map.Entry<Integer, GraphEntry> entry : entries.entrySet()) {
+                MemorySegment mapped = mapped(entry.getValue(), graphs);
+                if (mapped == null) {
+                    copied += entry.getValue().length();
+                }
+                fields.put(entry.getKey(), new Field(entry.getValue(), graph(entry.getValue(), graphs, mapped)));
+            }
+            return new RoostVectorsReader(
+                    state.fieldInfos, state.segmentInfo.maxDoc(), flat, graphs, Map.copyOf(fields), copied);
+        } catch (Throwable failure) {
+            IOUtils.closeWhileSuppressingExceptions(failure, graphs, flat);
+            throw failure;
+        }
+    }
+
+    private static Map<Integer, GraphEntry> readEntries(SegmentReadState state) throws IOException {
+        String name = GraphFiles.name(state.segmentInfo, state.segmentSuffix, GraphFiles.META_EXTENSION);
+        Map<Integer, GraphEntry> entries = new HashMap<>();
+        try (ChecksumIndexInput meta = state.directory.openChecksumInput(name)) {
+            Throwable failure = null;
+            try {
+                CodecUtil.checkIndexHeader(
+                        meta,
+                        GraphFiles.META_CODEC,
+                        GraphFiles.FIRST_VERSION,
+                        GraphFiles.VERSION,
+                        state.segmentInfo.getId(),
+                        state.segmentSuffix);
+                readEntries(state.fieldInfos, meta, entries);
+            } catch (Throwable thrown) {
+                failure = thrown;
+            } finally {
+                CodecUtil.checkFooter(meta, failure);
+            }
+        }
+        return entries;
+    }
+
+    private static void readEntries(FieldInfos fieldInfos, IndexInput meta, Map<Integer, GraphEntry> entries)
+            throws IOException {
+        for (int number = meta.readInt(); number != GraphFiles.END_OF_FIELDS; number = meta.readInt()) {
+            FieldInfo field = number < 0 ? null : fieldInfos.fieldInfo(number);
+            if (field == null) {
+                throw new CorruptIndexException("there is no field of number " + number, meta);
+            }
+            GraphEntry entry = GraphEntry.read(meta);
+            entry.require(field, meta);
+            entries.put(number, entry);
+        }
+    }
+
+    private static IndexInput openGraphs(SegmentReadState state) throws IOException {
+        IndexInput graphs = state.directory.openInput(
+                GraphFiles.name(state.segmentInfo, state.segmentSuffix, GraphFiles.GRAPH_EXTENSION),
+                state.context.withHints(
+                        FileTypeHint.DATA, FileDataHint.KNN_VECTORS, DataAccessHint.RANDOM, PreloadHint.INSTANCE));
+        try {
+            CodecUtil.checkIndexHeader(
+                    graphs,
+                    GraphFiles.GRAPH_CODEC,
+                    GraphFiles.FIRST_VERSION,
+                    GraphFiles.VERSION,
+                    state.segmentInfo.getId(),
+                    state.segmentSuffix);
+            CodecUtil.retrieveChecksum(graphs);
+            return graphs;
+        } catch (Throwable failure) {
+            IOUtils.closeWhileSuppressingExceptions(failure, graphs);
+            throw failure;
+        }
+    }
+
+    /** A graph where it is mapped; null where it is not, or not in one piece, or where there is none. */
+    private static @Nullable MemorySegment mapped(GraphEntry entry, IndexInput graphs) throws IOException {
+        if (entry.length() > graphs.length() - entry.offset()) {
+            throw new CorruptIndexException(
+                    "a graph of " + entry.length() + " bytes at " + entry.offset() + " is past the file's end at "
+                            + graphs.length(),
+                    graphs);
+        }
+        MemorySegment mapped = null;
+        if (entry.hasGraph() && FilterIndexInput.unwrapOnlyTest(graphs) instanceof MemorySegmentAccessInput access) {
+            mapped = access.segmentSliceOrNull(entry.offset(), entry.length());
+        }
+        return mapped != null && CodedGraph.canOpen(mapped) ? mapped : null;
+    }
+
+    private static @Nullable CodedGraph graph(GraphEntry entry, IndexInput graphs, @Nullable MemorySegment mapped)
+            throws IOException {
+        if (!entry.hasGraph()) {
+            return null;
+        }
+        try {
+            return CodedGraph.open(
+                    Path.of("graph"),
+                    mapped != null ? mapped : copied(entry, graphs),
+                    WalkSpace.metric(entry.similarity()),
+                    entry.dimension(),
+                    entry.count());
+        } catch (TableFileException damaged) {
+            throw new CorruptIndexException(String.valueOf(damaged.getMessage()), graphs, damaged);
+        }
+    }
+
+    private static MemorySegment copied(GraphEntry entry, IndexInput graphs) throws IOException {
+        MemorySegment copy = Arena.ofAuto().allocate(entry.length(), GraphFiles.ALIGNMENT);
+        IndexInput input = graphs.slice("graph", entry.offset(), entry.length());
+        byte[] piece = new byte[COPIED_AT_ONCE];
+        for (long at = 0; at < entry.length(); at += piece.length) {
+            int count = (int) Math.min(piece.length, entry.length() - at);
+            input.readBytes(piece, 0, count);
+            MemorySegment.copy(MemorySegment.ofArray(piece), 0, copy, at, count);
+        }
+        return copy;
+    }
+
+    /** For one merge; what it shares with this reader is closed with this reader. */
+    @Override
+    public KnnVectorsReader getMergeInstance() throws IOException {
+        return new RoostVectorsReader(fieldInfos, maxDoc, flat.getMergeInstance(), graphs, fields, copiedBytes);
+    }
+
+    @Override
+    public void finishMerge() throws IOException {
+        flat.finishMerge();
+    }
+
+    @Override
+    public void checkIntegrity() throws IOException {
+        flat.checkIntegrity();
+        CodecUtil.checksumEntireFile(graphs);
+    }
+
+    @Override
+    public FloatVectorValues getFloatVectorValues(String field) throws IOException {
+        return flat.getFloatVectorValues(field);
+    }
+
+    @Override
+    public ByteVectorValues getByteVectorValues(String field) throws IOException {
+        return flat.getByteVectorValues(field);
+    }
+
+    private Field field(String name) {
+        FieldInfo info = fieldInfos.fieldInfo(name);
+        Field field = info == null ? null : fields.get(info.number);
+        if (field == null) {
+            throw new IllegalArgumentException("field \"" + name + "\" has no vectors in this segment");
+        }
+        return field;
+    }
+
+    private Field field(String name, VectorEncoding asked, int dimension) {
+        Field field = field(name);
+        GraphEntry entry = field.entry();
+        if (entry.encoding() != asked || entry.dimension() != dimension) {
+            throw new IllegalArgumentException("field \"" + name + "\" has vectors of " + entry.dimension()
+                    + " components, " + entry.encoding() + ", got a query of " + dimension + ", " + asked);
+        }
+        return field;
+    }
+
+    @Override
+    public void search(String name, float[] target, KnnCollector collector, AcceptDocs acceptDocs) throws IOException {
+        Field field = field(name, VectorEncoding.FLOAT32, target.length);
+        if (field.entry().count() > 0 && collector.k() > 0) {
+            float[] query = WalkSpace.query(field.entry().similarity(), target);
+            search(field, flat.getRandomVectorScorer(name, target), query, collector, acceptDocs);
+        }
+    }
+
+    @Override
+    public void search(String name, byte[] target, KnnCollector collector, AcceptDocs acceptDocs) throws IOException {
+        Field field = field(name, VectorEncoding.BYTE, target.length);
+        if (field.entry().count() > 0 && collector.k() > 0) {
+            float[] query = WalkSpace.query(field.entry().similarity(), target);
+            search(field, flat.getRandomVectorScorer(name, target), query, collector, acceptDocs);
+        }
+    }
+
+    private void search(
+            Field field, RandomVectorScorer scorer, float[] query, KnnCollector collector, AcceptDocs acceptDocs)
+            throws IOException {
+        try {
+            new SegmentSearch(field.graph(), scorer, maxDoc, collector, acceptDocs).run(query);
+        } catch (TableFileException damaged) {
+            throw new CorruptIndexException(String.valueOf(damaged.getMessage()), graphs, damaged);
+        }
+    }
+
+    @Override
+    public HnswGraph getGraph(String name) throws IOException {
+        CodedGraph graph = field(name).graph();
+        try {
+            return graph == null ? HnswGraph.EMPTY : OrdinalGraph.of(graph);
+        } catch (TableFileException damaged) {
+            throw new CorruptIndexException(String.valueOf(damaged.getMessage()), graphs, damaged);
+        }
+    }
+
+    @Override
+    public Map<String, Long> getOffHeapByteSize(FieldInfo fieldInfo) {
+        long bytes = field(fieldInfo.name).entry().length();
+        return mergeOffHeapByteSizeMaps(flat.getOffHeapByteSize(fieldInfo), Map.of(GraphFiles.GRAPH_EXTENSION, bytes));
+    }
+
+    /** With what had to be copied, although not to the heap: memory that a mapped segment does not take. */
+    @Override
+    public long ramBytesUsed() {
+        return SHALLOW_BYTES + RamUsageEstimator.sizeOfMap(fields) + flat.ramBytesUsed() + copiedBytes;
+    }
+
+    @Override
+    public void close() throws IOException {
+        IOUtils.close(flat, graphs);
+    }
+}

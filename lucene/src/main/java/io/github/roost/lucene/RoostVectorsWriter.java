@@ -1,0 +1,211 @@
+package io.github.roost.lucene;
+
+import io.github.roost.index.hnsw.graph.CodedGraph;
+import io.github.roost.index.hnsw.graph.CodedRows;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.lucene.codecs.CodecUtil;
+import org.apache.lucene.codecs.KnnFieldVectorsWriter;
+import org.apache.lucene.codecs.KnnVectorsWriter;
+import org.apache.lucene.codecs.hnsw.FlatVectorsReader;
+import org.apache.lucene.codecs.hnsw.FlatVectorsWriter;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FieldInfos;
+import org.apache.lucene.index.KnnVectorValues;
+import org.apache.lucene.index.MergeState;
+import org.apache.lucene.index.SegmentReadState;
+import org.apache.lucene.index.SegmentWriteState;
+import org.apache.lucene.index.Sorter;
+import org.apache.lucene.store.IndexOutput;
+import org.apache.lucene.util.IORunnable;
+import org.apache.lucene.util.IOUtils;
+import org.apache.lucene.util.RamUsageEstimator;
+import org.apache.lucene.util.hnsw.HnswGraphBuilder;
+import org.apache.lucene.util.hnsw.IncrementalHnswGraphMerger;
+import org.apache.lucene.util.hnsw.OnHeapHnswGraph;
+import org.apache.lucene.util.hnsw.RandomVectorScorerSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes a segment: first all vectors, then, from the file that they are in, the graph of each field. So a flush and a merge do
+ * the same, whatever the order of documents; a merge begins with the graphs that the segments have. Belongs to one thread.
+ */
+final class RoostVectorsWriter extends KnnVectorsWriter {
+    private static final long SHALLOW_BYTES = RamUsageEstimator.shallowSizeOfInstance(RoostVectorsWriter.class);
+
+    private final SegmentWriteState state;
+    private final int maxConn;
+    private final int beamWidth;
+    private final int leastForGraph;
+    private final FlatVectorsWriter flatWriter;
+    private final IndexOutput meta;
+    private final IndexOutput graphs;
+    private final List<FieldInfo> fields = new ArrayList<>();
+    /** The vectors once they are written. */
+    private @Nullable FlatVectorsReader flatReader;
+
+    private boolean flatClosed;
+    private boolean finished;
+
+    private RoostVectorsWriter(
+            SegmentWriteState state,
+            int maxConn,
+            int beamWidth,
+            int leastForGraph,
+            FlatVectorsWriter flatWriter,
+            IndexOutput meta,
+            IndexOutput graphs) {
+        this.state = state;
+        this.maxConn = maxConn;
+        this.beamWidth = beamWidth;
+        this.leastForGraph = leastForGraph;
+        this.flatWriter = flatWriter;
+        this.meta = meta;
+        this.graphs = graphs;
+    }
+
+    static RoostVectorsWriter open(SegmentWriteState state, int maxConn, int beamWidth, int leastForGraph)
+            throws IOException {
+        FlatVectorsWriter flat = RoostVectorsFormat.FLAT.fieldsWriter(state);
+        IndexOutput meta = null;
+        IndexOutput graphs = null;
+        try {
+            meta = create(state, GraphFiles.META_EXTENSION, GraphFiles.META_CODEC);
+            graphs = create(state, GraphFiles.GRAPH_EXTENSION, GraphFiles.GRAPH_CODEC);
+            return new RoostVectorsWriter(state, maxConn, beamWidth, leastForGraph, flat, meta, graphs);
+        } catch (Throwable failure) {
+            IOUtils.closeWhileSuppressingExceptions(failure, meta, graphs, flat);
+            throw failure;
+        }
+    }
+
+    private static IndexOutput create(SegmentWriteState state, String extension, String codec) throws IOException {
+        IndexOutput output = state.directory.createOutput(
+                GraphFiles.name(state.segmentInfo, state.segmentSuffix, extension), state.context);
+        try {
+            CodecUtil.writeIndexHeader(
+                    output, codec, GraphFiles.VERSION, state.segmentInfo.getId(), state.segmentSuffix);
+            return output;
+        } catch (Throwable failure) {
+            IOUtils.closeWhileSuppressingExceptions(failure, output);
+            throw failure;
+        }
+    }
+
+    @Override
+    public KnnFieldVectorsWriter<?> addField(FieldInfo fieldInfo) throws IOException {
+        fields.add(fieldInfo);
+        return flatWriter.addField(fieldInfo);
+    }
+
+    @Override
+    public void flush(int maxDoc, Sorter.@Nullable DocMap sortMap) throws IOException {
+        flatWriter.flush(maxDoc, sortMap);
+        for (FieldInfo field : fields) {
+            writeField(field, null);
+        }
+    }
+
+    @Override
+    public IORunnable mergeOneField(FieldInfo fieldInfo, MergeState mergeState) throws IOException {
+        flatWriter.mergeOneFlatVectorField(fieldInfo, mergeState);
+        return () -> writeField(fieldInfo, mergeState);
+    }
+
+    /** Writes a field's graph, where it has enough vectors for one, and where that is. */
+    private void writeField(FieldInfo field, @Nullable MergeState mergeState) throws IOException {
+        FlatVectorsReader flat = flatReader();
+        KnnVectorValues values = switch (field.getVectorEncoding()) {
+            case BYTE -> flat.getByteVectorValues(field.name);
+            case FLOAT32 -> flat.getFloatVectorValues(field.name);
+        };
+        int count = values.size();
+        long offset = graphs.alignFilePointer(GraphFiles.ALIGNMENT);
+        long length = count > 0 && count >= leastForGraph ? writeGraph(field, flat, values, mergeState) : 0;
+        new GraphEntry(
+                        field.getVectorEncoding(),
+                        field.getVectorSimilarityFunction(),
+                        field.getVectorDimension(),
+                        count,
+                        offset,
+                        length)
+                .write(field.number, meta);
+    }
+
+    private long writeGraph(
+            FieldInfo field, FlatVectorsReader flat, KnnVectorValues values, @Nullable MergeState mergeState)
+            throws IOException {
+        try (CodedRows rows = WalkSpace.encode(field.getVectorSimilarityFunction(), values)) {
+            RandomVectorScorerSupplier scores = flat.getFlatVectorScorer(field.name)
+                    .getRandomVectorScorerSupplier(field.getVectorSimilarityFunction(), values);
+            BuiltByLucene built = new BuiltByLucene(
+                    mergeState == null ? build(scores, values.size()) : merge(field, scores, values, mergeState));
+            return CodedGraph.write(
+                    built, built.degree(), rows, row -> row, values::ordToDoc, new ByteOutput(graphs)::write);
+        }
+    }
+
+    private OnHeapHnswGraph build(RandomVectorScorerSupplier scores, int count) throws IOException {
+        HnswGraphBuilder builder =
+                HnswGraphBuilder.create(scores, maxConn, beamWidth, HnswGraphBuilder.randSeed, count);
+        builder.setInfoStream(state.infoStream);
+        return builder.build(count);
+    }
+
+    /** Begins with the largest graph of those that are merged, and joins the others that have no deletes to it. */
+    private OnHeapHnswGraph merge(
+            FieldInfo field, RandomVectorScorerSupplier scores, KnnVectorValues values, MergeState mergeState)
+            throws IOException {
+        IncrementalHnswGraphMerger merger = new IncrementalHnswGraphMerger(field, scores, maxConn, beamWidth);
+        for (int i = 0; i < mergeState.liveDocs.length; i++) {
+            if (MergedVectorValues.hasVectorValues(mergeState.fieldInfos[i], field.name)) {
+                merger.addReader(mergeState.knnVectorsReaders[i], mergeState.docMaps[i], mergeState.liveDocs[i]);
+            }
+        }
+        return merger.merge(values, state.infoStream, values.size());
+    }
+
+    /** The vectors, all of which have been written. */
+    private FlatVectorsReader flatReader() throws IOException {
+        FlatVectorsReader reader = flatReader;
+        if (reader == null) {
+            flatWriter.finish();
+            flatWriter.close();
+            flatClosed = true;
+            reader = RoostVectorsFormat.FLAT.fieldsReader(new SegmentReadState(
+                    state.directory, state.segmentInfo, fieldInfos(), state.context, state.segmentSuffix));
+            flatReader = reader;
+        }
+        return reader;
+    }
+
+    /** A flush does not know the fields of its segment yet: those that have vectors are all that is asked for. */
+    private FieldInfos fieldInfos() {
+        return state.fieldInfos != null ? state.fieldInfos : new FieldInfos(fields.toArray(FieldInfo[]::new));
+    }
+
+    @Override
+    public void finish() throws IOException {
+        if (finished) {
+            throw new IllegalStateException("already finished");
+        }
+        finished = true;
+        if (!flatClosed) {
+            flatWriter.finish();
+        }
+        meta.writeInt(GraphFiles.END_OF_FIELDS);
+        CodecUtil.writeFooter(meta);
+        CodecUtil.writeFooter(graphs);
+    }
+
+    @Override
+    public long ramBytesUsed() {
+        return SHALLOW_BYTES + flatWriter.ramBytesUsed();
+    }
+
+    @Override
+    public void close() throws IOException {
+        IOUtils.close(meta, graphs, flatReader, flatClosed ? null : flatWriter);
+    }
+}

@@ -1,0 +1,228 @@
+package io.github.roost.lucene;
+
+import io.github.roost.index.hnsw.graph.CodedGraph;
+import io.github.roost.index.hnsw.graph.GraphSearch;
+import java.io.IOException;
+import org.apache.lucene.search.AcceptDocs;
+import org.apache.lucene.search.KnnCollector;
+import org.apache.lucene.store.AlreadyClosedException;
+import org.apache.lucene.util.BitSet;
+import org.apache.lucene.util.Bits;
+import org.apache.lucene.util.FixedBitSet;
+import org.apache.lucene.util.SparseFixedBitSet;
+import org.apache.lucene.util.hnsw.RandomVectorScorer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One search of one field of one segment. The graph is searched by codes, and the nearest that gives are scored by their
+ * vectors and collected. Where a graph does not pay, or does not lead to enough, all vectors that may be found are scored.
+ * Belongs to one thread.
+ *
+ * <p>A collector need not be after the k best: one may want all above a score, or the best of each parent. Therefore what
+ * decides whether a search was wide enough is whether the worst that it found is still competitive.
+ */
+final class SegmentSearch {
+    /** Vectors that are scored at once, before it is seen whether the search is still wanted. */
+    private static final int RUN = 64;
+
+    private final @Nullable CodedGraph graph;
+    private final RandomVectorScorer scorer;
+    private final int maxDoc;
+    private final KnnCollector collector;
+    private final @Nullable Bits accepted;
+    private final int acceptedCount;
+
+    private final int[] ordinals = new int[RUN];
+    private final float[] scores = new float[RUN];
+    /** Ordinals that have been collected, where they might be found again. */
+    private @Nullable SparseFixedBitSet collected;
+
+    SegmentSearch(
+            @Nullable CodedGraph graph,
+            RandomVectorScorer scorer,
+            int maxDoc,
+            KnnCollector collector,
+            AcceptDocs acceptDocs)
+            throws IOException {
+        this.graph = graph;
+        this.scorer = scorer;
+        this.maxDoc = maxDoc;
+        this.collector = collector;
+        this.accepted = acceptDocs.bits();
+        this.acceptedCount = accepted == null ? scorer.maxOrd() : Math.min(acceptDocs.cost(), scorer.maxOrd());
+    }
+
+    void run(float[] query) throws IOException {
+        int width = CodedGraph.width(collector.k(), SearchEffort.widthOf(collector.getSearchStrategy(), collector.k()));
+        long @Nullable [] words = graph == null ? null : words();
+        boolean done = false;
+        while (!done) {
+            if (graph == null || width >= graph.nodes() || graph.scanIsShorter(acceptedCount, width)) {
+                scan();
+                return;
+            }
+            done = walk(graph, query, width, words);
+            width = graph.wider(width);
+        }
+    }
+
+    /** Searches the graph; whether that was all that is to be done. */
+    private boolean walk(CodedGraph walked, float[] query, int width, long @Nullable [] words) throws IOException {
+        try (GraphSearch search = walked.search(query, width, words, maxDoc)) {
+            boolean ended = runToEnd(search);
+            if (!ended && search.wentFar(acceptedCount)) {
+                return false;
+            }
+            if (!ended && search.size() < width) {
+                // It has come to all that links lead to.
+                scan();
+                return true;
+            }
+            return collect(search, walked.compared(collector.k(), width)) || ended;
+        } catch (IllegalStateException failure) {
+            throw isClosed(failure) ? new AlreadyClosedException("the segment has been closed", failure) : failure;
+        }
+    }
+
+    /** What the memory of a segment that has been closed says. */
+    private static boolean isClosed(IllegalStateException failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if ("Already closed".equals(cause.getMessage())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether the search was ended before it was through. */
+    private boolean runToEnd(GraphSearch search) throws IOException {
+        long counted = 0;
+        boolean through = false;
+        while (!through) {
+            long left = collector.visitLimit() - collector.visitedCount();
+            through = search.goOn(Math.max(1, left));
+            long more = search.visited() - counted;
+            if (more > 0) {
+                // A piece may go over its share by a few, which is no reason to say that the limit was passed by these.
+                collector.incVisitedCount((int) Math.min(more, Math.max(1, left)));
+                counted += more;
+            }
+            if (!through && collector.earlyTerminated()) {
+                search.end();
+                return true;
+            }
+        }
+        return collector.earlyTerminated();
+    }
+
+    /**
+     * Scores and collects what was found.
+     *
+     * @param enough how many, where the others cannot be competitive
+     * @return whether a wider search would find nothing that is
+     */
+    private boolean collect(GraphSearch search, int enough) throws IOException {
+        int size = search.size();
+        int compared = Math.min(enough, size);
+        float worst = collect(search, 0, compared);
+        if (compared < size && worst > collector.minCompetitiveSimilarity()) {
+            worst = Math.min(worst, collect(search, compared, size));
+        }
+        if (worst <= collector.minCompetitiveSimilarity()) {
+            return true;
+        }
+        remember(search);
+        return false;
+    }
+
+    /** Scores and collects those found from one rank to another; returns the worst score. */
+    private float collect(GraphSearch search, int from, int to) throws IOException {
+        float worst = Float.POSITIVE_INFINITY;
+        for (int at = from; at < to; at += RUN) {
+            int count = Math.min(RUN, to - at);
+            for (int i = 0; i < count; i++) {
+                ordinals[i] = search.ordinal(at + i);
+            }
+            scorer.bulkScore(ordinals, scores, count);
+            for (int i = 0; i < count; i++) {
+                worst = Math.min(worst, scores[i]);
+                if (!isCollected(ordinals[i])) {
+                    collector.collect(scorer.ordToDoc(ordinals[i]), scores[i]);
+                }
+            }
+        }
+        return worst;
+    }
+
+    private void remember(GraphSearch search) throws IOException {
+        if (collected == null) {
+            collected = new SparseFixedBitSet(scorer.maxOrd());
+        }
+        for (int i = 0; i < search.size(); i++) {
+            collected.set(search.ordinal(i));
+        }
+    }
+
+    private boolean isCollected(int ordinal) {
+        return collected != null && collected.get(ordinal);
+    }
+
+    /** Scores all vectors that may be found. */
+    private void scan() throws IOException {
+        Bits wanted = scorer.getAcceptOrds(accepted);
+        // Where every document has a vector, ordinals are documents, and those of a filter can be gone through.
+        BitSet set =
+                scorer.maxOrd() == maxDoc && accepted instanceof BitSet bits && bits.length() >= maxDoc ? bits : null;
+        int end = scorer.maxOrd();
+        int ordinal = next(set, wanted, 0, end);
+        while (ordinal < end && !collector.earlyTerminated()) {
+            int count = 0;
+            while (count < RUN && ordinal < end) {
+                ordinals[count++] = ordinal;
+                ordinal = next(set, wanted, ordinal + 1, end);
+            }
+            scoreAndCollect(count);
+        }
+    }
+
+    /** The first ordinal from one on that may be found, or {@code end}. */
+    private int next(@Nullable BitSet set, @Nullable Bits wanted, int from, int end) {
+        int ordinal = from;
+        while (ordinal < end) {
+            if (set != null) {
+                ordinal = set.nextSetBit(ordinal);
+            } else if (wanted != null && !wanted.get(ordinal)) {
+                ordinal++;
+                continue;
+            }
+            if (ordinal >= end || !isCollected(ordinal)) {
+                break;
+            }
+            ordinal++;
+        }
+        return Math.min(ordinal, end);
+    }
+
+    private void scoreAndCollect(int count) throws IOException {
+        collector.incVisitedCount(count);
+        if (scorer.bulkScore(ordinals, scores, count) > collector.minCompetitiveSimilarity()) {
+            for (int i = 0; i < count; i++) {
+                collector.collect(scorer.ordToDoc(ordinals[i]), scores[i]);
+            }
+        }
+    }
+
+    /** The documents that may be found, a bit each; null for all. */
+    private long @Nullable [] words() {
+        if (accepted == null) {
+            return null;
+        }
+        if (accepted instanceof FixedBitSet bits && bits.length() >= maxDoc) {
+            return bits.getBits();
+        }
+        FixedBitSet all = new FixedBitSet(maxDoc);
+        all.set(0, maxDoc);
+        accepted.applyMask(all, 0);
+        return all.getBits();
+    }
+}

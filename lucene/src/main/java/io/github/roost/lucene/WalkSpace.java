@@ -1,0 +1,83 @@
+package io.github.roost.lucene;
+
+import io.github.roost.core.Metric;
+import io.github.roost.index.hnsw.graph.CodedRows;
+import java.io.IOException;
+import org.apache.lucene.index.ByteVectorValues;
+import org.apache.lucene.index.FloatVectorValues;
+import org.apache.lucene.index.KnnVectorValues;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.util.VectorUtil;
+
+/**
+ * Vectors and queries as a graph is walked by them: in the order of the similarity function, where scores do not matter. Under
+ * cosine they are of length 1. Stateless.
+ */
+final class WalkSpace {
+    private WalkSpace() {}
+
+    static Metric metric(VectorSimilarityFunction similarity) {
+        return switch (similarity) {
+            case EUCLIDEAN -> Metric.SQUARED_L2;
+            case DOT_PRODUCT, MAXIMUM_INNER_PRODUCT -> Metric.INNER_PRODUCT;
+            case COSINE -> Metric.COSINE;
+        };
+    }
+
+    /** The codes of all vectors of a field, by ordinal. */
+    static CodedRows encode(VectorSimilarityFunction similarity, KnnVectorValues values) throws IOException {
+        Metric metric = metric(similarity);
+        return switch (values) {
+            case FloatVectorValues floats ->
+                CodedRows.ofFloats(
+                        metric,
+                        values.dimension(),
+                        values.size(),
+                        (row, into) -> copy(floats.vectorValue(row), metric, into));
+            case ByteVectorValues bytes -> {
+                CodedRows.Source source = (row, into) -> copy(bytes.vectorValue(row), metric, into);
+                yield metric == Metric.COSINE
+                        ? CodedRows.ofFloats(metric, values.dimension(), values.size(), source)
+                        : CodedRows.ofBytes(metric, values.dimension(), values.size(), source);
+            }
+            default ->
+                throw new IllegalArgumentException("vectors must be of floats or bytes, got " + values.getClass());
+        };
+    }
+
+    static float[] query(VectorSimilarityFunction similarity, float[] target) {
+        float[] query = target;
+        if (similarity == VectorSimilarityFunction.COSINE) {
+            query = target.clone();
+            bringToLengthOne(query);
+        }
+        return query;
+    }
+
+    static float[] query(VectorSimilarityFunction similarity, byte[] target) {
+        float[] query = new float[target.length];
+        copy(target, metric(similarity), query);
+        return query;
+    }
+
+    private static void copy(float[] vector, Metric metric, float[] into) {
+        System.arraycopy(vector, 0, into, 0, into.length);
+        if (metric == Metric.COSINE) {
+            bringToLengthOne(into);
+        }
+    }
+
+    private static void copy(byte[] vector, Metric metric, float[] into) {
+        for (int i = 0; i < into.length; i++) {
+            into[i] = vector[i];
+        }
+        if (metric == Metric.COSINE) {
+            bringToLengthOne(into);
+        }
+    }
+
+    /** A vector of zeroes, which is as near to each other, stays. */
+    private static void bringToLengthOne(float[] vector) {
+        VectorUtil.l2normalize(vector, false);
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.github.roost.lucene;
+
+import org.jspecify.annotations.NullMarked;
