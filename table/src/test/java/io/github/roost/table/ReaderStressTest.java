@@ -42,7 +42,7 @@ class ReaderStressTest {
                         "-iters",
                         "3",
                         "-time",
-                        "300",
+                        "200",
                         "-sc",
                         "false",
                         "-af",

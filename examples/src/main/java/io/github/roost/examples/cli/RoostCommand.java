@@ -86,6 +86,7 @@ public final class RoostCommand implements Callable<Integer> {
                         .addSubcommand(new FilterBenchCommand(streams))
                         .addSubcommand(new BuildBenchCommand(streams))
                         .addSubcommand(new LuceneBenchCommand(streams))
+                        .addSubcommand(new TableBenchCommand(streams))
                         .addSubcommand(new SchedulingCommand(streams))
                         .addSubcommand(new GateCommand(streams))
                         .addSubcommand(new ReplayCommand(streams))
