@@ -87,6 +87,7 @@ public final class RoostCommand implements Callable<Integer> {
                         .addSubcommand(new BuildBenchCommand(streams))
                         .addSubcommand(new LuceneBenchCommand(streams))
                         .addSubcommand(new FormatBenchCommand(streams))
+                        .addSubcommand(new TableBenchCommand(streams))
                         .addSubcommand(new SchedulingCommand(streams))
                         .addSubcommand(new GateCommand(streams))
                         .addSubcommand(new ReplayCommand(streams))

@@ -33,17 +33,19 @@ import java.util.stream.Stream;
 class BoundariesTest {
     private static final String TOPOLOGY = "io.github.roost.topology..";
     private static final String CORE = "io.github.roost.core..";
+    private static final String TABLE = "io.github.roost.table..";
     private static final String HNSW = "io.github.roost.index.hnsw..";
     private static final String IVF = "io.github.roost.index.ivf..";
-    private static final String[] LIBRARIES = {TOPOLOGY, CORE, HNSW, IVF};
+    private static final String[] LIBRARIES = {TOPOLOGY, CORE, TABLE, HNSW, IVF};
 
     private static final String HWLOC = "io.github.roost.topology.hwloc..";
     private static final String POOL = "io.github.roost.core.pool..";
     private static final String PLACEMENT = "io.github.roost.core.placement..";
+    private static final String LOOKUP = "io.github.roost.table.kernel..";
     private static final String WALK = "io.github.roost.index.hnsw.walk..";
     private static final String KERNEL = "io.github.roost.index.ivf.kernel..";
-    private static final String[] INTERNALS = {HWLOC, POOL, PLACEMENT, WALK, KERNEL};
-    private static final String[] NATIVE = {HWLOC, WALK, KERNEL};
+    private static final String[] INTERNALS = {HWLOC, POOL, PLACEMENT, LOOKUP, WALK, KERNEL};
+    private static final String[] NATIVE = {HWLOC, LOOKUP, WALK, KERNEL};
 
     private static final DescribedPredicate<JavaClass> EXPORTED = resideInAnyPackage(LIBRARIES)
             .and(DescribedPredicate.not(resideInAnyPackage(INTERNALS)))
@@ -56,6 +58,8 @@ class BoundariesTest {
             .definedBy(TOPOLOGY)
             .layer("core")
             .definedBy(CORE)
+            .layer("table")
+            .definedBy(TABLE)
             .layer("index-hnsw")
             .definedBy(HNSW)
             .layer("index-ivf")
@@ -68,12 +72,14 @@ class BoundariesTest {
             .mayNotBeAccessedByAnyLayer()
             .whereLayer("bench")
             .mayOnlyBeAccessedByLayers("examples")
+            .whereLayer("table")
+            .mayOnlyBeAccessedByLayers("bench", "examples")
             .whereLayer("index-hnsw")
             .mayOnlyBeAccessedByLayers("bench", "examples")
             .whereLayer("index-ivf")
             .mayOnlyBeAccessedByLayers("bench", "examples")
             .whereLayer("core")
-            .mayOnlyBeAccessedByLayers("index-hnsw", "index-ivf", "bench", "examples");
+            .mayOnlyBeAccessedByLayers("table", "index-hnsw", "index-ivf", "bench", "examples");
 
     @ArchTest
     static final ArchRule hwlocIsBehindTopology = onlyUsedBy(HWLOC, TOPOLOGY);
@@ -83,6 +89,9 @@ class BoundariesTest {
 
     @ArchTest
     static final ArchRule placementIsBehindCore = onlyUsedBy(PLACEMENT, CORE);
+
+    @ArchTest
+    static final ArchRule theLookupIsBehindTable = onlyUsedBy(LOOKUP, TABLE);
 
     @ArchTest
     static final ArchRule theWalkIsBehindIndexHnsw = onlyUsedBy(WALK, HNSW);

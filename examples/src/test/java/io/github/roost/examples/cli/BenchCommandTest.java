@@ -35,6 +35,8 @@ class BenchCommandTest {
         "bench build --load 100, --load must be between 1 and 99",
         "bench lucene --clients 0, --clients must be between 1 and 4096",
         "bench lucene --workload x, --workload",
+        "bench table --bits 9, --bits must be between 10 and 26",
+        "bench table --rounds 0, --rounds must be between 1 and 10000",
         "soak --seconds 0, --seconds must be between 1 and 1000000",
         "bench, no benchmark given",
     })
@@ -52,6 +54,21 @@ class BenchCommandTest {
         assertThat(result.at("/nprobe").asInt()).isEqualTo(4);
         assertThat(result.at("/rows").asDouble()).isBetween(1.0, 20_000.0);
         assertThat(result.at("/ratio/least").asDouble()).isPositive();
+    }
+
+    @Test
+    void tablesAreCountedAndComparedWithOtherMaps() throws IOException {
+        CommandRun run =
+                CommandRun.of("bench", "table", "--count-bits", "12", "--bits", "10", "--rounds", "2", "--json");
+        assertThat(run.err()).isEmpty();
+        JsonNode figures = new ObjectMapper().readTree(run.out());
+        assertThat(figures.at("/counts").findValuesAsText("placement")).contains("LongTable", "linear probing");
+        assertThat(figures.at("/lookups").findValuesAsText("name"))
+                .contains("LongTable", "fastutil", "Agrona as it comes", "HPPC", "Eclipse as it comes");
+        figures.at("/lookups")
+                .forEach(result -> assertThat(result.at("/ratio/least").asDouble())
+                        .as(result.toString())
+                        .isPositive());
     }
 
     @Test

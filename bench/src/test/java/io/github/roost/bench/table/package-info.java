@@ -1,0 +1,4 @@
+@NullMarked
+package io.github.roost.bench.table;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,26 @@
+package io.github.roost.table.kernel;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import java.lang.foreign.MemorySegment;
+
+/** One key after the other, in Java: what the native lookups are compared with, and what serves without them. */
+final class JavaLookup implements BatchLookup {
+    @Override
+    public String name() {
+        return "java";
+    }
+
+    @Override
+    public int find(Slots slots, MemorySegment keys, int count, MemorySegment payloads) {
+        BatchLookup.requireFits(keys, count, payloads);
+        int found = 0;
+        for (int i = 0; i < count; i++) {
+            long at = (long) i * Long.BYTES;
+            long payload = slots.findBesideWriter(keys.get(JAVA_LONG_UNALIGNED, at));
+            payloads.set(JAVA_LONG_UNALIGNED, at, payload);
+            found += payload == Slots.ABSENT ? 0 : 1;
+        }
+        return found;
+    }
+}

@@ -1,0 +1,129 @@
+package io.github.roost.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.roost.table.kernel.BatchLookup;
+import io.github.roost.table.kernel.BatchLookups;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Readers beside a writer: the jcstress tests of package {@code stress}, in JVMs of their own, and batches while a table changes. */
+class ReaderStressTest {
+    private static final int KEYS = 3_000;
+
+    @Test
+    @Timeout(value = 5, unit = TimeUnit.MINUTES)
+    void noInterleavingShowsAReaderAnotherKeysPayload(@TempDir Path reports) throws IOException, InterruptedException {
+        Process stress = new ProcessBuilder(
+                        ProcessHandle.current().info().command().orElseThrow(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        "org.openjdk.jcstress.Main",
+                        "-t",
+                        "io\\.github\\.roost\\.table\\..*",
+                        "-f",
+                        "1",
+                        "-fsm",
+                        "1",
+                        "-iters",
+                        "3",
+                        "-time",
+                        "200",
+                        "-sc",
+                        "false",
+                        "-af",
+                        "NONE",
+                        "-jvmArgs",
+                        "-Xmx512m --enable-native-access=ALL-UNNAMED",
+                        "-v",
+                        "-r",
+                        reports.toString())
+                .directory(reports.toFile())
+                .redirectErrorStream(true)
+                .start();
+        stress.getOutputStream().close();
+        String report = new String(stress.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(stress.waitFor()).as(report).isZero();
+        assertThat(report)
+                .contains("MoveStress.AHostTakesALodgersSlot", "MoveStress.AReaderGoesBy")
+                .contains("MoveStress.AReaderLooksForTheHost", "MoveStress.TheTableGrows")
+                .contains("MoveStress.APayloadIsReplaced")
+                .contains(" 0 failed, 0 soft errs, 0 hard errs");
+    }
+
+    /**
+     * Half of the keys are always there, with a payload that tells the key and counts up; the others come and go, so that keys
+     * move and the table is rebuilt.
+     */
+    @ParameterizedTest
+    @MethodSource("lookups")
+    @Timeout(value = 1, unit = TimeUnit.MINUTES)
+    void everyBatchBesideAWriterHasPayloadsOfItsKeysThatNeverGoBack(BatchLookup lookup) throws Exception {
+        AtomicBoolean isDone = new AtomicBoolean();
+        SplittableRandom random = new SplittableRandom(11);
+        long[] keys = random.longs(KEYS).toArray();
+        try (LongTable table = LongTable.builder(0).lookup(lookup).build();
+                LongTable.Reader reader = table.reader();
+                ExecutorService other = Executors.newSingleThreadExecutor()) {
+            for (int i = 0; i < KEYS; i += 2) {
+                table.put(keys[i], i);
+            }
+            Future<Long> batches = other.submit(() -> readUntil(isDone, reader, keys));
+            long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(1_500);
+            long round = 0;
+            while (System.nanoTime() < end) {
+                round++;
+                for (int i = 0; i < KEYS; i++) {
+                    if (i % 2 == 0) {
+                        table.put(keys[i], round * KEYS + i);
+                    } else if (random.nextBoolean()) {
+                        table.put(keys[i] + round % 7, round * KEYS + i);
+                    } else {
+                        table.remove(keys[i] + round % 5);
+                    }
+                }
+            }
+            isDone.set(true);
+            assertThat(batches.get()).isPositive();
+            assertThat(table.stats().rebuilds()).isGreaterThan(3);
+        }
+    }
+
+    static List<BatchLookup> lookups() {
+        return BatchLookups.available();
+    }
+
+    private static long readUntil(AtomicBoolean isDone, LongTable.Reader reader, long[] keys) {
+        long[] last = new long[KEYS];
+        long[] found = new long[KEYS];
+        long batches = 0;
+        while (!isDone.get()) {
+            reader.getAll(MemorySegment.ofArray(keys), KEYS, MemorySegment.ofArray(found));
+            for (int i = 0; i < KEYS; i++) {
+                if (found[i] != LongTable.ABSENT) {
+                    assertThat(found[i] % KEYS).isEqualTo(i);
+                    assertThat(found[i]).isGreaterThanOrEqualTo(last[i]);
+                    last[i] = found[i];
+                } else {
+                    assertThat(i % 2).as("a key that is always there").isOne();
+                }
+            }
+            batches++;
+        }
+        return batches;
+    }
+}

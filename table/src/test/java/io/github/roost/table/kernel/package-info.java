@@ -1,0 +1,4 @@
+@NullMarked
+package io.github.roost.table.kernel;
+
+import org.jspecify.annotations.NullMarked;

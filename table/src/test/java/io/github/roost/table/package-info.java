@@ -1,0 +1,4 @@
+@NullMarked
+package io.github.roost.table;
+
+import org.jspecify.annotations.NullMarked;

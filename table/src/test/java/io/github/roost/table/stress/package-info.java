@@ -1,0 +1,4 @@
+@NullMarked
+package io.github.roost.table.stress;
+
+import org.jspecify.annotations.NullMarked;
