@@ -5,9 +5,11 @@ module io.github.roost.core {
     requires static transitive org.jspecify;
     requires static micrometer.core;
     requires jdk.jfr;
+    requires jdk.unsupported;
 
     exports io.github.roost.core;
     exports io.github.roost.core.dispatch;
+    exports io.github.roost.core.io;
     exports io.github.roost.core.mapping;
     exports io.github.roost.core.metrics;
     exports io.github.roost.core.monitor;

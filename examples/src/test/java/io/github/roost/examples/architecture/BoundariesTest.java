@@ -41,11 +41,12 @@ class BoundariesTest {
     private static final String HWLOC = "io.github.roost.topology.hwloc..";
     private static final String POOL = "io.github.roost.core.pool..";
     private static final String PLACEMENT = "io.github.roost.core.placement..";
+    private static final String RINGS = "io.github.roost.core.io.linux..";
     private static final String LOOKUP = "io.github.roost.table.kernel..";
     private static final String WALK = "io.github.roost.index.hnsw.walk..";
     private static final String KERNEL = "io.github.roost.index.ivf.kernel..";
-    private static final String[] INTERNALS = {HWLOC, POOL, PLACEMENT, LOOKUP, WALK, KERNEL};
-    private static final String[] NATIVE = {HWLOC, LOOKUP, WALK, KERNEL};
+    private static final String[] INTERNALS = {HWLOC, POOL, PLACEMENT, RINGS, LOOKUP, WALK, KERNEL};
+    private static final String[] NATIVE = {HWLOC, RINGS, LOOKUP, WALK, KERNEL};
 
     private static final DescribedPredicate<JavaClass> EXPORTED = resideInAnyPackage(LIBRARIES)
             .and(DescribedPredicate.not(resideInAnyPackage(INTERNALS)))
@@ -89,6 +90,9 @@ class BoundariesTest {
 
     @ArchTest
     static final ArchRule placementIsBehindCore = onlyUsedBy(PLACEMENT, CORE);
+
+    @ArchTest
+    static final ArchRule ringsAreBehindCore = onlyUsedBy(RINGS, CORE);
 
     @ArchTest
     static final ArchRule theLookupIsBehindTable = onlyUsedBy(LOOKUP, TABLE);

@@ -1,0 +1,202 @@
+package io.github.roost.core.io;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A file of 4-KiB blocks, read and written past the page cache where the file system can. Searches read by {@link BlockReads};
+ * {@link #read}, {@link #write} and {@link #sync} here block their caller and are for builders and recovery.
+ *
+ * <p>Thread-safe. A file that is closed is refused to whoever comes later, and stays open underneath until the last read that is
+ * under way has ended: the number of users and whether it is closed are one integer, changed by compare-and-set, and who brings it
+ * to "closed and unused" closes the file. So no read ever meets a descriptor that is another file's by now.
+ */
+public final class BlockFile implements AutoCloseable {
+    private static final int CLOSED = Integer.MIN_VALUE;
+
+    private final BlockIo io;
+    private final Path path;
+    private final BlockDevice.DeviceFile device;
+    private final AtomicInteger users = new AtomicInteger();
+    private volatile long blocks;
+    private volatile @Nullable IOException syncFailure;
+
+    BlockFile(BlockIo io, Path path, BlockDevice.DeviceFile device) throws IOException {
+        this.io = io;
+        this.path = path;
+        this.device = device;
+        this.blocks = device.size() / BlockIo.BLOCK_BYTES;
+    }
+
+    /** {@return its name} */
+    public Path path() {
+        return path;
+    }
+
+    /** {@return whole blocks that it holds} */
+    public long blocks() {
+        return blocks;
+    }
+
+    /** {@return whether reads and writes bypass the page cache} */
+    public boolean isDirect() {
+        return device.isDirect();
+    }
+
+    BlockDevice.DeviceFile device() {
+        return device;
+    }
+
+    void resubmitted() {
+        io.resubmitted();
+    }
+
+    void requireBlock(long block) {
+        if (block < 0 || block >= blocks) {
+            throw new IllegalArgumentException(
+                    "block of " + path + " must be between 0 and " + (blocks - 1) + ", got " + block);
+        }
+    }
+
+    /** Keeps the file open until {@link #release}. */
+    void acquire() {
+        int before;
+        do {
+            before = users.get();
+            if (before < 0) {
+                throw new IllegalStateException(path + " is closed");
+            }
+        } while (!users.compareAndSet(before, before + 1));
+    }
+
+    void release() {
+        if (users.decrementAndGet() == CLOSED) {
+            closeDevice();
+        }
+    }
+
+    /**
+     * Reads blocks; waits until they are there.
+     *
+     * @param block number of the first
+     * @param into of whole blocks, outside the heap, aligned to 4 KiB
+     * @throws IOException if the device fails or the file is too short
+     */
+    public void read(long block, MemorySegment into) throws IOException {
+        transfer("read", block, into, device::read);
+    }
+
+    /**
+     * Writes blocks; returns when the device has them, which is not when they would survive a loss of power.
+     *
+     * @param block number of the first; one behind the end makes the file longer
+     * @param from of whole blocks, outside the heap, aligned to 4 KiB
+     * @throws IOException if the device fails or is full: then what the blocks hold is not known
+     */
+    public void write(long block, MemorySegment from) throws IOException {
+        requireSynced();
+        transfer("write", block, from, device::write);
+        synchronized (this) {
+            blocks = Math.max(blocks, block + from.byteSize() / BlockIo.BLOCK_BYTES);
+        }
+    }
+
+    /** Moves bytes between the file and memory, fewer than asked for if it likes. */
+    @FunctionalInterface
+    private interface Transfer {
+        int transfer(long offset, MemorySegment memory) throws IOException;
+    }
+
+    private void transfer(String what, long block, MemorySegment memory, Transfer transfer) throws IOException {
+        requireBlocks(block, memory);
+        acquire();
+        try {
+            long begin = block * BlockIo.BLOCK_BYTES;
+            int fruitless = 0;
+            for (long done = 0; done < memory.byteSize(); ) {
+                int bytes = transfer.transfer(begin + done, done == 0 ? memory : memory.asSlice(done));
+                if (bytes <= 0) {
+                    throw new EOFException("the file ends before the end of the block");
+                }
+                // Only at a block is what is left sure to be aligned as the device wants it.
+                int whole = bytes - bytes % BlockIo.BLOCK_BYTES;
+                if (whole == 0 && ++fruitless == BlockRead.MOST_ATTEMPTS) {
+                    throw new IOException("the device did not do all of it, " + fruitless + " times");
+                }
+                done += whole;
+            }
+        } catch (IOException failure) {
+            throw BlockIoException.of(what, path, block, failure);
+        } finally {
+            release();
+        }
+    }
+
+    private static void requireBlocks(long block, MemorySegment memory) {
+        if (block < 0) {
+            throw new IllegalArgumentException("block must be at least 0, got " + block);
+        }
+        if (!memory.isNative()
+                || memory.byteSize() == 0
+                || memory.byteSize() % BlockIo.BLOCK_BYTES != 0
+                || memory.maxByteAlignment() < BlockIo.BLOCK_BYTES) {
+            throw new IllegalArgumentException(
+                    "memory must be of whole blocks, outside the heap and aligned to 4,096 bytes, got " + memory);
+        }
+    }
+
+    /**
+     * Has all that was written survive a loss of power; waits until it does.
+     *
+     * @throws IOException if the device fails. Linux forgets what it could not write, so a later sync that succeeds would say
+     *     nothing: the file then takes no more writes
+     */
+    public void sync() throws IOException {
+        requireSynced();
+        acquire();
+        try {
+            device.sync();
+        } catch (IOException failure) {
+            IOException named = new IOException("sync of " + path + " failed: " + failure.getMessage(), failure);
+            syncFailure = named;
+            throw named;
+        } finally {
+            release();
+        }
+    }
+
+    private void requireSynced() throws IOException {
+        IOException failure = syncFailure;
+        if (failure != null) {
+            throw new IOException(
+                    path + " takes no more writes, since some may be lost: " + failure.getMessage(), failure);
+        }
+    }
+
+    /** Refuses further reads and writes; those under way end as if nothing had happened. More than once does nothing. */
+    @Override
+    public void close() {
+        int before;
+        do {
+            before = users.get();
+            if (before < 0) {
+                return;
+            }
+        } while (!users.compareAndSet(before, before | CLOSED));
+        if (before == 0) {
+            closeDevice();
+        }
+    }
+
+    private void closeDevice() {
+        try {
+            device.close();
+        } catch (IOException failure) {
+            io.closeFailed(path, failure);
+        }
+    }
+}

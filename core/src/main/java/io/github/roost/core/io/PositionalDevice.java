@@ -1,0 +1,139 @@
+package io.github.roost.core.io;
+
+import io.github.roost.core.task.CompletionSource.Waker;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Positional reads by a small pool of threads: what there is where the kernel has no ring for us, and for threads that are no
+ * workers. Reads end in the threads that made them, so nobody needs to look for them.
+ */
+final class PositionalDevice implements BlockDevice {
+    private static final long IDLE_SECONDS = 10;
+
+    private final ThreadPoolExecutor threads;
+
+    /**
+     * Without threads until the first read.
+     *
+     * @param most reads at once
+     */
+    PositionalDevice(int most) {
+        AtomicInteger number = new AtomicInteger();
+        threads = new ThreadPoolExecutor(
+                most,
+                most,
+                IDLE_SECONDS,
+                TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(),
+                work -> Thread.ofPlatform()
+                        .daemon()
+                        .name("roost-read-" + number.getAndIncrement())
+                        .unstarted(work));
+        threads.allowCoreThreadTimeOut(true);
+    }
+
+    @Override
+    public String name() {
+        return "positional reads";
+    }
+
+    @Override
+    public DeviceFile open(Path file, boolean writable) throws IOException {
+        return ChannelFile.open(file, writable);
+    }
+
+    @Override
+    public Queue queue() {
+        return new ThreadQueue();
+    }
+
+    @Override
+    public void close() {
+        threads.shutdown();
+    }
+
+    private final class ThreadQueue implements Queue {
+        private final AtomicInteger inFlight = new AtomicInteger();
+        private final AtomicLong reads = new AtomicLong();
+
+        @Override
+        public void submit(BlockRead first) {
+            BlockRead read = first;
+            while (read != null) {
+                // The list ends here: a thread may end the read, and another put it into another list, at once.
+                BlockRead following = read.next;
+                read.next = null;
+                begin(read);
+                read = following;
+            }
+        }
+
+        private void begin(BlockRead read) {
+            inFlight.incrementAndGet();
+            try {
+                threads.execute(() -> run(read));
+            } catch (Throwable refused) {
+                over(read, refused);
+            }
+        }
+
+        private void run(BlockRead read) {
+            try {
+                // 0 stands for the end of the file, as in a ring.
+                read.result = Math.max(0, read.device().read(read.offset(), read.target()));
+            } catch (Throwable failure) {
+                over(read, failure);
+                return;
+            }
+            over(read, null);
+        }
+
+        private void over(BlockRead read, @Nullable Throwable failure) {
+            reads.incrementAndGet();
+            inFlight.decrementAndGet();
+            if (failure == null) {
+                read.ended();
+            } else {
+                read.failsWith(failure);
+            }
+        }
+
+        @Override
+        public int inFlight() {
+            return inFlight.get();
+        }
+
+        @Override
+        public Counts counts() {
+            long each = reads.get();
+            return new Counts(each, each);
+        }
+
+        @Override
+        public void wakes(Waker waker) {
+            // Who ends a read wakes whoever waits for it.
+        }
+
+        @Override
+        public int poll() {
+            return 0;
+        }
+
+        @Override
+        public boolean arm() {
+            return true;
+        }
+
+        @Override
+        public void close() {
+            // The threads are the device's.
+        }
+    }
+}

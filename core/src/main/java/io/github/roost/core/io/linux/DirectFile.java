@@ -1,0 +1,58 @@
+package io.github.roost.core.io.linux;
+
+import java.nio.file.Path;
+
+/** A file opened for reading past the page cache, for rings alone. To be closed once, when no ring reads it. */
+public final class DirectFile implements AutoCloseable {
+    private static final int READ_ONLY = 0;
+    private static final int CLOSED_ON_EXEC = 0x80000;
+
+    private final LinuxCalls calls;
+    private final int fd;
+    private final boolean direct;
+
+    private DirectFile(LinuxCalls calls, int fd, boolean direct) {
+        this.calls = calls;
+        this.fd = fd;
+        this.direct = direct;
+    }
+
+    /**
+     * Opens a file; through the page cache where the file system knows no other way.
+     *
+     * @param file that exists
+     * @return open
+     * @throws LinuxException if it cannot be opened
+     */
+    public static DirectFile open(Path file) throws LinuxException {
+        LinuxCalls calls = LinuxCalls.get();
+        String path = file.toAbsolutePath().toString();
+        try {
+            return new DirectFile(calls, calls.open(path, READ_ONLY | CLOSED_ON_EXEC | direct(), 0), true);
+        } catch (LinuxException refused) {
+            if (refused.errno() != Errno.EINVAL) {
+                throw refused;
+            }
+            return new DirectFile(calls, calls.open(path, READ_ONLY | CLOSED_ON_EXEC, 0), false);
+        }
+    }
+
+    /** {@code O_DIRECT}, of {@code asm/fcntl.h}. */
+    private static int direct() {
+        return "aarch64".equals(System.getProperty("os.arch")) ? 0x10000 : 0x4000;
+    }
+
+    int fd() {
+        return fd;
+    }
+
+    /** {@return whether reads bypass the page cache} */
+    public boolean isDirect() {
+        return direct;
+    }
+
+    @Override
+    public void close() {
+        calls.close(fd);
+    }
+}

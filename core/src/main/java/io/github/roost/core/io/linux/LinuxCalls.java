@@ -1,0 +1,211 @@
+package io.github.roost.core.io.linux;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The C library's functions that this package calls. None is linked as {@code critical}: a call that enters an I/O ring takes
+ * tens of microseconds on a virtual disk, for which a critical one would hold up every safepoint. Thread-safe; each call takes
+ * memory for its {@code errno} that no other thread uses meanwhile.
+ */
+final class LinuxCalls {
+    private static final Linker.Option ERRNO = Linker.Option.captureCallState("errno");
+    private static final StructLayout STATE = Linker.Option.captureStateLayout();
+    private static final VarHandle ERRNO_VALUE = STATE.varHandle(PathElement.groupElement("errno"));
+
+    private static @Nullable LinuxCalls calls;
+
+    /** {@code long syscall(long number, ...)} with six arguments. */
+    private final MethodHandle systemCall;
+
+    private final MethodHandle mmap;
+    private final MethodHandle munmap;
+    private final MethodHandle open;
+    private final MethodHandle close;
+    private final MethodHandle eventFd;
+    private final MethodHandle read;
+    private final MethodHandle write;
+
+    private LinuxCalls() throws LinuxException {
+        String system = System.getProperty("os.name", "");
+        if (!system.toLowerCase(Locale.ROOT).startsWith("linux")) {
+            throw new LinuxException("io_uring is Linux's, and this is " + system);
+        }
+        systemCall = link(
+                "syscall",
+                FunctionDescriptor.of(
+                        JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG),
+                ERRNO,
+                Linker.Option.firstVariadicArg(1));
+        mmap = link(
+                "mmap",
+                FunctionDescriptor.of(ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG),
+                ERRNO);
+        munmap = link("munmap", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG));
+        open = link(
+                "open",
+                FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT),
+                ERRNO,
+                Linker.Option.firstVariadicArg(2));
+        close = link("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+        eventFd = link("eventfd", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT), ERRNO);
+        FunctionDescriptor transfer = FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
+        read = link("read", transfer, ERRNO);
+        write = link("write", transfer, ERRNO);
+    }
+
+    @SuppressWarnings("restricted")
+    private static MethodHandle link(String name, FunctionDescriptor descriptor, Linker.Option... options)
+            throws LinuxException {
+        Linker linker = Linker.nativeLinker();
+        MemorySegment function = linker.defaultLookup().find(name).orElse(null);
+        if (function == null) {
+            throw new LinuxException("the C library has no function " + name);
+        }
+        try {
+            return linker.downcallHandle(function, descriptor, options);
+        } catch (IllegalCallerException denied) {
+            LinuxException refused = new LinuxException("native access is denied to Roost's core module");
+            refused.initCause(denied);
+            throw refused;
+        }
+    }
+
+    /** Those of this process, linked at the first call. */
+    static synchronized LinuxCalls get() throws LinuxException {
+        if (calls == null) {
+            calls = new LinuxCalls();
+        }
+        return calls;
+    }
+
+    /** Memory for the {@code errno} of calls. */
+    static MemorySegment errnoIn(Arena arena) {
+        return arena.allocate(STATE);
+    }
+
+    private static int errno(MemorySegment state) {
+        return (int) ERRNO_VALUE.get(state, 0L);
+    }
+
+    /**
+     * What a system call of up to four arguments returns, or its negative {@code errno}. Arguments that are addresses are of
+     * memory that the caller keeps until this returns.
+     */
+    long systemCall(MemorySegment state, long number, long a, long b, long c, long d) {
+        try {
+            long result = (long) systemCall.invokeExact(state, number, a, b, c, d, 0L, 0L);
+            return result < 0 ? -errno(state) : result;
+        } catch (Throwable thrown) {
+            throw unexpected(thrown);
+        }
+    }
+
+    /** Memory that the kernel shares, unmapped when the arena is closed. */
+    @SuppressWarnings("restricted")
+    MemorySegment map(MemorySegment state, Arena arena, long bytes, int fd, long offset) throws LinuxException {
+        MemorySegment mapped;
+        try {
+            int readWrite = 1 | 2;
+            int sharedPopulate = 0x01 | 0x8000;
+            mapped = (MemorySegment)
+                    mmap.invokeExact(state, MemorySegment.NULL, bytes, readWrite, sharedPopulate, fd, offset);
+        } catch (Throwable thrown) {
+            throw unexpected(thrown);
+        }
+        if (mapped.address() == -1) {
+            throw LinuxException.refused("mmap of an I/O ring", errno(state));
+        }
+        return mapped.reinterpret(bytes, arena, this::unmap);
+    }
+
+    private void unmap(MemorySegment mapped) {
+        try {
+            int ignored = (int) munmap.invokeExact(mapped, mapped.byteSize());
+        } catch (Throwable thrown) {
+            throw unexpected(thrown);
+        }
+    }
+
+    int open(String path, int flags, int mode) throws LinuxException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = errnoIn(arena);
+            int fd = (int) open.invokeExact(state, arena.allocateFrom(path), flags, mode);
+            if (fd < 0) {
+                throw LinuxException.refused("open of " + path, errno(state));
+            }
+            return fd;
+        } catch (LinuxException refused) {
+            throw refused;
+        } catch (Throwable thrown) {
+            throw unexpected(thrown);
+        }
+    }
+
+    void close(int fd) {
+        try {
+            int ignored = (int) close.invokeExact(fd);
+        } catch (Throwable thrown) {
+            throw unexpected(thrown);
+        }
+    }
+
+    int eventFd() throws LinuxException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = errnoIn(arena);
+            int closedOnExec = 0x80000;
+            int fd = (int) eventFd.invokeExact(state, 0, closedOnExec);
+            if (fd < 0) {
+                throw LinuxException.refused("eventfd", errno(state));
+            }
+            return fd;
+        } catch (LinuxException refused) {
+            throw refused;
+        } catch (Throwable thrown) {
+            throw unexpected(thrown);
+        }
+    }
+
+    /** Bytes read or the negative {@code errno}. */
+    long read(MemorySegment state, int fd, MemorySegment into) {
+        try {
+            long bytes = (long) read.invokeExact(state, fd, into, into.byteSize());
+            return bytes < 0 ? -errno(state) : bytes;
+        } catch (Throwable thrown) {
+            throw unexpected(thrown);
+        }
+    }
+
+    /** Bytes written or the negative {@code errno}. */
+    long write(MemorySegment state, int fd, MemorySegment from) {
+        try {
+            long bytes = (long) write.invokeExact(state, fd, from, from.byteSize());
+            return bytes < 0 ? -errno(state) : bytes;
+        } catch (Throwable thrown) {
+            throw unexpected(thrown);
+        }
+    }
+
+    /** What a downcall threw: it declares {@code Throwable}, and can only throw what is unchecked. */
+    private static RuntimeException unexpected(Throwable thrown) {
+        if (thrown instanceof Error error) {
+            throw error;
+        }
+        if (thrown instanceof RuntimeException unchecked) {
+            return unchecked;
+        }
+        return new IllegalStateException("a native call failed", thrown);
+    }
+}
