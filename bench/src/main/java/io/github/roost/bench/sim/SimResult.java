@@ -53,8 +53,9 @@ public record SimResult(
      * @param imbalance largest load of a domain over the mean
      * @param l3MissRatio lines not found in L3, as a share of those looked for there
      * @param remaps mappings published so far
+     * @param meanMicros mean latency of its searches
      */
-    public record Window(double perSecond, double imbalance, double l3MissRatio, long remaps) {}
+    public record Window(double perSecond, double imbalance, double l3MissRatio, long remaps, double meanMicros) {}
 
     /** Searches per second. */
     public double perSecond() {

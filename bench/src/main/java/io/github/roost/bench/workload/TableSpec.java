@@ -104,7 +104,7 @@ public record TableSpec(String name, int rowCount, int dimension, int k, long se
     }
 
     /** Rows of a mixture of Gaussians in the unit cube; targets lie near rows. */
-    private static Vectors mixture(int rowCount, int dimension, int targetCount, long seed) {
+    public static Vectors mixture(int rowCount, int dimension, int targetCount, long seed) {
         SplittableRandom random = new SplittableRandom(seed);
         float[][] centres = new float[1 + rowCount / ROWS_PER_CENTRE][dimension];
         for (float[] centre : centres) {

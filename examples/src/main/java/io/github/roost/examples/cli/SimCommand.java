@@ -6,13 +6,9 @@ import io.github.roost.bench.sim.Policy;
 import io.github.roost.bench.sim.SimReport;
 import io.github.roost.bench.sim.SimResult;
 import io.github.roost.bench.sim.Study;
-import io.github.roost.bench.sim.TraceFile;
-import io.github.roost.bench.sim.TraceRecorder;
 import io.github.roost.bench.sim.Traces;
 import io.github.roost.bench.sim.WindowLength;
-import io.github.roost.bench.workload.TableSpec;
 import io.github.roost.bench.workload.WorkloadSpec;
-import io.github.roost.bench.workload.WorkloadTables;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
@@ -54,7 +50,7 @@ final class SimCommand implements Callable<Integer> {
     @Option(
             names = "--workload",
             paramLabel = "NAME|FILE.json",
-            description = "hnsw, ivf, packages-hnsw, packages-ivf, or a JSON file; default hnsw.")
+            description = "hnsw, ivf, paper-hnsw, paper-ivf, packages-hnsw, packages-ivf, or a JSON file; default hnsw.")
     private String workload = "hnsw";
 
     @Option(
@@ -167,7 +163,7 @@ final class SimCommand implements Callable<Integer> {
         var _ = asRun(spec);
         List<Integer> counts = ccds == null ? List.of() : range(ccds);
         try (OutputFile file = json == null ? null : OutputFile.prepare("--json", json)) {
-            Study study = new Study(traces(spec), parameters.tasks(), searches, windowLength(), sample);
+            Study study = new Study(traces(spec), parameters.tasks(), searches, windowLength(), 0, sample);
             List<SimResult> results = Study.runAll(simulations(study, parameters, chosen, counts), this::progress);
             List<SimReport.Variant> variants = sensitivity ? variants(study, parameters, chosen) : List.of();
             SimReport report = new SimReport(spec, results, variants);
@@ -207,20 +203,8 @@ final class SimCommand implements Callable<Integer> {
     }
 
     private Traces traces(WorkloadSpec spec) throws IOException, InterruptedException {
-        Path file = traceFile != null
-                ? traceFile
-                : RoostHome.folder("examples/target")
-                        .resolve("traces2-%s-%08x.bin"
-                                .formatted(spec.name(), spec.json().hashCode()));
-        if (Files.isRegularFile(file)) {
-            return new Traces(asRun(spec), TraceFile.read(file, spec).tables());
-        }
-        List<TableSpec> specs = WorkloadTables.specs(spec, RoostHome.packages());
-        Traces traces = new TraceRecorder(
-                        spec, specs, done -> say("recorded table %d of %d".formatted(done, specs.size())))
-                .record();
-        TraceFile.write(file, traces);
-        return new Traces(asRun(spec), traces.tables());
+        Path file = traceFile != null ? traceFile : KeptTraces.file(spec);
+        return KeptTraces.of(spec, file, this::say).with(this::asRun);
     }
 
     private List<Callable<SimResult>> simulations(
