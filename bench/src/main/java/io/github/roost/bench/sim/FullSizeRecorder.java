@@ -37,6 +37,8 @@ public final class FullSizeRecorder {
     private static final int EF_CONSTRUCTION = 100;
 
     private static final int RECALL_SAMPLE = 40;
+    /** Several times what searches want, so that neighbours are a part of what lies together. */
+    private static final int ROWS_PER_CENTRE = 2_000;
 
     private final WorkloadSpec spec;
     private final FullSize size;
@@ -123,7 +125,8 @@ public final class FullSizeRecorder {
         }
         int rows = Math.min(size.recordedRows(), size.leastRows());
         TableSpec.Vectors vectors =
-                TableSpec.mixture(rows, dimension, tables.size() * spec.targets(), spec.seed() + dimension);
+                TableSpec.embeddings(
+                rows, dimension, tables.size() * spec.targets(), ROWS_PER_CENTRE, spec.seed() + dimension);
         try (Orchestrator builder = builder();
                 HnswTable graph = HnswTable.builder()
                         .m(LINKS)
@@ -175,7 +178,8 @@ public final class FullSizeRecorder {
         int rows = Math.min(size.recordedRows(), table.rows);
         int copies = Math.max(1, Math.round((float) table.rows / rows));
         int lists = Math.max(1, size.lists(table.rows) / copies);
-        TableSpec.Vectors vectors = TableSpec.mixture(rows, table.dimension, spec.targets(), table.seed);
+        TableSpec.Vectors vectors =
+                TableSpec.embeddings(rows, table.dimension, spec.targets(), ROWS_PER_CENTRE, table.seed);
         try (Orchestrator builder = builder();
                 IvfTable built =
                         IvfTable.builder().nlist(lists).nprobe(1).seed(table.seed).build(builder, vectors.rows())) {

@@ -90,6 +90,18 @@ final class SimCommand implements Callable<Integer> {
     @Option(names = "--drift", paramLabel = "N", description = "Searches from one drift to the next; default none.")
     private int drift;
 
+    @Option(
+            names = "--table-skew",
+            paramLabel = "N",
+            description = "Traffic of the hottest table over that of the coldest; default the workload's.")
+    private double tableSkew;
+
+    @Option(
+            names = "--query-skew",
+            paramLabel = "E",
+            description = "Exponent of Zipf's law by which targets and regions of a table are asked; default the workload's.")
+    private double querySkew = -1;
+
     @Option(names = "--budget-mib", paramLabel = "N", description = "Size of all tables; default the workload's.")
     private int budgetMib;
 
@@ -199,6 +211,8 @@ final class SimCommand implements Callable<Integer> {
     private WorkloadSpec asRun(WorkloadSpec spec) {
         WorkloadSpec loaded =
                 spec.withLoad(inFlight == 0 ? spec.inFlight() : inFlight, rate == 0 ? spec.perSecond() : rate);
+        loaded = tableSkew == 0 ? loaded : loaded.withTableSkew(tableSkew, loaded.popularity());
+        loaded = querySkew < 0 ? loaded : loaded.withQuerySkew(querySkew);
         return drift == 0 ? loaded : loaded.withDrift(drift, Math.max(1, loaded.driftSwaps()));
     }
 
