@@ -57,6 +57,28 @@ public record SimResult(
      */
     public record Window(double perSecond, double imbalance, double l3MissRatio, long remaps, double meanMicros) {}
 
+    /** The same without what is known of each table and window. */
+    public SimResult withoutDetails() {
+        return new SimResult(
+                policy,
+                domains,
+                cores,
+                searches,
+                seconds,
+                utilisation,
+                l3MissRatio,
+                l2HitRatio,
+                stallShare,
+                dramGBs,
+                intraSteals,
+                crossSteals,
+                remaps,
+                movedMib,
+                latencies,
+                List.of(),
+                List.of());
+    }
+
     /** Searches per second. */
     public double perSecond() {
         return searches / seconds;

@@ -26,6 +26,8 @@ public final class Simulation {
     private static final int LOOK = 1 << 20;
 
     private static final double WARM_UP = .2;
+    /** Where the mapper has settled before, and what is measured is short, caches take most of the warm-up. */
+    private static final double WARM_UP_OF_CACHES = .5;
     /** Two long windows. */
     private static final int WINDOWS_TO_SETTLE = 2 * VirtualMapper.SHORT_PER_LONG;
 
@@ -81,7 +83,7 @@ public final class Simulation {
         final SearchCosts costs = new SearchCosts(tasks);
         final Cores cores;
         private final long warmUp = Math.max(
-                Math.round(searches * WARM_UP), known > 0 ? 0 : WINDOWS_TO_SETTLE * windowLength.searches());
+                Math.round(searches * (known > 0 ? WARM_UP_OF_CACHES : WARM_UP)), known > 0 ? 0 : WINDOWS_TO_SETTLE * windowLength.searches());
         private final int[] firstKey = new int[tables.length];
         private final int[] keysOfCopy = new int[tables.length];
         /** Nodes of each table's targets that are simulated; filled in as they are asked for. */
@@ -261,7 +263,7 @@ public final class Simulation {
 
         /** What the mapper has seen before: the traffic of so many searches, in as many windows as it needs to settle. */
         private void settle() {
-            Requests before = new Requests(traces);
+            Requests before = new Requests(traces.with(spec -> spec.withDrift(0, 0)));
             for (int window = 1; window <= WINDOWS_TO_SETTLE; window++) {
                 for (long i = 0; i < known / WINDOWS_TO_SETTLE; i++) {
                     before.next();

@@ -68,6 +68,16 @@ public record Traces(List<Part> parts) {
                 .toList());
     }
 
+    /** The same where tables have so many times as many copies, at least one. */
+    public Traces withCopies(double factor) {
+        return new Traces(parts.stream()
+                .map(part -> new Part(
+                        part.spec,
+                        part.tables.stream().map(table -> table.withCopies(factor)).toList(),
+                        part.weight))
+                .toList());
+    }
+
     /**
      * One table: so many copies side by side of one that was recorded. Arrays are not copied.
      *
@@ -92,6 +102,11 @@ public record Traces(List<Part> parts) {
         /** Whether it is an IVF table. */
         boolean hasLists() {
             return listRows.length > 0;
+        }
+
+        private Table withCopies(double factor) {
+            int count = (int) Math.max(1, Math.round(copies * factor));
+            return new Table(name, rowBytes, rowCount, count, k, width, listRows, visits);
         }
 
         /** Mapping ids: one, or one a list. */

@@ -1,5 +1,6 @@
 package io.github.roost.examples.cli;
 
+import io.github.roost.bench.orchestration.Regime;
 import io.github.roost.bench.sim.Calibration;
 import io.github.roost.bench.sim.Parameters;
 import io.github.roost.bench.sim.Policy;
@@ -144,6 +145,40 @@ final class SimCommand implements Callable<Integer> {
                     "Measure this machine and what searches cost on it, and print parameters with a machine here.")
     private boolean calibrate;
 
+    @Option(
+            names = "--matrix",
+            description = {
+                "All machines, indexes, regimes and loads, stationary and drifting: V0, V1, V2, V2 gated and Roost as one",
+                "table with the worst ratio of Roost on top. --searches, --sample, --regime, --parameters and --json apply."
+            })
+    private boolean matrix;
+
+    @Option(
+            names = "--figures",
+            description = {
+                "The paper's figures 5, 6 and 14 to 20 on Genoa and Rome beside its values, and for each that differs the",
+                "assumption that makes it differ, as one page. --searches, --sample, --regime, --parameters and --out apply."
+            })
+    private boolean figures;
+
+    @Option(
+            names = "--out",
+            paramLabel = "FILE.html",
+            description = "With --figures: the page; default beside the build.")
+    private @Nullable Path page;
+
+    @Option(names = "--quick", description = "With --matrix or --figures: a small part, with small tables, in seconds.")
+    private boolean quick;
+
+    @Option(
+            names = "--regime",
+            paramLabel = "R,R",
+            description = "With --matrix or --figures: small, paper; default both.")
+    private String regimes = String.join(",", Regime.NAMES);
+
+    @Option(names = "--rows", paramLabel = "N", description = "With --matrix: rows of the table, the worst; default 60.")
+    private int rows = 60;
+
     @Option(names = "--json", paramLabel = "FILE", description = "Also write the results as JSON.")
     private @Nullable Path json;
 
@@ -164,6 +199,15 @@ final class SimCommand implements Callable<Integer> {
         Parameters parameters = parameterFile == null ? Parameters.builtIn() : Parameters.read(parameterFile);
         if (calibrate) {
             streams.out().println(new Calibration(parameters, this::say).run().json());
+            return 0;
+        }
+        if (matrix) {
+            BenchCommand.require("--rows", rows, 1, 1_000_000);
+            studies(parameters).matrix(searches, sample, rows, json);
+            return 0;
+        }
+        if (figures) {
+            studies(parameters).figures(searches, sample, page == null ? defaultPage() : page);
             return 0;
         }
         List<Policy> chosen = Policy.parse(policies);
@@ -189,6 +233,20 @@ final class SimCommand implements Callable<Integer> {
             }
         }
         return 0;
+    }
+
+    private static Path defaultPage() {
+        return RoostHome.folder("examples/target").resolve("sim-figures.html");
+    }
+
+    private SimStudies studies(Parameters parameters) {
+        List<String> names = List.of(regimes.split(",", -1));
+        for (String name : names) {
+            if (!Regime.NAMES.contains(name)) {
+                throw new CommandFailure("--regime must be one of " + Regime.NAMES + ", got " + name);
+            }
+        }
+        return new SimStudies(parameters, names, quick, streams.out()::println, this::say);
     }
 
     private WindowLength windowLength() {
