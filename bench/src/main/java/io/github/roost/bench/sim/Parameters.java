@@ -72,7 +72,8 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
                     computeScale);
         }
 
-        Machine with(double l2, double l3, double l3Latency, double dram, double link, double memory, double compute) {
+        /** The same with sizes, latencies, bandwidths and the time to compute so many times as large. */
+        public Machine scaled(double l2, double l3, double l3Latency, double dram, double link, double memory, double compute) {
             return new Machine(
                     description,
                     packages,
@@ -101,7 +102,13 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
      */
     public record Tasks(
             double taskNanos, double wakeNanos, double forkJoinNanos, Visits hnsw, Visits hnswExact, Scans ivf) {
-        Tasks times(double task, double wake, double forkJoin, double inFlight) {
+        /** The same where to merge what lists had costs so many times as much. */
+        public Tasks withMerging(double factor) {
+            return new Tasks(taskNanos, wakeNanos, forkJoinNanos, hnsw, hnswExact, ivf.withMerging(factor));
+        }
+
+        /** The same with costs, and with cache lines fetched at the same time, so many times as large. */
+        public Tasks scaled(double task, double wake, double forkJoin, double inFlight) {
             return new Tasks(
                     taskNanos * task,
                     wakeNanos * wake,
@@ -153,6 +160,11 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
             double replacedNanos,
             LinesInFlight linesInFlight,
             List<Group> groups) {
+        private Scans withMerging(double factor) {
+            return new Scans(
+                    searchNanos, resultNanos * factor, pairNanos, heldNanos, replacedNanos, linesInFlight, groups);
+        }
+
         Scans with(LinesInFlight other) {
             return new Scans(searchNanos, resultNanos, pairNanos, heldNanos, replacedNanos, other, groups);
         }
@@ -243,17 +255,17 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
     /** All that is assumed, to be halved and doubled one at a time. */
     public static List<Knob> knobs() {
         return List.of(
-                machineKnob("private L2 size", f -> m -> m.with(f, 1, 1, 1, 1, 1, 1)),
-                machineKnob("L3 size", f -> m -> m.with(1, f, 1, 1, 1, 1, 1)),
-                machineKnob("L3 latency", f -> m -> m.with(1, 1, f, 1, 1, 1, 1)),
-                machineKnob("DRAM latency", f -> m -> m.with(1, 1, 1, f, 1, 1, 1)),
-                machineKnob("bandwidth of a link", f -> m -> m.with(1, 1, 1, 1, f, 1, 1)),
-                machineKnob("bandwidth of memory", f -> m -> m.with(1, 1, 1, 1, 1, f, 1)),
-                machineKnob("computing", f -> m -> m.with(1, 1, 1, 1, 1, 1, f)),
-                taskKnob("lines in flight", f -> t -> t.times(1, 1, 1, f)),
-                taskKnob("cost of a task", f -> t -> t.times(f, 1, 1, 1)),
-                taskKnob("wake-up", f -> t -> t.times(1, f, 1, 1)),
-                taskKnob("fork and join", f -> t -> t.times(1, 1, f, 1)));
+                machineKnob("private L2 size", f -> m -> m.scaled(f, 1, 1, 1, 1, 1, 1)),
+                machineKnob("L3 size", f -> m -> m.scaled(1, f, 1, 1, 1, 1, 1)),
+                machineKnob("L3 latency", f -> m -> m.scaled(1, 1, f, 1, 1, 1, 1)),
+                machineKnob("DRAM latency", f -> m -> m.scaled(1, 1, 1, f, 1, 1, 1)),
+                machineKnob("bandwidth of a link", f -> m -> m.scaled(1, 1, 1, 1, f, 1, 1)),
+                machineKnob("bandwidth of memory", f -> m -> m.scaled(1, 1, 1, 1, 1, f, 1)),
+                machineKnob("computing", f -> m -> m.scaled(1, 1, 1, 1, 1, 1, f)),
+                taskKnob("lines in flight", f -> t -> t.scaled(1, 1, 1, f)),
+                taskKnob("cost of a task", f -> t -> t.scaled(f, 1, 1, 1)),
+                taskKnob("wake-up", f -> t -> t.scaled(1, f, 1, 1)),
+                taskKnob("fork and join", f -> t -> t.scaled(1, 1, f, 1)));
     }
 
     private interface ByFactor<T> {

@@ -1,15 +1,12 @@
 package io.github.roost.bench.sim;
 
-import io.github.roost.bench.workload.WorkloadTables;
 import java.util.List;
 
 /** What the tasks of searches compute, besides waiting for memory. Stateless. */
 final class SearchCosts {
-    private final Traces traces;
     private final Parameters.Tasks tasks;
 
-    SearchCosts(Traces traces, Parameters.Tasks tasks) {
-        this.traces = traces;
+    SearchCosts(Parameters.Tasks tasks) {
         this.tasks = tasks;
     }
 
@@ -17,8 +14,7 @@ final class SearchCosts {
     void ofVisits(VirtualTask task, Traces.Table table, int[] visited) {
         boolean whole = Traces.Table.isWhole(visited);
         Parameters.Visits cost = whole ? tasks.hnswExact() : tasks.hnsw();
-        int width = WorkloadTables.ef(traces.spec(), table.k());
-        NearestSoFar found = new NearestSoFar(width);
+        NearestSoFar found = new NearestSoFar(table.width());
         double replaced = found.look(visited.length, 0);
         task.itemNanos = cost.itemNanos() + lines(table) * cost.lineNanos();
         task.firstNanos = cost.searchNanos() + found.held() * cost.resultNanos() + replaced * cost.replacedNanos();
@@ -62,6 +58,6 @@ final class SearchCosts {
         Parameters.Scans cost = tasks.ivf();
         return cost.searchNanos()
                 + held * cost.resultNanos()
-                + table.listRows().length * cost.rowNanos(lines(table), 1);
+                + table.slots() * cost.rowNanos(lines(table), 1);
     }
 }

@@ -53,8 +53,31 @@ public record SimResult(
      * @param imbalance largest load of a domain over the mean
      * @param l3MissRatio lines not found in L3, as a share of those looked for there
      * @param remaps mappings published so far
+     * @param meanMicros mean latency of its searches
      */
-    public record Window(double perSecond, double imbalance, double l3MissRatio, long remaps) {}
+    public record Window(double perSecond, double imbalance, double l3MissRatio, long remaps, double meanMicros) {}
+
+    /** The same without what is known of each table and window. */
+    public SimResult withoutDetails() {
+        return new SimResult(
+                policy,
+                domains,
+                cores,
+                searches,
+                seconds,
+                utilisation,
+                l3MissRatio,
+                l2HitRatio,
+                stallShare,
+                dramGBs,
+                intraSteals,
+                crossSteals,
+                remaps,
+                movedMib,
+                latencies,
+                List.of(),
+                List.of());
+    }
 
     /** Searches per second. */
     public double perSecond() {

@@ -1,14 +1,13 @@
 package io.github.roost.bench.sim;
 
 import io.github.roost.bench.Latencies;
-import io.github.roost.bench.workload.QueryStream;
 import io.github.roost.bench.workload.WorkloadSpec;
-import io.github.roost.bench.workload.WorkloadSpec.Index;
 import io.github.roost.core.dispatch.CrossDomainGate;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
@@ -27,10 +26,12 @@ public final class Simulation {
     private static final int LOOK = 1 << 20;
 
     private static final double WARM_UP = .2;
+    /** Where the mapper has settled before, and what is measured is short, caches take most of the warm-up. */
+    private static final double WARM_UP_OF_CACHES = .5;
     /** Two long windows. */
     private static final int WINDOWS_TO_SETTLE = 2 * VirtualMapper.SHORT_PER_LONG;
 
-    private static final int SIGNIFICANT_DIGITS = 2;
+    private static final int SIGNIFICANT_DIGITS = 3;
 
     private final Traces traces;
     private final SimulatedMachine machine;
@@ -38,13 +39,15 @@ public final class Simulation {
     private final Policy policy;
     private final long searches;
     private final WindowLength windowLength;
+    private final long known;
     private final Sampling sampling;
 
     /**
      * @param machine the machine and its speeds
-     * @param searches how many to measure, after a warm-up of a fifth as many, or of as many windows of searches as the
-     *     mapper needs to settle, whichever is more
+     * @param searches how many to measure, after a warm-up of a fifth as many, or, where the mapper knows nothing before, of
+     *     as many windows of searches as it needs to settle, whichever is more
      * @param windowLength when the mapper's windows end
+     * @param known searches whose traffic the mapper has seen, window by window, before the first one runs; 0 for none
      * @param sampling how much of what is read is simulated
      */
     Simulation(
@@ -54,8 +57,10 @@ public final class Simulation {
             Policy policy,
             long searches,
             WindowLength windowLength,
+            long known,
             Sampling sampling) {
         this.sampling = sampling;
+        this.known = known;
         this.traces = traces;
         this.machine = machine;
         this.tasks = tasks;
@@ -66,24 +71,26 @@ public final class Simulation {
 
     /** Runs it. */
     SimResult run() {
-        boolean ivf = traces.spec().index() == Index.IVF;
-        return ivf && policy.forkJoin() ? new ForkJoinRun().run() : new PoolRun(ivf && policy.mailboxes()).run();
+        boolean onlyLists = traces.tables().stream().allMatch(Traces.Table::hasLists);
+        return onlyLists && policy.forkJoin() ? new ForkJoinRun().run() : new PoolRun().run();
     }
 
     /** What both ways of running share: the stream of queries, keys of the tables' items, and counts. */
     private abstract class Run {
         final WorkloadSpec spec = traces.spec();
-        final QueryStream stream = new QueryStream(spec, traces.tables().size());
-        final SearchCosts costs = new SearchCosts(traces, tasks);
+        final Traces.Table[] tables = traces.tables().toArray(Traces.Table[]::new);
+        final Requests stream = new Requests(traces);
+        final SearchCosts costs = new SearchCosts(tasks);
         final Cores cores;
-        private final long warmUp =
-                Math.max(Math.round(searches * WARM_UP), WINDOWS_TO_SETTLE * windowLength.searches());
-        private final int[] firstKey = new int[traces.tables().size()];
+        private final long warmUp = Math.max(
+                Math.round(searches * (known > 0 ? WARM_UP_OF_CACHES : WARM_UP)), known > 0 ? 0 : WINDOWS_TO_SETTLE * windowLength.searches());
+        private final int[] firstKey = new int[tables.length];
+        private final int[] keysOfCopy = new int[tables.length];
         /** Nodes of each table's targets that are simulated; filled in as they are asked for. */
-        private final int[][][] sampled = new int[traces.tables().size()][spec.targets()][];
+        private final int[][][] sampled = new int[tables.length][][];
 
-        private final int[][] firstKeyOfList = new int[traces.tables().size()][];
-        final int[] firstSlot = new int[traces.tables().size()];
+        private final int[][] firstKeyOfList = new int[tables.length][];
+        final int[] firstSlot = new int[tables.length];
         final int slots;
         private final Histogram all = new Histogram(SIGNIFICANT_DIGITS);
         private final List<Histogram> ofTable = new ArrayList<>();
@@ -92,14 +99,16 @@ public final class Simulation {
         private double measuredFrom;
         private long windowBegan;
         private double windowBeganAt;
+        private double windowLatency;
         private Memory.Lines windowLines = Memory.Lines.NONE;
 
         Run() {
             this.cores = new Cores(machine.memory(sampling), machine.machine());
             int keys = 0;
             int slot = 0;
-            for (int table = 0; table < firstKey.length; table++) {
-                Traces.Table traced = traces.tables().get(table);
+            for (int table = 0; table < tables.length; table++) {
+                Traces.Table traced = tables[table];
+                sampled[table] = new int[traced.visits().length][];
                 firstKey[table] = keys;
                 firstKeyOfList[table] = new int[traced.listRows().length];
                 int key = keys;
@@ -107,7 +116,8 @@ public final class Simulation {
                     firstKeyOfList[table][list] = key;
                     key += traced.blocks(list);
                 }
-                keys += traced.items();
+                keysOfCopy[table] = traced.itemsOfCopy();
+                keys = Math.addExact(keys, traced.items());
                 firstSlot[table] = slot;
                 slot += traced.slots();
                 ofTable.add(new Histogram(SIGNIFICANT_DIGITS));
@@ -115,29 +125,37 @@ public final class Simulation {
             this.slots = slot;
         }
 
-        VirtualTask walk(int table, int target, VirtualQuery query) {
-            Traces.Table traced = traces.tables().get(table);
+        VirtualTask walk(int table, int target, int copy, VirtualQuery query) {
+            Traces.Table traced = tables[table];
             int[] visits = traced.visits()[target];
             int[] nodes = sampled[table][target];
             if (nodes == null) {
                 nodes = sampling.of(visits);
                 sampled[table][target] = nodes;
             }
-            VirtualTask walk =
-                    VirtualTask.walk(firstSlot[table], firstKey[table], nodes, visits.length, traced.rowBytes(), query);
+            int copyKey = firstKey[table] + copy * keysOfCopy[table];
+            VirtualTask walk = VirtualTask.walk(
+                    firstSlot[table], firstKey[table], copyKey, nodes, visits.length, traced.rowBytes(), query);
             costs.ofVisits(walk, traced, visits);
             return walk;
         }
 
-        VirtualTask scan(int table, int list, List<VirtualQuery> queries) {
-            Traces.Table traced = traces.tables().get(table);
+        /** The mapping id of a list. */
+        int slot(int table, int list, int copy) {
+            return firstSlot[table] + copy * tables[table].listRows().length + list;
+        }
+
+        VirtualTask scan(int table, int list, int copy, List<VirtualQuery> queries) {
+            Traces.Table traced = tables[table];
             long bytes = (long) traced.listRows()[list] * traced.rowBytes();
-            return VirtualTask.scan(firstSlot[table] + list, firstKeyOfList[table][list], bytes, sampling, queries);
+            int firstKeyOfCopy = firstKeyOfList[table][list] + copy * keysOfCopy[table];
+            return VirtualTask.scan(slot(table, list, copy), firstKeyOfCopy, bytes, sampling, queries);
         }
 
         /** Counts a completed search; whether it was the last. */
         final boolean completed(int table, double begun, double now) {
             completed++;
+            windowLatency += now - begun;
             if (completed == warmUp) {
                 measuredFrom = now;
                 cores.resetCounts();
@@ -162,8 +180,10 @@ public final class Simulation {
                         (completed - windowBegan) * 1e9 / Math.max(1, now - windowBeganAt),
                         imbalance,
                         memory.l3MissRatioSince(windowLines),
-                        remaps()));
+                        remaps(),
+                        windowLatency / (completed - windowBegan) / 1_000));
             }
+            windowLatency = 0;
             windowLines = memory.lines();
             windowBegan = completed;
             windowBeganAt = now;
@@ -182,7 +202,7 @@ public final class Simulation {
             List<SimResult.Table> tableResults = new ArrayList<>();
             for (int table = 0; table < ofTable.size(); table++) {
                 tableResults.add(
-                        new SimResult.Table(traces.tables().get(table).name(), Latencies.ofNanos(ofTable.get(table))));
+                        new SimResult.Table(tables[table].name(), Latencies.ofNanos(ofTable.get(table))));
             }
             return new SimResult(
                     policy.name(),
@@ -211,19 +231,18 @@ public final class Simulation {
         private final VirtualPool pool;
         private final VirtualMapper mapper;
         private final @Nullable VirtualTask[] current;
-        private final boolean mailboxes;
-        private final boolean lists = spec.index() == Index.IVF;
         /** When the searches were due that each worker is to submit, as it has completed others. */
         private final List<Queue<Double>> due = new ArrayList<>();
         /** Queries that wait for a list, by slot. */
-        private final List<List<VirtualQuery>> mail = new ArrayList<>();
+        private final @Nullable List<VirtualQuery>[] mail;
 
         private final int itemsPerTurn = Math.max(1, ITEMS_PER_TURN / sampling.every());
         private double now;
         private boolean done;
 
-        PoolRun(boolean mailboxes) {
-            this.mailboxes = mailboxes;
+        @SuppressWarnings({"unchecked", "rawtypes"})
+        PoolRun() {
+            this.mail = new List[policy.mailboxes() ? slots : 0];
             this.pool = new VirtualPool(
                     machine.layout(),
                     policy.scheduling(),
@@ -240,12 +259,35 @@ public final class Simulation {
             for (int worker = 0; worker < current.length; worker++) {
                 due.add(new ArrayDeque<>());
             }
-            for (int slot = 0; mailboxes && slot < slots; slot++) {
-                mail.add(new ArrayList<>());
+        }
+
+        /** What the mapper has seen before: the traffic of so many searches, in as many windows as it needs to settle. */
+        private void settle() {
+            Requests before = new Requests(traces.with(spec -> spec.withDrift(0, 0)));
+            for (int window = 1; window <= WINDOWS_TO_SETTLE; window++) {
+                for (long i = 0; i < known / WINDOWS_TO_SETTLE; i++) {
+                    before.next();
+                    touch(before.table(), before.target(), before.copy());
+                }
+                mapper.endWindow();
+            }
+        }
+
+        private void touch(int table, int target, int copy) {
+            if (!tables[table].hasLists()) {
+                mapper.touched(0, firstSlot[table], tables[table].searchBytes(target));
+                return;
+            }
+            for (int list : tables[table].visits()[target]) {
+                long bytes = (long) tables[table].listRows()[list] * tables[table].rowBytes();
+                mapper.touched(0, slot(table, list, copy), bytes);
             }
         }
 
         SimResult run() {
+            if (known > 0 && policy.scheduling().usesHomes()) {
+                settle();
+            }
             if (spec.perSecond() > 0) {
                 events.add((double) stream.nanosToNext(), ARRIVAL);
             } else {
@@ -275,24 +317,31 @@ public final class Simulation {
             stream.next();
             int table = stream.table();
             int target = stream.target();
-            int[] visits = traces.tables().get(table).visits()[target];
-            int k = traces.tables().get(table).k();
-            VirtualQuery query = new VirtualQuery(table, k, begun, lists ? visits.length : 1);
+            int copy = stream.copy();
+            Traces.Table traced = tables[table];
+            int[] visits = traced.visits()[target];
+            boolean lists = traced.hasLists();
+            VirtualQuery query = new VirtualQuery(table, traced.k(), begun, lists ? visits.length : 1);
             if (!lists) {
-                pool.submit(walk(table, target, query), mapper.mapping());
+                pool.submit(walk(table, target, copy, query), mapper.mapping());
                 return;
             }
             for (int list : visits) {
-                if (mailboxes) {
-                    List<VirtualQuery> waiting = mail.get(firstSlot[table] + list);
-                    waiting.add(query);
-                    if (waiting.size() == 1) {
-                        pool.submit(scan(table, list, List.of(query)), mapper.mapping());
-                    }
-                } else {
-                    pool.submit(scan(table, list, List.of(query)), mapper.mapping());
+                if (!policy.mailboxes() || joins(query, slot(table, list, copy))) {
+                    pool.submit(scan(table, list, copy, List.of(query)), mapper.mapping());
                 }
             }
+        }
+
+        /** Has a query wait for a list; whether it is the first that does. */
+        private boolean joins(VirtualQuery query, int slot) {
+            List<VirtualQuery> waiting = mail[slot];
+            if (waiting == null) {
+                waiting = new ArrayList<>();
+                mail[slot] = waiting;
+            }
+            waiting.add(query);
+            return waiting.size() == 1;
         }
 
         private void turn(int worker) {
@@ -322,19 +371,20 @@ public final class Simulation {
         }
 
         private void begin(VirtualTask task) {
-            if (!lists) {
+            int table = task.queries.getFirst().table;
+            Traces.Table traced = tables[table];
+            if (!traced.hasLists()) {
                 return;
             }
-            if (mailboxes) {
-                List<VirtualQuery> waiting = mail.get(task.slot);
+            if (policy.mailboxes()) {
+                List<VirtualQuery> waiting = Objects.requireNonNull(mail[task.slot]);
                 task.queries = List.copyOf(waiting);
                 waiting.clear();
             }
             List<NearestSoFar> borrowed = new ArrayList<>(task.queries.size());
             task.queries.forEach(query -> borrowed.add(query.borrow()));
-            int table = task.queries.getFirst().table;
-            Traces.Table traced = traces.tables().get(table);
-            costs.ofScan(task, traced, traced.listRows()[task.slot - firstSlot[table]], borrowed);
+            int list = (task.slot - firstSlot[table]) % traced.listRows().length;
+            costs.ofScan(task, traced, traced.listRows()[list], borrowed);
         }
 
         /** What the worker computes now for searches that the task has completed; they are followed by others then. */
@@ -344,13 +394,14 @@ public final class Simulation {
             double nanos = 0;
             for (int i = 0; i < task.queries.size(); i++) {
                 VirtualQuery query = task.queries.get(i);
+                boolean lists = tables[query.table].hasLists();
                 if (lists) {
                     query.giveBack(task.collectors.get(i), task.heldBefore[i]);
                 }
                 query.remaining--;
                 if (query.remaining == 0) {
                     done |= completed(query.table, query.begun, now);
-                    nanos += lists ? costs.ofQuery(traces.tables().get(query.table), query.held()) : 0;
+                    nanos += lists ? costs.ofQuery(tables[query.table], query.held()) : 0;
                     if (spec.perSecond() == 0 && !done) {
                         due.get(worker).add(now);
                     }
@@ -413,7 +464,8 @@ public final class Simulation {
                 now = Math.max(now, began);
                 double end = now + tasks.forkJoinNanos();
                 Arrays.fill(free, end);
-                Traces.Table traced = traces.tables().get(stream.table());
+                Traces.Table traced = tables[stream.table()];
+                int copy = stream.copy();
                 int[] lists = traced.visits()[stream.target()];
                 VirtualQuery query = new VirtualQuery(stream.table(), traced.k(), began, lists.length);
                 NearestSoFar[] collectors = new NearestSoFar[free.length];
@@ -422,7 +474,7 @@ public final class Simulation {
                     if (collectors[core] == null) {
                         collectors[core] = new NearestSoFar(traced.k());
                     }
-                    VirtualTask task = scan(stream.table(), list, List.of(query));
+                    VirtualTask task = scan(stream.table(), list, copy, List.of(query));
                     costs.ofScan(task, traced, traced.listRows()[list], List.of(collectors[core]));
                     double from = free[core] + cores.compute(task.firstNanos);
                     free[core] = cores.run(core, task, task.items, from);

@@ -18,9 +18,10 @@ import java.util.function.Consumer;
  * @param tasks what they cost
  * @param searches how many each simulation measures
  * @param windowLength when the mapper's windows end
+ * @param known searches whose traffic the mapper has seen before the first one runs; 0 for none
  * @param sample one of how many nodes and blocks is simulated, from 1 to 64; as many searches take so much less time
  */
-public record Study(Traces traces, Parameters.Tasks tasks, long searches, WindowLength windowLength, int sample) {
+public record Study(Traces traces, Parameters.Tasks tasks, long searches, WindowLength windowLength, long known, int sample) {
     /** Simulates a machine of given parameters. */
     public Callable<SimResult> on(Parameters.Machine machine, DomainLevel level, Policy policy) {
         return () -> new Simulation(
@@ -30,6 +31,7 @@ public record Study(Traces traces, Parameters.Tasks tasks, long searches, Window
                         policy,
                         searches,
                         windowLength,
+                        known,
                         new Sampling(sample))
                 .run();
     }
@@ -43,13 +45,19 @@ public record Study(Traces traces, Parameters.Tasks tasks, long searches, Window
                         policy,
                         searches,
                         windowLength,
+                        known,
                         new Sampling(sample))
                 .run();
     }
 
     /** The same workload where something else is assumed about searches. */
     public Study with(Parameters.Tasks other) {
-        return new Study(traces, other, searches, windowLength, sample);
+        return new Study(traces, other, searches, windowLength, known, sample);
+    }
+
+    /** Other searches on the same terms. */
+    public Study of(Traces others) {
+        return new Study(others, tasks, searches, windowLength, known, sample);
     }
 
     /**

@@ -15,12 +15,12 @@ import java.util.List;
 
 /** Traces on disk, so that the tables need not be built for every simulation. Stateless. */
 public final class TraceFile {
-    private static final String HEAD = "roost traces 2";
+    private static final String HEAD = "roost traces 3";
     private static final int MOST_VALUES = 1 << 28;
 
     private TraceFile() {}
 
-    /** Writes traces, replacing a file of that name only once they are written whole. */
+    /** Writes traces of one workload, replacing a file of that name only once they are written whole. */
     public static void write(Path file, Traces traces) throws IOException {
         Path folder = file.toAbsolutePath().getParent();
         Path part = Files.createTempFile(folder, "traces", ".part");
@@ -34,7 +34,9 @@ public final class TraceFile {
                     out.writeUTF(table.name());
                     out.writeInt(table.rowBytes());
                     out.writeInt(table.rowCount());
+                    out.writeInt(table.copies());
                     out.writeInt(table.k());
+                    out.writeInt(table.width());
                     write(out, table.listRows());
                     out.writeInt(table.visits().length);
                     for (int[] visits : table.visits()) {
@@ -84,14 +86,16 @@ public final class TraceFile {
         String name = in.readUTF();
         int rowBytes = count(in, 1, file);
         int rowCount = count(in, 1, file);
+        int copies = count(in, 1, file);
         int k = count(in, 1, file);
+        int width = count(in, 1, file);
         int[] listRows = ints(in, 0, Integer.MAX_VALUE, file);
         int[][] visits = new int[count(in, 0, file)][];
         int bound = listRows.length == 0 ? rowCount : listRows.length;
         for (int target = 0; target < visits.length; target++) {
-            visits[target] = ints(in, 0, bound - 1, file);
+            visits[target] = ints(in, copies == 1 ? 0 : -bound, bound - 1, file);
         }
-        return new Traces.Table(name, rowBytes, rowCount, k, listRows, visits);
+        return new Traces.Table(name, rowBytes, rowCount, copies, k, width, listRows, visits);
     }
 
     private static int[] ints(DataInputStream in, int least, int most, Path file) throws IOException {

@@ -94,7 +94,8 @@ public final class TraceRecorder {
         // Who compares all rows reads no links.
         boolean whole = Traces.Table.isWhole(visits[0]);
         int rowBytes = table.dimension() * Float.BYTES + (whole ? 0 : LINK_BYTES);
-        return new Traces.Table(table.name(), rowBytes, table.rowCount(), table.k(), new int[0], visits);
+        int width = WorkloadTables.ef(spec, table);
+        return new Traces.Table(table.name(), rowBytes, table.rowCount(), 1, table.k(), width, new int[0], visits);
     }
 
     /** As {@link #trace(TableSpec, HnswTable, float[][])}. */
@@ -104,7 +105,7 @@ public final class TraceRecorder {
                 .map(target -> built.probes(target, nprobe))
                 .toArray(int[][]::new);
         int[] listRows = IntStream.range(0, built.nlist()).map(built::listSize).toArray();
-        return new Traces.Table(
-                table.name(), table.dimension() * Float.BYTES, table.rowCount(), table.k(), listRows, visits);
+        int rowBytes = table.dimension() * Float.BYTES;
+        return new Traces.Table(table.name(), rowBytes, table.rowCount(), 1, table.k(), nprobe, listRows, visits);
     }
 }

@@ -17,7 +17,10 @@ final class VirtualTask {
 
     final long totalBytes;
     final int itemBytes;
+    /** Of the first copy of the table, and of the one that is read. */
     private final int firstKey;
+
+    private final int copyKey;
     private final int step;
     private final int[] order;
     /** Queries that it is done for; of a mailbox's task known only once it starts. */
@@ -40,6 +43,7 @@ final class VirtualTask {
             long totalBytes,
             int itemBytes,
             int firstKey,
+            int copyKey,
             int step,
             int[] order,
             List<VirtualQuery> queries) {
@@ -49,6 +53,7 @@ final class VirtualTask {
         this.itemBytes = itemBytes;
         this.weight = (double) totalBytes / ((long) items * itemBytes);
         this.firstKey = firstKey;
+        this.copyKey = copyKey;
         this.step = step;
         this.order = order;
         this.queries = queries;
@@ -57,12 +62,15 @@ final class VirtualTask {
     /**
      * Visits nodes.
      *
+     * @param firstKey of the table
+     * @param copyKey of the copy that is searched
      * @param nodes a sample of them, at least one
      * @param visited how many there are
      */
-    static VirtualTask walk(int slot, int firstKey, int[] nodes, int visited, int nodeBytes, VirtualQuery query) {
-        return new VirtualTask(
-                slot, nodes.length, (long) visited * nodeBytes, nodeBytes, firstKey, 0, nodes, List.of(query));
+    static VirtualTask walk(
+            int slot, int firstKey, int copyKey, int[] nodes, int visited, int nodeBytes, VirtualQuery query) {
+        long bytes = (long) visited * nodeBytes;
+        return new VirtualTask(slot, nodes.length, bytes, nodeBytes, firstKey, copyKey, 0, nodes, List.of(query));
     }
 
     /**
@@ -79,6 +87,7 @@ final class VirtualTask {
                 Math.max(1, sampled),
                 bytes,
                 Traces.BLOCK_BYTES,
+                0,
                 sampled == 0 ? firstKey : sampling.firstFrom(firstKey),
                 sampling.every(),
                 new int[0],
@@ -86,6 +95,10 @@ final class VirtualTask {
     }
 
     int key(int item) {
-        return order.length == 0 ? firstKey + item * step : firstKey + order[item];
+        if (order.length == 0) {
+            return copyKey + item * step;
+        }
+        int node = order[item];
+        return node < 0 ? firstKey + ~node : copyKey + node;
     }
 }

@@ -1,16 +1,20 @@
 package io.github.roost.bench.workload;
 
+import java.util.HashMap;
+import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * The endless stream of a workload's searches: which table, and which of its targets. Tables are popular by Zipf's law,
- * and exchange their popularity as the workload drifts. The same workload gives the same stream. Not thread-safe.
+ * The endless stream of a workload's searches: which table, and which of its targets. Tables are popular by Zipf's
+ * law or a geometric one, and exchange their popularity as the workload drifts. The same workload gives the same stream. Not thread-safe.
  */
 public final class QueryStream {
     private final WorkloadSpec spec;
     private final SplittableRandom random;
     private final Zipf tables;
     private final Zipf targets;
+    /** By how many copies there are. */
+    private final Map<Integer, Zipf> copies = new HashMap<>();
     private final int[] tableOfRank;
     private long searches;
     private int table;
@@ -19,7 +23,10 @@ public final class QueryStream {
     public QueryStream(WorkloadSpec spec, int tableCount) {
         this.spec = spec;
         this.random = new SplittableRandom(spec.seed());
-        this.tables = new Zipf(tableCount, Zipf.exponentOf(tableCount, spec.trafficSpan()));
+        this.tables = switch (spec.popularity()) {
+            case ZIPF -> new Zipf(tableCount, Zipf.exponentOf(tableCount, spec.trafficSpan()));
+            case GEOMETRIC -> Zipf.geometric(tableCount, spec.trafficSpan());
+        };
         this.targets = new Zipf(spec.targets(), spec.targetExponent());
         this.tableOfRank = new int[tableCount];
         for (int rank = 0; rank < tableCount; rank++) {
@@ -63,6 +70,20 @@ public final class QueryStream {
     /** The target that it is asked for. */
     public int target() {
         return target;
+    }
+
+    /**
+     * The copy, of so many, that this search is of, drawn anew by every call; the first where the workload has none.
+     *
+     * @param count how many copies the table is laid out as, at least 1
+     */
+    public int copy(int count) {
+        WorkloadSpec.FullSize size = spec.fullSize();
+        if (size == null) {
+            return 0;
+        }
+        return copies.computeIfAbsent(count, ranks -> new Zipf(ranks, size.copyExponent()))
+                .rank(random.nextDouble());
     }
 
     /** Nanoseconds to the next arrival of the open loop, drawn anew by every call: exponential, so arrivals are Poisson. */

@@ -27,6 +27,11 @@ public record TableSpec(String name, int rowCount, int dimension, int k, long se
     private static final double SIZE_SPAN = 10;
 
     private static final int ROWS_PER_CENTRE = 200;
+    /** As far as the centres lie from each other, so that what lies together is not apart from the rest. */
+    private static final float EMBEDDED_DEVIATION = .3f;
+    /** How many dimensions embeddings have in truth: a dozen or two. */
+    private static final int PLANE_DIMENSIONS = 16;
+
     private static final float DEVIATION = .15f;
     /** How far a target lies from the row that it was made of, as part of the deviation. */
     private static final float TARGET_OFFSET = .5f;
@@ -105,17 +110,55 @@ public record TableSpec(String name, int rowCount, int dimension, int k, long se
 
     /** Rows of a mixture of Gaussians in the unit cube; targets lie near rows. */
     private static Vectors mixture(int rowCount, int dimension, int targetCount, long seed) {
+        return mixture(rowCount, dimension, targetCount, ROWS_PER_CENTRE, DEVIATION, seed);
+    }
+
+    /**
+     * Rows as embeddings lie: of many dimensions, but near a plane of few. A mixture of Gaussians in that plane, turned into
+     * the space at random, which keeps distances.
+     *
+     * @param rowsPerCentre rows of one Gaussian, more than searches want neighbours
+     */
+    public static Vectors embeddings(int rowCount, int dimension, int targetCount, int rowsPerCentre, long seed) {
+        int plane = Math.min(PLANE_DIMENSIONS, dimension);
+        Vectors flat = mixture(rowCount, plane, targetCount, rowsPerCentre, EMBEDDED_DEVIATION, seed);
+        SplittableRandom random = new SplittableRandom(~seed);
+        float[][] axes = new float[plane][dimension];
+        for (float[] axis : axes) {
+            for (int i = 0; i < dimension; i++) {
+                axis[i] = (float) (random.nextGaussian() / Math.sqrt(dimension));
+            }
+        }
+        return new Vectors(turned(flat.rows, axes), turned(flat.targets, axes));
+    }
+
+    private static float[][] turned(float[][] points, float[][] axes) {
+        return Arrays.stream(points)
+                .map(point -> {
+                    float[] turned = new float[axes[0].length];
+                    for (int axis = 0; axis < axes.length; axis++) {
+                        for (int i = 0; i < turned.length; i++) {
+                            turned[i] += point[axis] * axes[axis][i];
+                        }
+                    }
+                    return turned;
+                })
+                .toArray(float[][]::new);
+    }
+
+    private static Vectors mixture(
+            int rowCount, int dimension, int targetCount, int rowsPerCentre, float deviation, long seed) {
         SplittableRandom random = new SplittableRandom(seed);
-        float[][] centres = new float[1 + rowCount / ROWS_PER_CENTRE][dimension];
+        float[][] centres = new float[1 + rowCount / rowsPerCentre][dimension];
         for (float[] centre : centres) {
             for (int i = 0; i < dimension; i++) {
                 centre[i] = random.nextFloat();
             }
         }
         float[][] rows = new float[rowCount][];
-        Arrays.setAll(rows, row -> near(centres[random.nextInt(centres.length)], DEVIATION, random));
+        Arrays.setAll(rows, row -> near(centres[random.nextInt(centres.length)], deviation, random));
         float[][] targets = new float[targetCount][];
-        Arrays.setAll(targets, target -> near(rows[random.nextInt(rowCount)], DEVIATION * TARGET_OFFSET, random));
+        Arrays.setAll(targets, target -> near(rows[random.nextInt(rowCount)], deviation * TARGET_OFFSET, random));
         return new Vectors(rows, targets);
     }
 

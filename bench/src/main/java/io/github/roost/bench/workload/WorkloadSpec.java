@@ -37,6 +37,8 @@ import org.jspecify.annotations.Nullable;
  * @param inFlight searches under way at a time in a closed loop, from 1 to 100,000
  * @param perSecond Poisson arrivals a second of an open loop; 0 for a closed one
  * @param seed of everything that is drawn
+ * @param popularity by which law tables are more and less popular
+ * @param fullSize how large the tables are in truth that are recorded smaller; null where they are recorded as they are
  */
 public record WorkloadSpec(
         String name,
@@ -57,9 +59,12 @@ public record WorkloadSpec(
         int nprobe,
         int inFlight,
         double perSecond,
-        long seed) {
+        long seed,
+        Popularity popularity,
+        @Nullable FullSize fullSize) {
     /** Workloads that need no file. */
-    public static final List<String> BUILT_IN = List.of("hnsw", "ivf", "packages-hnsw", "packages-ivf");
+    public static final List<String> BUILT_IN =
+            List.of("hnsw", "ivf", "packages-hnsw", "packages-ivf", "paper-hnsw", "paper-ivf");
 
     private static final JsonMapper JSON = JsonMapper.builder()
             .enable(MapperFeature.ACCEPT_CASE_INSENSITIVE_ENUMS)
@@ -77,6 +82,58 @@ public record WorkloadSpec(
     public enum Source {
         MIXTURE,
         PACKAGES
+    }
+
+    /** By which law tables are popular, from the hottest to the coldest. */
+    public enum Popularity {
+        /** Zipf's law: the hottest table stands out. */
+        ZIPF,
+        /** Each table by the same factor colder than the one before: a straight line where traffic is drawn by its logarithm. */
+        GEOMETRIC
+    }
+
+    /**
+     * Tables too large to be built here. A table of full size is laid out as copies of a recorded one side by side; a search
+     * stays in one copy, but for the nodes near the entry, which all copies share. For simulations alone.
+     *
+     * @param leastRows rows of the smallest table, from 1
+     * @param mostRows rows of the largest, at most 100 million; sizes between are drawn by their logarithm
+     * @param recordedRows rows of the tables that are built and searched, from 1 to 10 million
+     * @param copyExponent of Zipf's law by which copies, the regions of a table, are popular, at least 0
+     * @param leastLists of IVF tables the lists of a table of {@code leastRows}
+     * @param mostLists of IVF tables the lists of a table of {@code mostRows}; between them powers of two by the logarithm of
+     *     the rows
+     * @param recall for which the width of a search is chosen, measured on the recorded table; over 0, below 1
+     */
+    public record FullSize(
+            int leastRows,
+            int mostRows,
+            int recordedRows,
+            double copyExponent,
+            int leastLists,
+            int mostLists,
+            double recall) {
+        public FullSize {
+            require("leastRows", leastRows, 1, mostRows);
+            require("mostRows", mostRows, leastRows, 100_000_000);
+            require("recordedRows", recordedRows, 1, 10_000_000);
+            requireAtLeast("copyExponent", copyExponent, 0);
+            require("leastLists", leastLists, 1, mostLists);
+            require("mostLists", mostLists, leastLists, 131_072);
+            if (!(recall > 0 && recall < 1)) {
+                throw new IllegalArgumentException("recall must be over 0 and below 1, got " + recall);
+            }
+        }
+
+        /** Lists of a table of so many rows. */
+        public int lists(long rows) {
+            if (leastRows == mostRows) {
+                return leastLists;
+            }
+            double share = Math.log((double) rows / leastRows) / Math.log((double) mostRows / leastRows);
+            double exact = leastLists * Math.pow((double) mostLists / leastLists, share);
+            return Math.clamp(1L << Math.round(Math.log(exact) / Math.log(2)), leastLists, mostLists);
+        }
     }
 
     public WorkloadSpec {
@@ -161,6 +218,31 @@ public record WorkloadSpec(
     /** The same where so many pairs of tables exchange their popularity every so many searches. */
     public WorkloadSpec withDrift(int every, int swaps) {
         return with(fields -> fields.put("driftEvery", every).put("driftSwaps", swaps));
+    }
+
+    /** The same where the hottest table has so many times the traffic of the coldest, by a law. */
+    public WorkloadSpec withTableSkew(double span, Popularity law) {
+        return with(fields -> fields.put("trafficSpan", span).put("popularity", law.name()));
+    }
+
+    /** The same where targets, and of tables of full size their regions, are popular by Zipf's law of an exponent. */
+    public WorkloadSpec withQuerySkew(double exponent) {
+        return with(fields -> {
+            fields.put("targetExponent", exponent);
+            if (fields.get("fullSize") instanceof ObjectNode size) {
+                size.put("copyExponent", exponent);
+            }
+        });
+    }
+
+    /** The same with other rows of recorded tables and so many targets of each. */
+    public WorkloadSpec withRecorded(int rows, int asked) {
+        return with(fields -> {
+            fields.put("targets", asked);
+            if (fields.get("fullSize") instanceof ObjectNode size) {
+                size.put("recordedRows", rows);
+            }
+        });
     }
 
     private WorkloadSpec with(Consumer<ObjectNode> change) {

@@ -48,7 +48,9 @@ class ReplayTest {
                 20,
                 4,
                 0,
-                7);
+                7,
+                built.popularity(),
+                null);
     }
 
     private static Replay replay(WorkloadSpec spec, List<String> names) throws IOException {

@@ -33,7 +33,7 @@ class SimulationTest {
         for (int table = 0; table < tables; table++) {
             int[][] visits = new int[spec.targets()][];
             Arrays.fill(visits, all);
-            traced.add(new Traces.Table("t" + table, 1_024, nodes, 10, new int[0], visits));
+            traced.add(new Traces.Table("t" + table, 1_024, nodes, 1, 10, 20, new int[0], visits));
         }
         return new Traces(spec, traced);
     }
@@ -59,7 +59,9 @@ class SimulationTest {
                 4,
                 32,
                 0,
-                7);
+                7,
+                built.popularity(),
+                null);
     }
 
     private static SimResult run(Traces traces, Parameters.Machine machine, String policy) {
@@ -74,6 +76,7 @@ class SimulationTest {
                         Policy.parse(policy).getFirst(),
                         400,
                         WindowLength.ofSearches(40),
+                        0,
                         new Sampling(sample))
                 .run();
     }
@@ -146,7 +149,7 @@ class SimulationTest {
         Traces closed = sweeps(8, 500);
         Parameters.Machine machine = PARAMETERS.machine("rome").withDomains(2);
         double capacity = run(closed, machine, "v2").perSecond();
-        Traces open = new Traces(closed.spec().withLoad(1, capacity / 2), closed.tables());
+        Traces open = closed.with(spec -> spec.withLoad(1, capacity / 2));
         SimResult half = run(open, machine, "v2");
         assertThat(half.perSecond()).isBetween(.4 * capacity, .6 * capacity);
         assertThat(half.latencies().p50us())
@@ -189,6 +192,7 @@ class SimulationTest {
                         Policy.parse("v0").getFirst(),
                         400,
                         WindowLength.ofSeconds(seconds),
+                        0,
                         new Sampling(1))
                 .run();
         assertThat(byTime.windows()).hasSizeBetween(4, 6);

@@ -1,18 +1,15 @@
 package io.github.roost.examples.cli;
 
+import io.github.roost.bench.orchestration.Regime;
 import io.github.roost.bench.sim.Calibration;
 import io.github.roost.bench.sim.Parameters;
 import io.github.roost.bench.sim.Policy;
 import io.github.roost.bench.sim.SimReport;
 import io.github.roost.bench.sim.SimResult;
 import io.github.roost.bench.sim.Study;
-import io.github.roost.bench.sim.TraceFile;
-import io.github.roost.bench.sim.TraceRecorder;
 import io.github.roost.bench.sim.Traces;
 import io.github.roost.bench.sim.WindowLength;
-import io.github.roost.bench.workload.TableSpec;
 import io.github.roost.bench.workload.WorkloadSpec;
-import io.github.roost.bench.workload.WorkloadTables;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
@@ -54,7 +51,7 @@ final class SimCommand implements Callable<Integer> {
     @Option(
             names = "--workload",
             paramLabel = "NAME|FILE.json",
-            description = "hnsw, ivf, packages-hnsw, packages-ivf, or a JSON file; default hnsw.")
+            description = "hnsw, ivf, paper-hnsw, paper-ivf, packages-hnsw, packages-ivf, or a JSON file; default hnsw.")
     private String workload = "hnsw";
 
     @Option(
@@ -93,6 +90,18 @@ final class SimCommand implements Callable<Integer> {
 
     @Option(names = "--drift", paramLabel = "N", description = "Searches from one drift to the next; default none.")
     private int drift;
+
+    @Option(
+            names = "--table-skew",
+            paramLabel = "N",
+            description = "Traffic of the hottest table over that of the coldest; default the workload's.")
+    private double tableSkew;
+
+    @Option(
+            names = "--query-skew",
+            paramLabel = "E",
+            description = "Exponent of Zipf's law by which targets and regions of a table are asked; default the workload's.")
+    private double querySkew = -1;
 
     @Option(names = "--budget-mib", paramLabel = "N", description = "Size of all tables; default the workload's.")
     private int budgetMib;
@@ -136,6 +145,40 @@ final class SimCommand implements Callable<Integer> {
                     "Measure this machine and what searches cost on it, and print parameters with a machine here.")
     private boolean calibrate;
 
+    @Option(
+            names = "--matrix",
+            description = {
+                "All machines, indexes, regimes and loads, stationary and drifting: V0, V1, V2, V2 gated and Roost as one",
+                "table with the worst ratio of Roost on top. --searches, --sample, --regime, --parameters and --json apply."
+            })
+    private boolean matrix;
+
+    @Option(
+            names = "--figures",
+            description = {
+                "The paper's figures 5, 6 and 14 to 20 on Genoa and Rome beside its values, and for each that differs the",
+                "assumption that makes it differ, as one page. --searches, --sample, --regime, --parameters and --out apply."
+            })
+    private boolean figures;
+
+    @Option(
+            names = "--out",
+            paramLabel = "FILE.html",
+            description = "With --figures: the page; default beside the build.")
+    private @Nullable Path page;
+
+    @Option(names = "--quick", description = "With --matrix or --figures: a small part, with small tables, in seconds.")
+    private boolean quick;
+
+    @Option(
+            names = "--regime",
+            paramLabel = "R,R",
+            description = "With --matrix or --figures: small, paper; default both.")
+    private String regimes = String.join(",", Regime.NAMES);
+
+    @Option(names = "--rows", paramLabel = "N", description = "With --matrix: rows of the table, the worst; default 60.")
+    private int rows = 60;
+
     @Option(names = "--json", paramLabel = "FILE", description = "Also write the results as JSON.")
     private @Nullable Path json;
 
@@ -158,6 +201,15 @@ final class SimCommand implements Callable<Integer> {
             streams.out().println(new Calibration(parameters, this::say).run().json());
             return 0;
         }
+        if (matrix) {
+            BenchCommand.require("--rows", rows, 1, 1_000_000);
+            studies(parameters).matrix(searches, sample, rows, json);
+            return 0;
+        }
+        if (figures) {
+            studies(parameters).figures(searches, sample, page == null ? defaultPage() : page);
+            return 0;
+        }
         List<Policy> chosen = Policy.parse(policies);
         if (!machine.endsWith(".xml")) {
             // A name that is wrong is better said before tables are built.
@@ -167,7 +219,7 @@ final class SimCommand implements Callable<Integer> {
         var _ = asRun(spec);
         List<Integer> counts = ccds == null ? List.of() : range(ccds);
         try (OutputFile file = json == null ? null : OutputFile.prepare("--json", json)) {
-            Study study = new Study(traces(spec), parameters.tasks(), searches, windowLength(), sample);
+            Study study = new Study(traces(spec), parameters.tasks(), searches, windowLength(), 0, sample);
             List<SimResult> results = Study.runAll(simulations(study, parameters, chosen, counts), this::progress);
             List<SimReport.Variant> variants = sensitivity ? variants(study, parameters, chosen) : List.of();
             SimReport report = new SimReport(spec, results, variants);
@@ -181,6 +233,20 @@ final class SimCommand implements Callable<Integer> {
             }
         }
         return 0;
+    }
+
+    private static Path defaultPage() {
+        return RoostHome.folder("examples/target").resolve("sim-figures.html");
+    }
+
+    private SimStudies studies(Parameters parameters) {
+        List<String> names = List.of(regimes.split(",", -1));
+        for (String name : names) {
+            if (!Regime.NAMES.contains(name)) {
+                throw new CommandFailure("--regime must be one of " + Regime.NAMES + ", got " + name);
+            }
+        }
+        return new SimStudies(parameters, names, quick, streams.out()::println, this::say);
     }
 
     private WindowLength windowLength() {
@@ -203,24 +269,14 @@ final class SimCommand implements Callable<Integer> {
     private WorkloadSpec asRun(WorkloadSpec spec) {
         WorkloadSpec loaded =
                 spec.withLoad(inFlight == 0 ? spec.inFlight() : inFlight, rate == 0 ? spec.perSecond() : rate);
+        loaded = tableSkew == 0 ? loaded : loaded.withTableSkew(tableSkew, loaded.popularity());
+        loaded = querySkew < 0 ? loaded : loaded.withQuerySkew(querySkew);
         return drift == 0 ? loaded : loaded.withDrift(drift, Math.max(1, loaded.driftSwaps()));
     }
 
     private Traces traces(WorkloadSpec spec) throws IOException, InterruptedException {
-        Path file = traceFile != null
-                ? traceFile
-                : RoostHome.folder("examples/target")
-                        .resolve("traces2-%s-%08x.bin"
-                                .formatted(spec.name(), spec.json().hashCode()));
-        if (Files.isRegularFile(file)) {
-            return new Traces(asRun(spec), TraceFile.read(file, spec).tables());
-        }
-        List<TableSpec> specs = WorkloadTables.specs(spec, RoostHome.packages());
-        Traces traces = new TraceRecorder(
-                        spec, specs, done -> say("recorded table %d of %d".formatted(done, specs.size())))
-                .record();
-        TraceFile.write(file, traces);
-        return new Traces(asRun(spec), traces.tables());
+        Path file = traceFile != null ? traceFile : KeptTraces.file(spec);
+        return KeptTraces.of(spec, file, this::say).with(this::asRun);
     }
 
     private List<Callable<SimResult>> simulations(

@@ -1,0 +1,47 @@
+package io.github.roost.examples.cli;
+
+import io.github.roost.bench.sim.FullSizeRecorder;
+import io.github.roost.bench.sim.TraceFile;
+import io.github.roost.bench.sim.TraceRecorder;
+import io.github.roost.bench.sim.Traces;
+import io.github.roost.bench.workload.TableSpec;
+import io.github.roost.bench.workload.WorkloadSpec;
+import io.github.roost.bench.workload.WorkloadTables;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** What searches of a workload read: from the file that was kept of it, or recorded now and kept. Stateless. */
+final class KeptTraces {
+    private KeptTraces() {}
+
+    /** Where the traces of a workload are kept, beside the build. */
+    static Path file(WorkloadSpec spec) {
+        return RoostHome.folder("examples/target")
+                .resolve("traces3-%s-%08x.bin".formatted(spec.name(), spec.json().hashCode()));
+    }
+
+    /** @param say told how far recording is */
+    static Traces of(WorkloadSpec spec, Path file, Consumer<String> say) throws IOException, InterruptedException {
+        if (Files.isRegularFile(file)) {
+            return TraceFile.read(file, spec);
+        }
+        Traces traces = record(spec, say);
+        TraceFile.write(file, traces);
+        return traces;
+    }
+
+    private static Traces record(WorkloadSpec spec, Consumer<String> say) throws IOException, InterruptedException {
+        if (spec.fullSize() != null) {
+            return new FullSizeRecorder(
+                            spec, done -> say.accept("recorded table %d of %d".formatted(done, spec.tables())))
+                    .record();
+        }
+        List<TableSpec> specs = WorkloadTables.specs(spec, RoostHome.packages());
+        return new TraceRecorder(
+                        spec, specs, done -> say.accept("recorded table %d of %d".formatted(done, specs.size())))
+                .record();
+    }
+}
