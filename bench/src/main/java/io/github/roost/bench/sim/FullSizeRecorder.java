@@ -143,7 +143,7 @@ public final class FullSizeRecorder {
     }
 
     private Traces.Table walks(Wanted table, HnswTable graph, int rows, float[][] targets) {
-        int width = graph.targetRecall(size.recall(), table.k, sample(targets));
+        int width = graph.effortFor(size.recall(), table.k, sample(targets));
         int[][] visits = Arrays.stream(targets)
                 .map(target -> graph.visits(target, table.k, width))
                 .toArray(int[][]::new);
@@ -184,7 +184,7 @@ public final class FullSizeRecorder {
                 IvfTable built =
                         IvfTable.builder().nlist(lists).nprobe(1).seed(table.seed).build(builder, vectors.rows())) {
             int k = Math.min(table.k, rows);
-            int width = built.targetRecall(size.recall(), k, sample(vectors.targets()));
+            int width = built.effortFor(size.recall(), k, sample(vectors.targets()));
             int[][] visits = Arrays.stream(vectors.targets())
                     .map(target -> built.probes(target, width))
                     .toArray(int[][]::new);
