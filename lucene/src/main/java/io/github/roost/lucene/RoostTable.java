@@ -1,11 +1,11 @@
-package io.github.roost.examples.lucene;
+package io.github.roost.lucene;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Vectors;
-import io.github.roost.examples.lucene.LiveRows.Accepted;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.ivf.IvfTable;
+import io.github.roost.lucene.LiveRows.Accepted;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.concurrent.CompletableFuture;
@@ -42,8 +42,11 @@ public final class RoostTable {
     /**
      * An HNSW table.
      *
-     * @param ef width of its searches; k where that is more
+     * @param table of the documents' vectors
+     * @param ef width of its searches, from 1 to 100,000; k where that is more
      * @param idField numeric doc value with the table's ids
+     * @return the table, for queries
+     * @throws IllegalArgumentException if {@code ef} is not within its range
      */
     public static RoostTable of(HnswTable table, int ef, String idField) {
         Vectors.requireRange("ef", ef, 1, 100_000);
@@ -58,9 +61,12 @@ public final class RoostTable {
     /**
      * An IVF table.
      *
-     * @param nprobe lists that a search scans; all of them make it exact, few of them may hold fewer than k rows that a
-     *     filter accepts
+     * @param table of the documents' vectors
+     * @param nprobe lists that a search scans, from 1 to all; all of them make it exact, few of them may hold fewer than k
+     *     rows that a filter accepts
      * @param idField numeric doc value with the table's ids
+     * @return the table, for queries
+     * @throws IllegalArgumentException if {@code nprobe} is not within its range
      */
     public static RoostTable of(IvfTable table, int nprobe, String idField) {
         Vectors.requireRange("nprobe", nprobe, 1, table.nlist());
@@ -72,12 +78,20 @@ public final class RoostTable {
                 idField);
     }
 
-    /** Name of the table. */
+    /**
+     * Name of the table.
+     *
+     * @return as it was given when the table was built
+     */
     public String name() {
         return name;
     }
 
-    /** The doc value that holds the table's ids. */
+    /**
+     * The doc value that holds the table's ids.
+     *
+     * @return the name of the field
+     */
     public String idField() {
         return idField;
     }
@@ -128,8 +142,12 @@ public final class RoostTable {
         }
     }
 
-    /** Number of readers whose rows are kept. */
-    int readers() {
+    /**
+     * How many readers it keeps the rows of: those that have been searched and not been closed.
+     *
+     * @return 0 or more
+     */
+    public int readers() {
         return rows.size();
     }
 }
