@@ -105,8 +105,14 @@ public final class RoostTable {
         return search.start(query, k, accepted);
     }
 
-    /** Lucene's score of the same two vectors: positive, larger is nearer. */
-    float score(float distance) {
+    /**
+     * Lucene's score of two vectors: 1 / (1 + d) of a squared distance d, (1 + cos) / 2 of a cosine, and that of {@code
+     * MAXIMUM_INNER_PRODUCT}.
+     *
+     * @param distance of the table's metric
+     * @return a positive score, larger where it is nearer
+     */
+    public float score(float distance) {
         return switch (metric) {
             case SQUARED_L2 -> 1 / (1 + distance);
             case INNER_PRODUCT -> VectorUtil.scaleMaxInnerProductScore(-distance);

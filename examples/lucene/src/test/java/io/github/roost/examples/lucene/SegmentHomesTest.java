@@ -30,7 +30,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.lucene.analysis.standard.StandardAnalyzer;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexReader;
@@ -216,19 +215,13 @@ class SegmentHomesTest {
                     0,
                     other);
             busy.await();
-            AtomicBoolean began = new AtomicBoolean();
-            Thread.currentThread().interrupt();
-            assertThatThrownBy(() ->
-                            new SegmentHomes(single, "packages").runAt(other, (home, context) -> began.getAndSet(true)))
-                    .isInstanceOf(ThreadInterruptedException.class);
             Thread.currentThread().interrupt();
             assertThatThrownBy(() ->
                             new RoostKnnQuery(table, Packages.SOME.vectors()[0], K).rewrite(new IndexSearcher(reader)))
                     .isInstanceOf(ThreadInterruptedException.class);
             release.countDown();
             single.submit((query, context) -> query, 0, other).join();
-            assertThat(began).isFalse();
-            assertThat(single.stats().tasks().cancelled()).isEqualTo(2);
+            assertThat(single.stats().tasks().cancelled()).isEqualTo(1);
         } finally {
             release.countDown();
         }
