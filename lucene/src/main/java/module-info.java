@@ -1,8 +1,10 @@
-/** A Lucene vector format whose graphs Roost searches. */
+/** Roost inside Lucene: a vector format whose graphs Roost searches, segments at home, and Roost's tables as queries. */
 module io.github.roost.lucene {
     requires transitive org.apache.lucene.core;
-    requires io.github.roost.core;
-    requires io.github.roost.index.hnsw;
+    requires transitive io.github.roost.core;
+    requires transitive io.github.roost.index.hnsw;
+    requires transitive io.github.roost.index.ivf;
+    requires org.agrona.core;
 
     exports io.github.roost.lucene;
 

@@ -36,7 +36,8 @@ class BoundariesTest {
     private static final String TABLE = "io.github.roost.table..";
     private static final String HNSW = "io.github.roost.index.hnsw..";
     private static final String IVF = "io.github.roost.index.ivf..";
-    private static final String[] LIBRARIES = {TOPOLOGY, CORE, TABLE, HNSW, IVF};
+    private static final String LUCENE = "io.github.roost.lucene..";
+    private static final String[] LIBRARIES = {TOPOLOGY, CORE, TABLE, HNSW, IVF, LUCENE};
 
     private static final String HWLOC = "io.github.roost.topology.hwloc..";
     private static final String POOL = "io.github.roost.core.pool..";
@@ -65,6 +66,8 @@ class BoundariesTest {
             .definedBy(HNSW)
             .layer("index-ivf")
             .definedBy(IVF)
+            .layer("lucene")
+            .definedBy(LUCENE)
             .layer("bench")
             .definedBy("io.github.roost.bench..")
             .layer("examples")
@@ -75,12 +78,14 @@ class BoundariesTest {
             .mayOnlyBeAccessedByLayers("examples")
             .whereLayer("table")
             .mayOnlyBeAccessedByLayers("bench", "examples")
+            .whereLayer("lucene")
+            .mayOnlyBeAccessedByLayers("examples")
             .whereLayer("index-hnsw")
-            .mayOnlyBeAccessedByLayers("bench", "examples")
+            .mayOnlyBeAccessedByLayers("lucene", "bench", "examples")
             .whereLayer("index-ivf")
-            .mayOnlyBeAccessedByLayers("bench", "examples")
+            .mayOnlyBeAccessedByLayers("lucene", "bench", "examples")
             .whereLayer("core")
-            .mayOnlyBeAccessedByLayers("table", "index-hnsw", "index-ivf", "bench", "examples");
+            .mayOnlyBeAccessedByLayers("table", "index-hnsw", "index-ivf", "lucene", "bench", "examples");
 
     @ArchTest
     static final ArchRule hwlocIsBehindTopology = onlyUsedBy(HWLOC, TOPOLOGY);

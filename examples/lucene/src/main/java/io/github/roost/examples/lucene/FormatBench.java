@@ -26,6 +26,7 @@ import org.apache.lucene.document.KnnFloatVectorField;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
+import org.apache.lucene.index.LogDocMergePolicy;
 import org.apache.lucene.index.NoMergePolicy;
 import org.apache.lucene.index.SerialMergeScheduler;
 import org.apache.lucene.index.VectorSimilarityFunction;
@@ -47,6 +48,9 @@ import org.apache.lucene.util.quantization.QuantizedByteVectorValues.ScalarEncod
  */
 public final class FormatBench implements AutoCloseable {
     private static final int K = 10;
+    /** Rounds that do not count. */
+    private static final int WARM_UP = 4;
+
     private static final String FIELD = "vector";
     private static final int MAX_CONN = RoostVectorsFormat.DEFAULT_MAX_CONN;
     private static final int BEAM_WIDTH = RoostVectorsFormat.DEFAULT_BEAM_WIDTH;
@@ -181,6 +185,8 @@ public final class FormatBench implements AutoCloseable {
             IndexWriterConfig merging = new IndexWriterConfig()
                     .setCodec(new RoostCodec(contender.format()))
                     .setMergeScheduler(new SerialMergeScheduler())
+                    // Of neighbours only: documents stay in the order of the vectors, by which recall is counted.
+                    .setMergePolicy(new LogDocMergePolicy())
                     .setUseCompoundFile(false);
             try (IndexWriter writer = new IndexWriter(directory, merging)) {
                 writer.forceMerge(1);
@@ -205,7 +211,8 @@ public final class FormatBench implements AutoCloseable {
     }
 
     /**
-     * Measures all contenders in turns, forwards and backwards, after two rounds that do not count.
+     * Measures all contenders in turns, forwards and backwards, after some rounds that do not count: code that the JIT
+     * compiler has not got to yet is many times slower.
      *
      * @param recall from 0 to 1, to be reached with the least effort that does
      * @param threads that search at once
@@ -227,7 +234,7 @@ public final class FormatBench implements AutoCloseable {
         Map<Contender, IndexSearcher> searchers = new EnumMap<>(Contender.class);
         outcomes.forEach(outcome ->
                 searchers.put(outcome.contender(), index(outcome.contender()).searcher()));
-        for (int round = -2; round < rounds; round++) {
+        for (int round = -WARM_UP; round < rounds; round++) {
             for (Outcome outcome : round % 2 == 0 ? outcomes : outcomes.reversed()) {
                 IndexSearcher searcher = Objects.requireNonNull(searchers.get(outcome.contender()));
                 ClosedLoop.Run run = clients.run(

@@ -4,6 +4,7 @@ import io.github.roost.bench.ClosedLoop;
 import io.github.roost.bench.Samples;
 import io.github.roost.bench.packages.DebianPackages;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.lucene.SegmentHomes;
 import io.github.roost.topology.Topology;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -1,6 +1,7 @@
 package io.github.roost.examples.lucene;
 
 import io.github.roost.bench.packages.DebianPackages;
+import io.github.roost.lucene.RoostKnnQuery;
 import java.io.IOException;
 import java.util.List;
 import org.apache.lucene.analysis.standard.StandardAnalyzer;

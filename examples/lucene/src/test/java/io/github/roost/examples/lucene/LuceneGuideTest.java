@@ -5,22 +5,31 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.Registration;
 import io.github.roost.index.ivf.IvfTable;
+import io.github.roost.lucene.RoostCodec;
+import io.github.roost.lucene.RoostKnnQuery;
+import io.github.roost.lucene.RoostTable;
+import io.github.roost.lucene.SearchEffort;
+import io.github.roost.lucene.SegmentHomes;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.lucene.analysis.standard.StandardAnalyzer;
+import org.apache.lucene.document.Document;
+import org.apache.lucene.document.KnnFloatVectorField;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
 import org.apache.lucene.index.Term;
 import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.KnnFloatVectorQuery;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.SearcherFactory;
 import org.apache.lucene.search.SearcherManager;
 import org.apache.lucene.search.TermQuery;
 import org.apache.lucene.search.TopDocs;
+import org.apache.lucene.store.ByteBuffersDirectory;
 import org.apache.lucene.store.Directory;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -52,6 +61,34 @@ class LuceneGuideTest {
         reader.close();
         orchestrator.close();
         directory.close();
+    }
+
+    static IndexWriterConfig inRoostFormat() {
+        return new IndexWriterConfig().setCodec(new RoostCodec());
+    }
+
+    static Query nearest(float[] vector) {
+        return new KnnFloatVectorQuery("vector", vector, 10, null, new SearchEffort(64));
+    }
+
+    @Test
+    void vectorsInRoostFormatAreFound() throws IOException {
+        float[][] vectors = Packages.SOME.vectors();
+        try (Directory written = new ByteBuffersDirectory()) {
+            try (IndexWriter writer = new IndexWriter(written, inRoostFormat())) {
+                for (float[] vector : vectors) {
+                    Document document = new Document();
+                    document.add(new KnnFloatVectorField("vector", vector));
+                    writer.addDocument(document);
+                }
+                writer.forceMerge(1);
+            }
+            try (DirectoryReader found = DirectoryReader.open(written)) {
+                TopDocs hits = new IndexSearcher(found).search(nearest(vectors[17]), 10);
+                assertThat(hits.scoreDocs).hasSize(10);
+                assertThat(hits.scoreDocs[0].score).isEqualTo(1);
+            }
+        }
     }
 
     static IndexSearcher onWorkers(DirectoryReader reader, Orchestrator orchestrator) {

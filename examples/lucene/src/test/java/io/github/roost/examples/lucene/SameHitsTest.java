@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.bench.packages.DebianPackages;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.lucene.SegmentHomes;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-package io.github.roost.examples.lucene;
+package io.github.roost.lucene;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.MappingId;
@@ -36,7 +36,12 @@ public final class SegmentHomes {
     private final String name;
     private final ConcurrentMap<IndexReader.CacheKey, Registration> registrations = new ConcurrentHashMap<>();
 
-    /** @param name how the segments show in reports */
+    /**
+     * Homes for the segments of one index.
+     *
+     * @param orchestrator whose workers search them
+     * @param name how the segments show in reports
+     */
     public SegmentHomes(Orchestrator orchestrator, String name) {
         this.orchestrator = orchestrator;
         this.name = name;
@@ -48,6 +53,8 @@ public final class SegmentHomes {
      * decides; a rejection is thrown from the search.
      *
      * @param reader not closed by the searcher
+     * @return the searcher
+     * @throws IOException if a view of the reader cannot be made
      */
     public IndexSearcher searcher(DirectoryReader reader) throws IOException {
         return new SegmentSearcher(
@@ -59,13 +66,23 @@ public final class SegmentHomes {
     /**
      * A view of a reader whose searchers may be made later, by a {@code SearcherManager} for one. Reopening gives such a
      * view again; closing it closes the reader.
+     *
+     * @param reader to be seen so
+     * @return the view
+     * @throws IOException if it cannot be made
      */
     public DirectoryReader reader(DirectoryReader reader) throws IOException {
         return new SegmentReaders(reader, this);
     }
 
-    /** Where searches of a segment belong. Called with an open reader, whose closing the listener so does not miss. */
-    MappingId idOf(LeafReader segment) {
+    /**
+     * Where searches of a segment belong. To be called with an open reader, so that its closing is not missed.
+     *
+     * @param segment of a reader
+     * @return its mapping id, the same as long as any reader has the segment
+     * @throws IllegalArgumentException if the segment has no cache key
+     */
+    public MappingId idOf(LeafReader segment) {
         IndexReader.CacheHelper core = segment.getCoreCacheHelper();
         if (core == null) {
             throw new IllegalArgumentException("a segment must have a cache key to have a home, got " + segment);

@@ -1,4 +1,4 @@
-package io.github.roost.examples.lucene;
+package io.github.roost.lucene;
 
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.vector.IdFilter;
@@ -29,7 +29,14 @@ public final class RoostKnnQuery extends Query {
     private final int k;
     private final @Nullable Query filter;
 
-    /** Among all live documents. */
+    /**
+     * Among all live documents.
+     *
+     * @param table that is asked
+     * @param target finite, of the table's dimension; copied
+     * @param k from 1 to 10,000
+     * @throws IllegalArgumentException if one of them is not so
+     */
     public RoostKnnQuery(RoostTable table, float[] target, int k) {
         this(table, target, k, null);
     }
@@ -37,9 +44,11 @@ public final class RoostKnnQuery extends Query {
     /**
      * Among the live documents that a filter matches.
      *
+     * @param table that is asked
      * @param target finite, of the table's dimension; copied
      * @param k from 1 to 10,000
      * @param filter null for none
+     * @throws IllegalArgumentException if one of them is not so
      */
     public RoostKnnQuery(RoostTable table, float[] target, int k, @Nullable Query filter) {
         table.require(target, k);

@@ -1,4 +1,4 @@
-package io.github.roost.examples.lucene;
+package io.github.roost.lucene;
 
 import io.github.roost.core.task.MappingId;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-package io.github.roost.examples.lucene;
+package io.github.roost.lucene;
 
 import java.util.Arrays;
 import java.util.Comparator;

@@ -1,4 +1,4 @@
-package io.github.roost.examples.lucene;
+package io.github.roost.lucene;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
@@ -44,8 +44,11 @@ public final class RoostTable {
     /**
      * An HNSW table.
      *
-     * @param ef width of its searches; k where that is more
+     * @param table of the documents' vectors
+     * @param ef width of its searches, from 1 to 100,000; k where that is more
      * @param idField numeric doc value with the table's ids
+     * @return the table, for queries
+     * @throws IllegalArgumentException if {@code ef} is not within its range
      */
     public static RoostTable of(HnswTable table, int ef, String idField) {
         Vectors.requireRange("ef", ef, 1, 100_000);
@@ -63,9 +66,12 @@ public final class RoostTable {
     /**
      * An IVF table.
      *
-     * @param nprobe lists that a search scans; all of them make it exact, few of them may hold fewer than k rows that a
-     *     filter accepts
+     * @param table of the documents' vectors
+     * @param nprobe lists that a search scans, from 1 to all; all of them make it exact, few of them may hold fewer than k
+     *     rows that a filter accepts
      * @param idField numeric doc value with the table's ids
+     * @return the table, for queries
+     * @throws IllegalArgumentException if {@code nprobe} is not within its range
      */
     public static RoostTable of(IvfTable table, int nprobe, String idField) {
         Vectors.requireRange("nprobe", nprobe, 1, table.nlist());
@@ -79,12 +85,20 @@ public final class RoostTable {
                 idField);
     }
 
-    /** Name of the table. */
+    /**
+     * Name of the table.
+     *
+     * @return as it was given when the table was built
+     */
     public String name() {
         return name;
     }
 
-    /** The doc value that holds the table's ids. */
+    /**
+     * The doc value that holds the table's ids.
+     *
+     * @return the name of the field
+     */
     public String idField() {
         return idField;
     }
@@ -98,8 +112,14 @@ public final class RoostTable {
         return search.start(query, k, accepted);
     }
 
-    /** Lucene's score of the same two vectors: positive, larger is nearer. */
-    float score(float distance) {
+    /**
+     * Lucene's score of two vectors: 1 / (1 + d) of a squared distance d, (1 + cos) / 2 of a cosine, and that of {@code
+     * MAXIMUM_INNER_PRODUCT}.
+     *
+     * @param distance of the table's metric
+     * @return a positive score, larger where it is nearer
+     */
+    public float score(float distance) {
         return switch (metric) {
             case SQUARED_L2 -> 1 / (1 + distance);
             case INNER_PRODUCT -> VectorUtil.scaleMaxInnerProductScore(-distance);
@@ -135,8 +155,12 @@ public final class RoostTable {
         }
     }
 
-    /** Number of readers whose rows are kept. */
-    int readers() {
+    /**
+     * How many readers it keeps the rows of: those that have been searched and not been closed.
+     *
+     * @return 0 or more
+     */
+    public int readers() {
         return rows.size();
     }
 }
