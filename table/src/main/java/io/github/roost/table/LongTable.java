@@ -110,8 +110,7 @@ public final class LongTable implements AutoCloseable {
 
     /**
      * The payloads of many keys, each as {@link #get} would find it; {@link #ABSENT} for those that are not there. By the
-     * writer, or while nobody writes. Natively that takes a third of the time; what it takes is measured by {@code ./roost
-     * bench table}.
+     * writer, or while nobody writes. Natively that takes half to a fifth of the time: {@code ./roost bench table}.
      *
      * @param keys longs of the machine's byte order; on the heap or off it
      * @param n how many keys, 0 or more
@@ -121,11 +120,11 @@ public final class LongTable implements AutoCloseable {
      *     payloads cannot be written
      */
     public int getAll(MemorySegment keys, int n, MemorySegment payloads) {
-        return find(slots, keys, n, payloads);
+        return find(slots, keys, n, payloads, false);
     }
 
-    private int find(Slots in, MemorySegment keys, int n, MemorySegment payloads) {
-        return BatchLookups.forBatch(lookup, in.count(), n).find(in, keys, n, payloads);
+    private int find(Slots in, MemorySegment keys, int n, MemorySegment payloads, boolean isBesideWriter) {
+        return BatchLookups.forBatch(lookup, in.count(), n, isBesideWriter).find(in, keys, n, payloads);
     }
 
     /**
@@ -389,7 +388,7 @@ public final class LongTable implements AutoCloseable {
         public int getAll(MemorySegment keys, int n, MemorySegment payloads) {
             enter();
             try {
-                return table.find(table.published, keys, n, payloads);
+                return table.find(table.published, keys, n, payloads, true);
             } finally {
                 Readers.exit(cell);
             }

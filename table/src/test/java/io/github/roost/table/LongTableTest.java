@@ -274,14 +274,45 @@ class LongTableTest {
     @Test
     void aBatchIsLookedUpByWhatIsFasterForItsSize() {
         for (BatchLookup lookup : BatchLookups.available()) {
-            assertThat(BatchLookups.forBatch(lookup, 1 << 24, 1).name()).isEqualTo("java");
-            assertThat(BatchLookups.forBatch(lookup, 1 << 24, 500)).isSameAs(lookup);
+            boolean isJava = lookup.name().equals("java");
+            for (boolean isBesideWriter : new boolean[] {false, true}) {
+                assertThat(BatchLookups.forBatch(lookup, 1 << 24, 1, isBesideWriter)
+                                .name())
+                        .isEqualTo("java");
+                assertThat(BatchLookups.forBatch(lookup, 1 << 24, 500, isBesideWriter)
+                                .name())
+                        .isEqualTo(lookup.name());
+                assertThat(BatchLookups.forBatch(lookup, 1 << 14, 500, isBesideWriter)
+                                .name())
+                        .isEqualTo(lookup.name().equals("portable") ? "java" : lookup.name());
+            }
+            assertThat(BatchLookups.forBatch(lookup, 1 << 24, 10, false).name()).isEqualTo("java");
+            assertThat(BatchLookups.forBatch(lookup, 1 << 24, 10, true).name())
+                    .isEqualTo(isJava ? "java" : lookup.name());
         }
-        BatchLookups.available().stream()
-                .filter(lookup -> lookup.name().equals("portable"))
-                .forEach(lookup -> assertThat(
-                                BatchLookups.forBatch(lookup, 1 << 14, 500).name())
-                        .isEqualTo("java"));
+    }
+
+    @Test
+    void aBatchOfAnySizeFindsWhatGetFinds() {
+        SplittableRandom random = new SplittableRandom(5);
+        try (LongTable table = LongTable.builder(100_000).build();
+                LongTable.Reader reader = table.reader()) {
+            for (int i = 0; i < 100_000; i++) {
+                table.put(3L * i, i);
+            }
+            for (int n : new int[] {1, 10, 20, 50, 10_000}) {
+                long[] wanted = random.longs(n, 0, 300_000).toArray();
+                long[] expected = Arrays.stream(wanted)
+                        .map(key -> key % 3 == 0 ? key / 3 : LongTable.ABSENT)
+                        .toArray();
+                long[] found = new long[n];
+                table.getAll(MemorySegment.ofArray(wanted), n, MemorySegment.ofArray(found));
+                assertThat(found).isEqualTo(expected);
+                long[] read = new long[n];
+                reader.getAll(MemorySegment.ofArray(wanted), n, MemorySegment.ofArray(read));
+                assertThat(read).isEqualTo(expected);
+            }
+        }
     }
 
     @Test

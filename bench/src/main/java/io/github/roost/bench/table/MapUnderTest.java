@@ -5,7 +5,6 @@ import io.github.roost.table.LongTable;
 import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import org.agrona.collections.Long2LongHashMap;
 
@@ -88,7 +87,11 @@ interface MapUnderTest {
                     throw new IllegalStateException("found " + there + " of " + n);
                 }
             }
-            return Arrays.stream(found).sum();
+            long sum = 0;
+            for (long payload : found) {
+                sum += payload;
+            }
+            return sum;
         }
     }
 

@@ -60,7 +60,7 @@ class BenchCommandTest {
     void tablesAreCountedAndComparedWithOtherMaps() throws IOException {
         CommandRun run =
                 CommandRun.of("bench", "table", "--count-bits", "12", "--bits", "10", "--rounds", "2", "--json");
-        assertThat(run.err()).isEmpty();
+        assertThat(run.status()).as(run.err()).isZero();
         JsonNode figures = new ObjectMapper().readTree(run.out());
         assertThat(figures.at("/counts").findValuesAsText("placement")).contains("LongTable", "linear probing");
         assertThat(figures.at("/lookups").findValuesAsText("name"))

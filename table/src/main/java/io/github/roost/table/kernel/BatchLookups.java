@@ -11,17 +11,19 @@ public final class BatchLookups {
     /** System property that names the lookup to use for all batches: {@code avx512 portable java}. */
     public static final String PROPERTY = "roost.table.lookup";
 
-    /** From so many keys on a native call is worth what it costs: see docs/table.md. */
-    private static final int LEAST_NATIVE = 8;
-    /**
-     * Up to this size a table stays in a core's own cache, where prefetching one key at a time wins nothing over Java. Gathers
-     * are faster at any size.
-     */
+    /** Up to this size a table stays in a core's own cache. */
     private static final long CACHE_BYTES = 1L << 20;
+    /** From so many keys on a native call is faster than Java that may move its loads, in such a table and in a larger one. */
+    private static final int LEAST_IN_CACHE = 16;
+
+    private static final int LEAST_BEYOND = 48;
+    /** From so many on it is faster than Java that may not. */
+    private static final int LEAST_BESIDE_WRITER = 8;
 
     private static final Logger LOG = LoggerFactory.getLogger(BatchLookups.class);
     private static final List<BatchLookup> AVAILABLE = find();
     private static final BatchLookup JAVA = AVAILABLE.getLast();
+    private static final BatchLookup JAVA_ALONE = new JavaLookup(false);
 
     private BatchLookups() {}
 
@@ -40,10 +42,23 @@ public final class BatchLookups {
         return name == null ? AVAILABLE.getFirst() : named(name);
     }
 
-    /** The lookup for a batch: {@code preferred}, or Java where that is faster. */
-    public static BatchLookup forBatch(BatchLookup preferred, long slots, int count) {
-        boolean isNative = !preferred.name().equals("portable") || slots * Slots.SLOT_BYTES > CACHE_BYTES;
-        return isNative && count >= LEAST_NATIVE ? preferred : JAVA;
+    /**
+     * The lookup for a batch: {@code preferred}, or Java where that is faster. Where the limits come from is told in
+     * docs/table.md.
+     *
+     * @param slots of the table
+     * @param count of keys
+     * @param isBesideWriter whether somebody may write meanwhile
+     */
+    public static BatchLookup forBatch(BatchLookup preferred, long slots, int count, boolean isBesideWriter) {
+        boolean isInCache = slots * Slots.SLOT_BYTES <= CACHE_BYTES;
+        int least = isInCache ? LEAST_IN_CACHE : LEAST_BEYOND;
+        // Prefetches win nothing where there is nothing to wait for; gathers do.
+        boolean isNeverWorthIt = isInCache && preferred.name().equals("portable");
+        if (preferred != JAVA && !isNeverWorthIt && count >= (isBesideWriter ? LEAST_BESIDE_WRITER : least)) {
+            return preferred;
+        }
+        return isBesideWriter ? JAVA : JAVA_ALONE;
     }
 
     /**
@@ -67,7 +82,7 @@ public final class BatchLookups {
         if (ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN) {
             lookups.addAll(natively());
         }
-        lookups.add(new JavaLookup());
+        lookups.add(new JavaLookup(true));
         return List.copyOf(lookups);
     }
 

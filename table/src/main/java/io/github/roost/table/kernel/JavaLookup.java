@@ -6,6 +6,13 @@ import java.lang.foreign.MemorySegment;
 
 /** One key after the other, in Java: what the native lookups are compared with, and what serves without them. */
 final class JavaLookup implements BatchLookup {
+    private final boolean isBesideWriter;
+
+    /** @param isBesideWriter false is faster, while nobody writes */
+    JavaLookup(boolean isBesideWriter) {
+        this.isBesideWriter = isBesideWriter;
+    }
+
     @Override
     public String name() {
         return "java";
@@ -17,7 +24,8 @@ final class JavaLookup implements BatchLookup {
         int found = 0;
         for (int i = 0; i < count; i++) {
             long at = (long) i * Long.BYTES;
-            long payload = slots.findBesideWriter(keys.get(JAVA_LONG_UNALIGNED, at));
+            long key = keys.get(JAVA_LONG_UNALIGNED, at);
+            long payload = isBesideWriter ? slots.findBesideWriter(key) : slots.find(key);
             payloads.set(JAVA_LONG_UNALIGNED, at, payload);
             found += payload == Slots.ABSENT ? 0 : 1;
         }

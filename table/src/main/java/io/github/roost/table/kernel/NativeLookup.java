@@ -27,8 +27,8 @@ final class NativeLookup implements BatchLookup {
 
     private static final List<Isa> BEST_FIRST = List.of(Isa.AVX512, Isa.PORTABLE);
 
-    /** Keys of a call, for which a safepoint has to wait: some 15 microseconds where none is in the cache. */
-    private static final int MOST_CRITICAL = 1_024;
+    /** Keys of a call, for which a safepoint has to wait: some 60 microseconds where none is in the cache. */
+    private static final int MOST_CRITICAL = 4_096;
 
     private final Isa isa;
 
