@@ -35,7 +35,8 @@ class BoundariesTest {
     private static final String CORE = "io.github.roost.core..";
     private static final String HNSW = "io.github.roost.index.hnsw..";
     private static final String IVF = "io.github.roost.index.ivf..";
-    private static final String[] LIBRARIES = {TOPOLOGY, CORE, HNSW, IVF};
+    private static final String DISK = "io.github.roost.index.disk..";
+    private static final String[] LIBRARIES = {TOPOLOGY, CORE, HNSW, IVF, DISK};
 
     private static final String HWLOC = "io.github.roost.topology.hwloc..";
     private static final String POOL = "io.github.roost.core.pool..";
@@ -61,6 +62,8 @@ class BoundariesTest {
             .definedBy(HNSW)
             .layer("index-ivf")
             .definedBy(IVF)
+            .layer("index-disk")
+            .definedBy(DISK)
             .layer("bench")
             .definedBy("io.github.roost.bench..")
             .layer("examples")
@@ -73,8 +76,10 @@ class BoundariesTest {
             .mayOnlyBeAccessedByLayers("bench", "examples")
             .whereLayer("index-ivf")
             .mayOnlyBeAccessedByLayers("bench", "examples")
+            .whereLayer("index-disk")
+            .mayOnlyBeAccessedByLayers("bench", "examples")
             .whereLayer("core")
-            .mayOnlyBeAccessedByLayers("index-hnsw", "index-ivf", "bench", "examples");
+            .mayOnlyBeAccessedByLayers("index-hnsw", "index-ivf", "index-disk", "bench", "examples");
 
     @ArchTest
     static final ArchRule hwlocIsBehindTopology = onlyUsedBy(HWLOC, TOPOLOGY);
