@@ -23,7 +23,12 @@ interface BlockDevice {
      */
     DeviceFile open(Path file, boolean writable) throws IOException;
 
-    /** {@return a queue of reads of its own, for one worker, or for all threads that are no workers} */
+    /**
+     * Makes a queue of reads, for one worker, or for all threads that are no workers.
+     *
+     * @return empty
+     * @throws IllegalStateException if the system refuses one more
+     */
     Queue queue();
 
     /** Ends its threads; called when no queue has reads any more. */

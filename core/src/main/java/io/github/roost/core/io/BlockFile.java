@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class BlockFile implements AutoCloseable {
     private static final int CLOSED = Integer.MIN_VALUE;
+    /** One call of the system moves at most so many: whole blocks, and less than a buffer of the JDK may have. */
+    private static final long MOST_BYTES = 8L << 20;
 
     private final BlockIo io;
     private final Path path;
@@ -118,7 +120,8 @@ public final class BlockFile implements AutoCloseable {
             long begin = block * BlockIo.BLOCK_BYTES;
             int fruitless = 0;
             for (long done = 0; done < memory.byteSize(); ) {
-                int bytes = transfer.transfer(begin + done, done == 0 ? memory : memory.asSlice(done));
+                MemorySegment piece = memory.asSlice(done, Math.min(MOST_BYTES, memory.byteSize() - done));
+                int bytes = transfer.transfer(begin + done, piece);
                 if (bytes <= 0) {
                     throw new EOFException("the file ends before the end of the block");
                 }

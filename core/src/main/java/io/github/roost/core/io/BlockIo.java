@@ -47,7 +47,13 @@ public final class BlockIo implements AutoCloseable {
      * @param queue of its reads
      * @param buffers what they go into
      */
-    record Lane(BlockDevice.Queue queue, BlockBuffers buffers) {}
+    record Lane(BlockDevice.Queue queue, BlockBuffers buffers) {
+        /** Frees all; nothing must be under way. */
+        void close() {
+            queue.close();
+            buffers.close();
+        }
+    }
 
     private final BlockDevice device;
     private final PositionalDevice outsideDevice;
@@ -70,10 +76,17 @@ public final class BlockIo implements AutoCloseable {
         this.device = device;
         this.refusal = refusal;
         this.outsideDevice = new PositionalDevice(threads);
-        for (int worker = 0; worker < workerCount; worker++) {
-            workers.add(lane(device, buffers));
+        try {
+            for (int worker = 0; worker < workerCount; worker++) {
+                workers.add(lane(device, buffers));
+            }
+            this.outside = lane(outsideDevice, buffers);
+        } catch (Throwable failed) {
+            workers.forEach(Lane::close);
+            device.close();
+            outsideDevice.close();
+            throw failed;
         }
-        this.outside = lane(outsideDevice, buffers);
     }
 
     private static Lane lane(BlockDevice device, int buffers) {
@@ -230,8 +243,7 @@ public final class BlockIo implements AutoCloseable {
         if (lane.queue().inFlight() > 0) {
             return false;
         }
-        lane.queue().close();
-        lane.buffers().close();
+        lane.close();
         return true;
     }
 
@@ -314,22 +326,23 @@ public final class BlockIo implements AutoCloseable {
          * @return open; to be closed after its files, and after the orchestrator or before it
          */
         public BlockIo build() {
-            BlockDevice device = null;
-            String refusal = "";
-            if (backend == Backend.BEST) {
-                try {
-                    device = rings.make(depth);
-                } catch (LinuxException refused) {
-                    refusal = String.valueOf(refused.getMessage());
-                    LOG.warn("no io_uring here, so {} threads make positional reads instead: {}", threads, refusal);
-                }
-            }
-            if (device == null) {
-                device = new PositionalDevice(threads);
-            }
-            BlockIo io = new BlockIo(device, refusal, orchestrator.workers(), buffers, threads);
+            BlockIo io = backend == Backend.BEST ? onRings() : on(new PositionalDevice(threads), "");
             orchestrator.indexing().addCompletionSource(io::source);
             return io;
+        }
+
+        private BlockIo onRings() {
+            try {
+                return on(rings.make(depth), "");
+            } catch (LinuxException | IllegalStateException refused) {
+                String refusal = String.valueOf(refused.getMessage());
+                LOG.warn("no io_uring here, so {} threads make positional reads instead: {}", threads, refusal);
+                return on(new PositionalDevice(threads), refusal);
+            }
+        }
+
+        private BlockIo on(BlockDevice device, String refusal) {
+            return new BlockIo(device, refusal, orchestrator.workers(), buffers, threads);
         }
     }
 }

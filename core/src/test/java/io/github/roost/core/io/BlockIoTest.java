@@ -270,6 +270,23 @@ class BlockIoTest {
     }
 
     @Test
+    void whereNotEveryWorkerGetsARingThreadsReadForAll() throws Exception {
+        FaultDevice fewRings = new FaultDevice(1).queues(1);
+        try (BlockIo io = BlockIo.builder(orchestrator).rings(depth -> fewRings).build();
+                BlockFile file = open(io)) {
+            assertThat(Disk.readAll(io, orchestrator, id, SubmitOptions.DEFAULT, file, 1, 2)
+                            .get()
+                            .right())
+                    .hasSize(2);
+            assertThat(io.stats().backend()).isEqualTo("positional reads");
+            assertThat(io.stats().refusal()).isEqualTo("no queue is left");
+        }
+        while (!fewRings.isClosed()) {
+            Thread.sleep(1);
+        }
+    }
+
+    @Test
     void whatBlockingCallsWriteAndSyncTheyRead() throws Exception {
         try (BlockIo io = on(Backend.BEST).build();
                 BlockFile file = io.openForUpdate(folder.resolve("new"));

@@ -19,11 +19,6 @@ import java.util.concurrent.CompletableFuture;
 final class Disk {
     private Disk() {}
 
-    /** What block I/O on a disk of faults is: the workers' reads, and those of others by threads. */
-    static BlockIo io(FaultDevice device, Orchestrator orchestrator, int buffers) {
-        return new BlockIo(device, "", orchestrator.workers(), buffers, 2);
-    }
-
     /** Makes a file whose every word says where it is. */
     static Path file(Path file, int blocks) throws IOException {
         try (Arena arena = Arena.ofConfined()) {

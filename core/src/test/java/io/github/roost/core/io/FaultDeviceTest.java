@@ -42,7 +42,7 @@ class FaultDeviceTest {
     }
 
     private BlockIo io(FaultDevice device) {
-        return Disk.io(device, orchestrator, 64);
+        return device.io(orchestrator, 64);
     }
 
     private MemorySegment blockOf(int value) {

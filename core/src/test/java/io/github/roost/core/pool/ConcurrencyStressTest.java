@@ -56,7 +56,11 @@ class ConcurrencyStressTest {
                 .contains("TerminateStress.ATaskIsPut", "TerminateStress.ATaskBegins")
                 .contains("ParkStress.AgainstComplete", "ParkStress.AgainstCancel")
                 .contains("ParkStress.CompleteAgainstDeadline", "ParkStress.CompleteAgainstCancel")
-                .contains("ListStress", "SharedStress.TwoJoinAndTake", "SharedStress.AGroupFailsAsAQueryJoins")
+                .contains(
+                        "BlockReadsStress",
+                        "ListStress",
+                        "SharedStress.TwoJoinAndTake",
+                        "SharedStress.AGroupFailsAsAQueryJoins")
                 .contains(" 0 failed, 0 soft errs, 0 hard errs");
     }
 }

@@ -36,8 +36,9 @@ class BoundariesTest {
     private static final String TABLE = "io.github.roost.table..";
     private static final String HNSW = "io.github.roost.index.hnsw..";
     private static final String IVF = "io.github.roost.index.ivf..";
+    private static final String DISK = "io.github.roost.index.disk..";
     private static final String LUCENE = "io.github.roost.lucene..";
-    private static final String[] LIBRARIES = {TOPOLOGY, CORE, TABLE, HNSW, IVF, LUCENE};
+    private static final String[] LIBRARIES = {TOPOLOGY, CORE, TABLE, HNSW, IVF, DISK, LUCENE};
 
     private static final String HWLOC = "io.github.roost.topology.hwloc..";
     private static final String POOL = "io.github.roost.core.pool..";
@@ -66,6 +67,8 @@ class BoundariesTest {
             .definedBy(HNSW)
             .layer("index-ivf")
             .definedBy(IVF)
+            .layer("index-disk")
+            .definedBy(DISK)
             .layer("lucene")
             .definedBy(LUCENE)
             .layer("bench")
@@ -84,8 +87,11 @@ class BoundariesTest {
             .mayOnlyBeAccessedByLayers("lucene", "bench", "examples")
             .whereLayer("index-ivf")
             .mayOnlyBeAccessedByLayers("lucene", "bench", "examples")
+            .whereLayer("index-disk")
+            .mayOnlyBeAccessedByLayers("bench", "examples")
             .whereLayer("core")
-            .mayOnlyBeAccessedByLayers("table", "index-hnsw", "index-ivf", "lucene", "bench", "examples");
+            .mayOnlyBeAccessedByLayers(
+                    "table", "index-hnsw", "index-ivf", "index-disk", "lucene", "bench", "examples");
 
     @ArchTest
     static final ArchRule hwlocIsBehindTopology = onlyUsedBy(HWLOC, TOPOLOGY);

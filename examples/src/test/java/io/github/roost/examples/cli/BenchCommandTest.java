@@ -37,6 +37,8 @@ class BenchCommandTest {
         "bench lucene --workload x, --workload",
         "bench table --bits 9, --bits must be between 10 and 26",
         "bench table --rounds 0, --rounds must be between 1 and 10000",
+        "bench io --depth 0, '--depth must be between 1 and 128, got 0'",
+        "bench io --folder /no/such/folder, /no/such/folder",
         "soak --seconds 0, --seconds must be between 1 and 1000000",
         "bench, no benchmark given",
     })
@@ -113,6 +115,21 @@ class BenchCommandTest {
         assertThat(figures.at("/staying/bursts/tasks").asInt()).isPositive();
         assertThat(figures.at("/staying/balanced/tasks").asInt()).isPositive();
         assertThat(figures.has("gates")).isFalse();
+    }
+
+    @Test
+    void randomReadsAreMeasuredBesideAChannel() throws IOException {
+        CommandRun run =
+                CommandRun.of((Object[]) "bench io --mib 4 --depth 2 --rounds 1 --slice-millis 20 --json".split(" "));
+        assertThat(run.status()).as(run.err()).isZero();
+        JsonNode results = new ObjectMapper().readTree(run.out()).at("/results");
+        assertThat(results).hasSize(5);
+        for (JsonNode result : results) {
+            assertThat(result.at("/outcome/readsPerSecond/0").asDouble()).isPositive();
+            assertThat(result.at("/outcome/cpuMicrosPerRead/0").asDouble()).isPositive();
+        }
+        assertThat(results.at("/0/readsBesideChannel/median").asDouble()).isEqualTo(1);
+        assertThat(results.at("/3/outcome/freeShare/0").asDouble()).isPositive();
     }
 
     private static JsonNode figures(String bench, Object... options) throws IOException {

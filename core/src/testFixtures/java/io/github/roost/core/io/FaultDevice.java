@@ -1,5 +1,6 @@
 package io.github.roost.core.io;
 
+import io.github.roost.core.Orchestrator;
 import io.github.roost.core.io.linux.Errno;
 import io.github.roost.core.task.CompletionSource.Waker;
 import java.io.FileNotFoundException;
@@ -55,6 +56,7 @@ public final class FaultDevice implements BlockDevice {
     private long badBlock = -1;
     private boolean syncFails;
     private long slowestNanos;
+    private int queuesLeft = -1;
     private boolean off;
     private boolean closed;
 
@@ -62,6 +64,15 @@ public final class FaultDevice implements BlockDevice {
     public FaultDevice(long seed) {
         random = new Random(seed);
         thread = Thread.ofPlatform().daemon().name("fault-device").start(this::completeWhatIsDue);
+    }
+
+    /**
+     * Block I/O of an orchestrator's searches on this disk.
+     *
+     * @param buffers most that each worker has
+     */
+    public BlockIo io(Orchestrator orchestrator, int buffers) {
+        return new BlockIo(this, "", orchestrator.workers(), buffers, 2);
     }
 
     /** Has the power go in the middle of the n-th write or sync from now, counted from 0. */
@@ -97,6 +108,12 @@ public final class FaultDevice implements BlockDevice {
     /** Has searches' reads end after up to so long, in whatever order that gives. */
     public synchronized FaultDevice slow(long nanos) {
         slowestNanos = nanos;
+        return this;
+    }
+
+    /** Has so many queues, and no more. */
+    public synchronized FaultDevice queues(int most) {
+        queuesLeft = most;
         return this;
     }
 
@@ -274,7 +291,10 @@ public final class FaultDevice implements BlockDevice {
     }
 
     @Override
-    public Queue queue() {
+    public synchronized Queue queue() {
+        if (queuesLeft-- == 0) {
+            throw new IllegalStateException("no queue is left");
+        }
         return new FaultQueue();
     }
 

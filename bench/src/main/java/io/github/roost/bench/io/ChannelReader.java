@@ -1,0 +1,92 @@
+package io.github.roost.bench.io;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.OpenOption;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+
+/** The JDK's {@link FileChannel} with direct I/O: a thread for each read that is under way. */
+final class ChannelReader implements Reader {
+    private final NumberedBlocks blocks;
+    private final int depth;
+    private final FileChannel channel;
+    private final ExecutorService threads;
+
+    ChannelReader(NumberedBlocks blocks, int depth) throws IOException {
+        this.blocks = blocks;
+        this.depth = depth;
+        this.channel = FileChannel.open(blocks.path(), Set.of(StandardOpenOption.READ, direct()));
+        this.threads = Executors.newFixedThreadPool(depth);
+    }
+
+    /** {@code ExtendedOpenOption.DIRECT}, by its name: the compiler warns of every mention of its type. */
+    private static OpenOption direct() {
+        try {
+            return Stream.of(
+                            Class.forName("com.sun.nio.file.ExtendedOpenOption").getEnumConstants())
+                    .filter(option -> option.toString().equals("DIRECT"))
+                    .map(OpenOption.class::cast)
+                    .findFirst()
+                    .orElseThrow();
+        } catch (ClassNotFoundException e) {
+            throw new IllegalStateException("this JDK has no direct I/O", e);
+        }
+    }
+
+    @Override
+    public Done read(Duration time) throws IOException, InterruptedException {
+        long end = System.nanoTime() + time.toNanos();
+        List<Callable<Long>> loops = new ArrayList<>();
+        for (int thread = 0; thread < depth; thread++) {
+            SplittableRandom random = new SplittableRandom(end + thread);
+            loops.add(() -> readUntil(end, random));
+        }
+        long reads = 0;
+        for (Future<Long> loop : threads.invokeAll(loops)) {
+            try {
+                reads += loop.get();
+            } catch (ExecutionException e) {
+                throw new IOException(e.getCause());
+            }
+        }
+        return new Done(reads, 0);
+    }
+
+    private long readUntil(long end, SplittableRandom random) throws IOException {
+        ByteBuffer into = ByteBuffer.allocateDirect(2 * NumberedBlocks.BYTES)
+                .alignedSlice(NumberedBlocks.BYTES)
+                .order(ByteOrder.nativeOrder());
+        long reads = 0;
+        while (System.nanoTime() - end < 0) {
+            long block = random.nextLong(blocks.count());
+            into.clear().limit(NumberedBlocks.BYTES);
+            while (into.hasRemaining()) {
+                if (channel.read(into, block * NumberedBlocks.BYTES + into.position()) < 0) {
+                    throw new IOException("the file ends before block " + block);
+                }
+            }
+            NumberedBlocks.require(block, into.getLong(0));
+            reads++;
+        }
+        return reads;
+    }
+
+    @Override
+    public void close() throws IOException {
+        threads.close();
+        channel.close();
+    }
+}

@@ -1,0 +1,5 @@
+/** Block I/O beside what the JDK has. */
+@NullMarked
+package io.github.roost.bench.io;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,67 @@
+package io.github.roost.index.disk;
+
+/** The nearest nodes that one search knows of, nearest first, at most so many; each may be taken once. Not thread-safe. */
+final class Nearest {
+    private final int[] nodes;
+    private final float[] distances;
+    private final boolean[] taken;
+    private int size;
+    /** No node before this is left to be taken. */
+    private int first;
+
+    Nearest(int most) {
+        nodes = new int[most];
+        distances = new float[most];
+        taken = new boolean[most];
+    }
+
+    int size() {
+        return size;
+    }
+
+    int node(int index) {
+        return nodes[index];
+    }
+
+    float distance(int index) {
+        return distances[index];
+    }
+
+    /** Adds a node that was not added before, unless there are nearer ones in all places; ties go to the one added first. */
+    void add(int node, float distance) {
+        if (size == nodes.length && !(distance < distances[size - 1])) {
+            return;
+        }
+        int low = 0;
+        int high = size;
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (distances[middle] <= distance) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        int last = Math.min(size, nodes.length - 1);
+        System.arraycopy(nodes, low, nodes, low + 1, last - low);
+        System.arraycopy(distances, low, distances, low + 1, last - low);
+        System.arraycopy(taken, low, taken, low + 1, last - low);
+        nodes[low] = node;
+        distances[low] = distance;
+        taken[low] = false;
+        size = last + 1;
+        first = Math.min(first, low);
+    }
+
+    /** The nearest node that was not taken, or -1; it is taken now. */
+    int take() {
+        while (first < size && taken[first]) {
+            first++;
+        }
+        if (first == size) {
+            return -1;
+        }
+        taken[first] = true;
+        return nodes[first];
+    }
+}

@@ -1,0 +1,5 @@
+/** Tables on disk: {@link io.github.roost.index.disk.DiskTable} is the way in. */
+@NullMarked
+package io.github.roost.index.disk;
+
+import org.jspecify.annotations.NullMarked;

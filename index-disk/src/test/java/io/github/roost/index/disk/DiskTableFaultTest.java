@@ -1,0 +1,116 @@
+package io.github.roost.index.disk;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.TableFileException;
+import io.github.roost.core.io.BlockIo;
+import io.github.roost.core.io.FaultDevice;
+import io.github.roost.core.io.FaultDevice.PowerLossException;
+import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.index.disk.DiskSearch.Mode;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Tables on a disk that fails. */
+@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class DiskTableFaultTest {
+    private static final Path FILE = Path.of("/no/such/folder/table");
+    private static final Rows ROWS = Rows.clustered(Metric.SQUARED_L2, 300, 8, 5);
+
+    private final Orchestrator orchestrator = Orchestrator.builder().build();
+
+    @AfterEach
+    void close() {
+        assertThat(orchestrator.close(Duration.ofSeconds(20))).isTrue();
+    }
+
+    private BlockIo io(FaultDevice device) {
+        return device.io(orchestrator, 256);
+    }
+
+    private void build(BlockIo io) throws IOException {
+        DiskTable.builder().build(orchestrator, io, FILE, ROWS.ids(), ROWS.vectors());
+    }
+
+    @Test
+    void afterAPowerLossAtAnyWriteOfABuildThereIsAWholeTableOrNone() throws Exception {
+        FaultDevice whole = new FaultDevice(1);
+        try (BlockIo io = io(whole)) {
+            build(io);
+        }
+        int changes = whole.changes();
+        assertThat(changes).isEqualTo(5);
+        int tables = 0;
+        for (int at = 0; at <= changes; at++) {
+            for (int seed = 0; seed < 20; seed++) {
+                FaultDevice device = new FaultDevice(seed).powerLossAt(at);
+                try (BlockIo io = io(device)) {
+                    build(io);
+                    assertThat(at).isEqualTo(changes);
+                } catch (IOException off) {
+                    assertThat(off).hasRootCauseInstanceOf(PowerLossException.class);
+                }
+                try (BlockIo io = io(device.afterPowerLoss(seed))) {
+                    tables += wholeTables(io);
+                }
+            }
+        }
+        assertThat(tables).as("those that were synced, and some that were not").isBetween(20, 60);
+    }
+
+    /** 1 if there is a table, of which then nothing is damaged; 0 if it is said that there is none. */
+    private int wholeTables(BlockIo io) throws Exception {
+        try (DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+            for (int i = 0; i < 5; i++) {
+                DiskAnswer answer = table.search(ROWS.query(i), DiskSearch.of(10, 300), SubmitOptions.DEFAULT)
+                        .get();
+                assertThat(answer.damagedPages()).isZero();
+                assertThat(answer.neighbors().ids())
+                        .containsExactlyInAnyOrder(ROWS.nearest(ROWS.query(i), 10, row -> true));
+            }
+            return 1;
+        } catch (TableFileException none) {
+            return 0;
+        }
+    }
+
+    @Test
+    void aFullDiskFailsTheBuildAndNamesTheFile() throws Exception {
+        try (BlockIo io = io(new FaultDevice(2).capacity(20_000))) {
+            assertThatThrownBy(() -> build(io)).hasMessageContaining(FILE + " failed: ENOSPC (no space left)");
+        }
+    }
+
+    @Test
+    void shortSlowAndBadReadsLeaveOutOnlyTheBadPage() throws Exception {
+        FaultDevice device = new FaultDevice(3);
+        try (BlockIo io = io(device)) {
+            build(io);
+            try (DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+                int nodesPerPage = new DiskLayout(8, 32, 300, 8).nodesPerPage();
+                device.shortTransfers(.3).slow(200_000).badBlock(DiskLayout.SUPERBLOCKS + 3);
+                int damaged = 0;
+                for (int i = 0; i < 20; i++) {
+                    float[] query = ROWS.query(i);
+                    DiskAnswer answer = table.search(
+                                    query, DiskSearch.of(10, 300).withReads(8, Mode.PIPELINED), SubmitOptions.DEFAULT)
+                            .get();
+                    damaged += answer.damagedPages();
+                    assertThat(answer.neighbors().ids())
+                            .containsExactlyInAnyOrder(ROWS.nearest(query, 10, row -> row / nodesPerPage != 3));
+                }
+                assertThat(damaged).isPositive();
+                assertThat(table.stats().damagedPages()).containsExactly(3);
+                assertThat(io.stats().resubmitted()).isPositive();
+            }
+        }
+    }
+}

@@ -1,0 +1,353 @@
+package io.github.roost.index.disk;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.io.BlockIo;
+import io.github.roost.core.io.BlockIo.Backend;
+import io.github.roost.core.task.DeadlineExceededException;
+import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.index.disk.DiskSearch.Mode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Searches of a table on a real disk, with exact search beside them. */
+@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@SuppressWarnings("NullAway") // what is made before all tests is there
+class DiskTableTest {
+    private static final int K = 10;
+    private static final Rows ROWS = Rows.clustered(Metric.SQUARED_L2, 6_000, 24, 1);
+
+    @TempDir
+    private static Path folder;
+
+    private static Path file;
+    private static Orchestrator orchestrator;
+    private static BlockIo io;
+
+    @BeforeAll
+    static void build() throws IOException {
+        orchestrator = Orchestrator.builder().build();
+        io = BlockIo.builder(orchestrator).build();
+        file = folder.resolve("table");
+        DiskTable.builder().build(orchestrator, io, file, ROWS.ids(), ROWS.vectors());
+    }
+
+    @AfterAll
+    static void close() {
+        assertThat(orchestrator.close(Duration.ofSeconds(20))).isTrue();
+        assertThat(io.stats().buffersInUse()).isZero();
+        io.close();
+    }
+
+    private static DiskTable open() throws IOException {
+        return DiskTable.open(orchestrator, io, "table", file);
+    }
+
+    private static DiskAnswer search(DiskTable table, float[] query, DiskSearch how) throws Exception {
+        return table.search(query, how, SubmitOptions.DEFAULT).get();
+    }
+
+    private static double recall(DiskTable table, Rows rows, DiskSearch how, int queries) throws Exception {
+        double sum = 0;
+        for (int i = 0; i < queries; i++) {
+            float[] query = rows.query(100 + i);
+            DiskAnswer answer = search(table, query, how);
+            assertAreDistances(rows, query, answer);
+            sum += Rows.recall(answer.neighbors().ids(), rows.nearest(query, how.k(), row -> true));
+        }
+        return sum / queries;
+    }
+
+    private static void assertAreDistances(Rows rows, float[] query, DiskAnswer answer) {
+        float last = Float.NEGATIVE_INFINITY;
+        for (int i = 0; i < answer.neighbors().size(); i++) {
+            float distance = answer.neighbors().distances()[i];
+            assertThat(distance).isGreaterThanOrEqualTo(last);
+            assertThat((double) distance)
+                    .isCloseTo(rows.distance(query, Rows.row(answer.neighbors().ids()[i])), within(1e-3));
+            last = distance;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void searchesFindNearlyAllOfTheTrueNeighboursAndTheirExactDistances(Mode mode) throws Exception {
+        try (DiskTable table = open()) {
+            assertThat(recall(table, ROWS, DiskSearch.of(K, 100).withReads(8, mode), 100))
+                    .isGreaterThan(.98);
+            assertThat(recall(table, ROWS, DiskSearch.of(K, 10).withReads(8, mode), 100))
+                    .as("a narrow search finds less, so the width does something")
+                    .isLessThan(.97);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 4, 64})
+    void howManyReadsAreUnderWayChangesTheCostAndNotTheResult(int reads) throws Exception {
+        try (DiskTable table = open()) {
+            assertThat(recall(table, ROWS, DiskSearch.of(K, 100).withReads(reads, Mode.BEAM), 30))
+                    .isGreaterThan(.98);
+            DiskAnswer answer =
+                    search(table, ROWS.query(1), DiskSearch.of(K, 100).withReads(reads, Mode.BEAM));
+            assertThat(answer.nodesExpanded()).as("all in sight at the end").isBetween(100, 500);
+            assertThat(answer.pagesRead()).as("nodes may share a page").isBetween(20, answer.nodesExpanded());
+            assertThat(answer.stalledNanos()).isPositive();
+            assertThat(answer.busyNanos()).isPositive();
+            assertThat(answer.damagedPages()).isZero();
+        }
+    }
+
+    @Test
+    void cosineIsMeasuredAsCosine() throws Exception {
+        Rows rows = Rows.clustered(Metric.COSINE, 2_000, 17, 2);
+        Path cosine = folder.resolve("cosine");
+        DiskTable.builder()
+                .metric(Metric.COSINE)
+                .degree(20)
+                .buildWidth(60)
+                .codeBytes(5)
+                .build(orchestrator, io, cosine, rows.ids(), rows.vectors());
+        try (DiskTable table = DiskTable.open(orchestrator, io, "cosine", cosine)) {
+            assertThat(recall(table, rows, DiskSearch.of(K, 100), 50)).isGreaterThan(.95);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 300})
+    void smallTablesGiveAllThatTheyHave(int count) throws Exception {
+        Rows rows = Rows.clustered(Metric.SQUARED_L2, count, 3, 3);
+        Path small = folder.resolve("small" + count);
+        DiskTable.builder().build(orchestrator, io, small, rows.ids(), rows.vectors());
+        try (DiskTable table = DiskTable.open(orchestrator, io, "small", small)) {
+            assertThat(table.size()).isEqualTo(count);
+            float[] query = rows.query(1);
+            assertThat(search(table, query, DiskSearch.of(K, 1_000)).neighbors().ids())
+                    .containsExactlyInAnyOrder(rows.nearest(query, K, row -> true));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 10, 1_000})
+    void aFilteredSearchFindsTheNearestOfWhatIsAllowedAndNothingElse(int oneIn) throws Exception {
+        try (DiskTable table = open()) {
+            DiskFilter filter = table.filter(id -> Rows.row(id) % oneIn == 0);
+            assertThat(filter.count()).isEqualTo(6_000 / oneIn);
+            double sum = 0;
+            for (int i = 0; i < 30; i++) {
+                float[] query = ROWS.query(500 + i);
+                DiskAnswer answer = search(table, query, DiskSearch.of(K, 100).withFilter(filter));
+                assertThat(Arrays.stream(answer.neighbors().ids()).allMatch(id -> Rows.row(id) % oneIn == 0))
+                        .isTrue();
+                long[] truth = ROWS.nearest(query, K, row -> row % oneIn == 0);
+                assertThat(answer.neighbors().size()).isEqualTo(truth.length);
+                assertThat(answer.pagesRead())
+                        .as("few are allowed, so the best are found by their codes")
+                        .isLessThanOrEqualTo(100);
+                sum += Rows.recall(answer.neighbors().ids(), truth);
+            }
+            assertThat(sum / 30).isGreaterThan(.97);
+        }
+    }
+
+    @Test
+    void aFilterThatAllowsNearlyAllIsAnsweredByAWalk() throws Exception {
+        try (DiskTable table = open()) {
+            DiskFilter filter = table.filter(id -> Rows.row(id) % 15 != 0);
+            assertThat(FilterPlan.scans(filter.count(), table.size(), 5)).isFalse();
+            int nearest = 0;
+            for (int i = 0; i < 50; i++) {
+                float[] query = ROWS.query(900 + i);
+                DiskAnswer answer = search(table, query, DiskSearch.of(1, 5).withFilter(filter));
+                long found = answer.neighbors().ids()[0];
+                assertThat(Rows.row(found) % 15).isNotZero();
+                nearest += found == ROWS.nearest(query, 1, row -> row % 15 != 0)[0] ? 1 : 0;
+            }
+            assertThat(nearest).isGreaterThan(35);
+        }
+    }
+
+    @Test
+    void aFilterThatAllowsNothingFindsNothing() throws Exception {
+        try (DiskTable table = open()) {
+            DiskAnswer answer =
+                    search(table, ROWS.query(1), DiskSearch.of(K, 100).withFilter(table.filter(id -> false)));
+            assertThat(answer.neighbors().size()).isZero();
+            assertThat(answer.pagesRead()).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void manySearchesAtOnceOnAnyBackendFindWhatOneFinds(Backend backend) throws Exception {
+        try (BlockIo other =
+                        BlockIo.builder(orchestrator).backend(backend).depth(16).build();
+                DiskTable table = DiskTable.open(orchestrator, other, "table", file)) {
+            List<CompletableFuture<DiskAnswer>> answers = new ArrayList<>();
+            for (int i = 0; i < 300; i++) {
+                answers.add(table.search(
+                        ROWS.query(i),
+                        DiskSearch.of(K, 60).withReads(4, i % 2 == 0 ? Mode.BEAM : Mode.PIPELINED),
+                        SubmitOptions.DEFAULT));
+            }
+            double sum = 0;
+            for (int i = 0; i < answers.size(); i++) {
+                sum += Rows.recall(answers.get(i).get().neighbors().ids(), ROWS.nearest(ROWS.query(i), K, row -> true));
+            }
+            assertThat(sum / answers.size()).isGreaterThan(.95);
+            assertThat(table.stats().searches()).isEqualTo(300);
+            assertThat(other.stats().buffersInUse()).isZero();
+        }
+    }
+
+    @Test
+    void deadlinesAndCancellationsEndSearchesAndFreeTheirReads() throws Exception {
+        try (BlockIo slow = BlockIo.builder(orchestrator)
+                        .backend(Backend.POSITIONAL)
+                        .threads(1)
+                        .build();
+                DiskTable table = DiskTable.open(orchestrator, slow, "table", file)) {
+            List<CompletableFuture<DiskAnswer>> answers = new ArrayList<>();
+            for (int i = 0; i < 200; i++) {
+                answers.add(table.search(
+                        ROWS.query(i),
+                        DiskSearch.of(K, 100),
+                        i % 2 == 0 ? SubmitOptions.DEFAULT.withTimeout(Duration.ofMillis(2)) : SubmitOptions.DEFAULT));
+            }
+            for (int i = 1; i < answers.size(); i += 2) {
+                answers.get(i).cancel(false);
+            }
+            int late = 0;
+            for (CompletableFuture<DiskAnswer> answer : answers) {
+                try {
+                    answer.get();
+                } catch (CancellationException cancelled) {
+                    assertThat(answer).isCancelled();
+                } catch (ExecutionException failed) {
+                    assertThat(failed.getCause()).isInstanceOf(DeadlineExceededException.class);
+                    late++;
+                }
+            }
+            assertThat(late).isPositive();
+            while (slow.stats().inFlight() > 0 || slow.stats().buffersInUse() > 0) {
+                Thread.sleep(1);
+            }
+        }
+    }
+
+    @Test
+    void damagedPagesAreReportedAndTheirNodesNeverReturned() throws Exception {
+        Path copy = folder.resolve("damaged");
+        byte[] bytes = Files.readAllBytes(file);
+        int pages = bytes.length / DiskLayout.PAGE_BYTES;
+        int nodesPerPage = new DiskLayout(24, 32, 6_000, 8).nodesPerPage();
+        for (int page = 0; page < 300; page += 2) {
+            bytes[(page + DiskLayout.SUPERBLOCKS) * DiskLayout.PAGE_BYTES + 37 * page % 4096] ^= 4;
+        }
+        assertThat(pages).isGreaterThan(302);
+        Files.write(copy, bytes);
+        try (DiskTable table = DiskTable.open(orchestrator, io, "damaged", copy)) {
+            int damaged = 0;
+            for (int i = 0; i < 50; i++) {
+                DiskAnswer answer = search(table, ROWS.query(i), DiskSearch.of(K, 100));
+                damaged += answer.damagedPages();
+                for (long id : answer.neighbors().ids()) {
+                    int page = Rows.row(id) / nodesPerPage;
+                    assertThat(page < 300 && page % 2 == 0).as("page " + page).isFalse();
+                }
+            }
+            assertThat(damaged).isPositive();
+            assertThat(table.stats().damagedPages()).isNotEmpty().allMatch(page -> page < 300 && page % 2 == 0);
+        }
+    }
+
+    @Test
+    void oneSuperblockOfTwoIsEnoughAndNoneIsAClearError() throws Exception {
+        Path copy = folder.resolve("roots");
+        byte[] bytes = Files.readAllBytes(file);
+        System.arraycopy(bytes, 0, bytes, DiskLayout.PAGE_BYTES, DiskLayout.PAGE_BYTES);
+        bytes[100] ^= 1;
+        Files.write(copy, bytes);
+        try (DiskTable table = DiskTable.open(orchestrator, io, "roots", copy)) {
+            assertThat(table.size()).isEqualTo(6_000);
+        }
+        bytes[DiskLayout.PAGE_BYTES + 30] ^= 1;
+        Files.write(copy, bytes);
+        assertThatThrownBy(() -> DiskTable.open(orchestrator, io, "roots", copy))
+                .hasMessageContaining(copy + " holds no whole table: neither of its superblocks is one");
+    }
+
+    @Test
+    void whatIsNoWholeTableIsRefusedWithTheReason() throws Exception {
+        byte[] bytes = Files.readAllBytes(file);
+        Path copy = folder.resolve("bad");
+        Files.write(copy, Arrays.copyOf(bytes, bytes.length - DiskLayout.PAGE_BYTES));
+        assertThatThrownBy(() -> DiskTable.open(orchestrator, io, "bad", copy)).hasMessageContaining("ends here");
+        Files.write(copy, new byte[100]);
+        assertThatThrownBy(() -> DiskTable.open(orchestrator, io, "bad", copy)).hasMessageContaining("too short");
+        bytes[bytes.length - DiskLayout.PAGE_BYTES] ^= 1;
+        Files.write(copy, bytes);
+        assertThatThrownBy(() -> DiskTable.open(orchestrator, io, "bad", copy))
+                .hasMessageContaining("has damaged codes: wrong checksum");
+    }
+
+    @Test
+    void badQueriesAndOptionsAreNamed() throws Exception {
+        try (DiskTable table = open();
+                DiskTable other = open()) {
+            DiskSearch how = DiskSearch.of(K, 20);
+            assertThatThrownBy(() -> table.search(new float[3], how, SubmitOptions.DEFAULT))
+                    .hasMessage("query must have 24 dimensions, got 3");
+            assertThatThrownBy(() -> table.search(
+                            ROWS.query(1), how.withFilter(other.filter(id -> true)), SubmitOptions.DEFAULT))
+                    .hasMessageContaining("got another table's");
+        }
+        assertThatThrownBy(() -> DiskSearch.of(10, 9)).hasMessage("width must be between 10 and 100,000, got 9");
+        assertThatThrownBy(() -> DiskSearch.of(1, 9).withReads(65, Mode.BEAM))
+                .hasMessage("reads must be between 1 and 64, got 65");
+        assertThatThrownBy(() -> DiskTable.builder().metric(Metric.INNER_PRODUCT))
+                .hasMessageContaining("must be SQUARED_L2 or COSINE");
+        assertThatThrownBy(() -> DiskTable.builder()
+                        .build(orchestrator, io, folder.resolve("wide"), new long[] {1}, new float[1][2_000]))
+                .hasMessage("dimension of a table on disk with 32 neighbours per node must be at most 986, got 2000");
+        assertThatThrownBy(() -> DiskTable.builder().build(orchestrator, io, file, ROWS.ids(), ROWS.vectors()))
+                .hasMessageContaining("holds something already");
+        assertThat(Files.size(file)).isPositive();
+    }
+
+    @Test
+    void aClosedTableRefusesSearchesAndThoseAcceptedStillRun() throws Exception {
+        DiskTable table = open();
+        List<CompletableFuture<DiskAnswer>> answers = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            answers.add(table.search(ROWS.query(i), DiskSearch.of(K, 100), SubmitOptions.DEFAULT));
+        }
+        table.close();
+        table.close();
+        assertThatThrownBy(() -> table.search(ROWS.query(1), DiskSearch.of(K, 100), SubmitOptions.DEFAULT))
+                .hasMessageContaining("table is closed");
+        for (CompletableFuture<DiskAnswer> answer : answers) {
+            assertThat(answer.get().neighbors().size()).isEqualTo(K);
+        }
+    }
+}

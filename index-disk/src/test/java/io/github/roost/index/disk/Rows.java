@@ -1,0 +1,87 @@
+package io.github.roost.index.disk;
+
+import io.github.roost.core.Metric;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.Random;
+import java.util.function.IntPredicate;
+import java.util.stream.IntStream;
+
+/** Made-up vectors in clusters, and exact search over them. */
+record Rows(Metric metric, float[][] vectors) {
+    static Rows clustered(Metric metric, int count, int dimension, long seed) {
+        Random random = new Random(seed);
+        float[][] centers = new float[Math.max(1, count / 100)][dimension];
+        for (float[] center : centers) {
+            for (int i = 0; i < dimension; i++) {
+                center[i] = (float) random.nextGaussian();
+            }
+        }
+        float[][] vectors = new float[count][dimension];
+        for (float[] vector : vectors) {
+            float[] center = centers[random.nextInt(centers.length)];
+            for (int i = 0; i < dimension; i++) {
+                vector[i] = center[i] + .4f * (float) random.nextGaussian();
+            }
+        }
+        return new Rows(metric, vectors);
+    }
+
+    /** A vector near some row. */
+    float[] query(long seed) {
+        Random random = new Random(seed);
+        float[] query = vectors[random.nextInt(vectors.length)].clone();
+        for (int i = 0; i < query.length; i++) {
+            query[i] += .2f * (float) random.nextGaussian();
+        }
+        return query;
+    }
+
+    /** Ids that differ from row numbers, and give them back. */
+    long[] ids() {
+        return IntStream.range(0, vectors.length).mapToLong(Rows::id).toArray();
+    }
+
+    static long id(int row) {
+        return 1_000_000_007L * (row + 1);
+    }
+
+    static int row(long id) {
+        return (int) (id / 1_000_000_007L) - 1;
+    }
+
+    double distance(float[] query, int row) {
+        double squared = 0;
+        double product = 0;
+        double a = 0;
+        double b = 0;
+        for (int i = 0; i < query.length; i++) {
+            double difference = query[i] - vectors[row][i];
+            squared += difference * difference;
+            product += (double) query[i] * vectors[row][i];
+            a += (double) query[i] * query[i];
+            b += (double) vectors[row][i] * vectors[row][i];
+        }
+        return metric == Metric.COSINE ? 1 - product / Math.sqrt(a * b) : squared;
+    }
+
+    /** Ids of the true k nearest. */
+    long[] nearest(float[] query, int k, IntPredicate allowed) {
+        return IntStream.range(0, vectors.length)
+                .filter(allowed)
+                .boxed()
+                .sorted(Comparator.comparingDouble(row -> distance(query, row)))
+                .limit(k)
+                .mapToLong(Rows::id)
+                .toArray();
+    }
+
+    static double recall(long[] found, long[] truth) {
+        long[] sorted = found.clone();
+        Arrays.sort(sorted);
+        return Arrays.stream(truth)
+                        .filter(id -> Arrays.binarySearch(sorted, id) >= 0)
+                        .count()
+                / (double) truth.length;
+    }
+}
