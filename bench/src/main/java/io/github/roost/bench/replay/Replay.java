@@ -238,7 +238,12 @@ public final class Replay implements AutoCloseable {
             Parameters parameters, String machine, DomainLevel level, List<String> names, long searches)
             throws IOException, InterruptedException {
         Study study = new Study(
-                tables.traces(), parameters.tasks(), searches, WindowLength.ofSearches(Math.max(1, searches / 50)), 0, 1);
+                tables.traces(),
+                parameters.tasks(),
+                searches,
+                WindowLength.ofSearches(Math.max(1, searches / 50)),
+                0,
+                1);
         List<Callable<SimResult>> simulations = new ArrayList<>();
         for (Policy policy : Policy.parse(String.join(",", names))) {
             simulations.add(study.on(parameters.machine(machine), level, predicted(policy)));

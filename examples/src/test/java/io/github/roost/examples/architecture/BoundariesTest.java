@@ -90,8 +90,7 @@ class BoundariesTest {
             .whereLayer("index-disk")
             .mayOnlyBeAccessedByLayers("bench", "examples")
             .whereLayer("core")
-            .mayOnlyBeAccessedByLayers(
-                    "table", "index-hnsw", "index-ivf", "index-disk", "lucene", "bench", "examples");
+            .mayOnlyBeAccessedByLayers("table", "index-hnsw", "index-ivf", "index-disk", "lucene", "bench", "examples");
 
     @ArchTest
     static final ArchRule hwlocIsBehindTopology = onlyUsedBy(HWLOC, TOPOLOGY);
