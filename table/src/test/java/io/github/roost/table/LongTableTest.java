@@ -112,6 +112,8 @@ class LongTableTest {
             assertThat(table.stats().averageProbedLines()).isCloseTo(1.140, within(.005));
             assertThat(table.stats().capacity()).isEqualTo(1 << bits);
             assertThat(table.stats().rebuilds()).isZero();
+            // The published code kicks two of a hundred.
+            assertThat((double) table.stats().kicks() / table.size()).isCloseTo(.018, within(.002));
         }
     }
 
@@ -201,6 +203,34 @@ class LongTableTest {
             }
             assertThat(table.stats().rebuilds()).isGreaterThan(5);
             ChainCheck.requireWhole(table, expected);
+        }
+    }
+
+    @Test
+    void anErrorWhileAKeyIsMovedLosesNoKeyAndLeavesNoneTwice() {
+        SplittableRandom random = new SplittableRandom(13);
+        boolean[] isStruck = {false};
+        int errors = 0;
+        Map<Long, Long> expected = new HashMap<>();
+        try (Slots slots = Slots.allocate(1_024, 0)) {
+            Chains chains = new Chains(slots, () -> {
+                if (isStruck[0]) {
+                    throw new StackOverflowError("for this test");
+                }
+            });
+            for (long i = 0; expected.size() < 800; i++) {
+                long key = random.nextLong();
+                isStruck[0] = random.nextBoolean();
+                try {
+                    assertThat(chains.add(key, i)).isTrue();
+                    expected.put(key, i);
+                } catch (StackOverflowError struck) {
+                    errors++;
+                    ChainCheck.requireWhole(slots, expected);
+                }
+            }
+            ChainCheck.requireWhole(slots, expected);
+            assertThat(errors).isGreaterThan(10);
         }
     }
 
