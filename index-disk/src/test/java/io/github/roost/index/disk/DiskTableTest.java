@@ -142,8 +142,10 @@ class DiskTableTest {
         try (DiskTable table = DiskTable.open(orchestrator, io, "small", small)) {
             assertThat(table.size()).isEqualTo(count);
             float[] query = rows.query(1);
-            assertThat(search(table, query, DiskSearch.of(K, 1_000)).neighbors().ids())
-                    .containsExactlyInAnyOrder(rows.nearest(query, K, row -> true));
+            long[] found =
+                    search(table, query, DiskSearch.of(K, 1_000)).neighbors().ids();
+            assertThat(found).hasSize(Math.min(K, count)).doesNotHaveDuplicates();
+            assertThat(Rows.recall(found, rows.nearest(query, K, row -> true))).isGreaterThan(.8);
         }
     }
 

@@ -12,6 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
+import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +25,8 @@ final class LinuxCalls {
     private static final Linker.Option ERRNO = Linker.Option.captureCallState("errno");
     private static final StructLayout STATE = Linker.Option.captureStateLayout();
     private static final VarHandle ERRNO_VALUE = STATE.varHandle(PathElement.groupElement("errno"));
+
+    private static final List<String> PROCESSORS = List.of("amd64", "aarch64", "riscv64");
 
     private static @Nullable LinuxCalls calls;
 
@@ -42,6 +45,11 @@ final class LinuxCalls {
         String system = System.getProperty("os.name", "");
         if (!system.toLowerCase(Locale.ROOT).startsWith("linux")) {
             throw new LinuxException("io_uring is Linux's, and this is " + system);
+        }
+        String processor = System.getProperty("os.arch", "");
+        if (!PROCESSORS.contains(processor)) {
+            // The numbers of flags are others on some.
+            throw new LinuxException("io_uring is used on " + PROCESSORS + " alone, and this is " + processor);
         }
         systemCall = link(
                 "syscall",
