@@ -20,15 +20,19 @@ record Assumption(
         UnaryOperator<Parameters.Machine> machine,
         UnaryOperator<Parameters.Tasks> tasks) {
     /** All as assumed. */
-    static final Assumption NONE =
-            new Assumption("all as assumed", UnaryOperator.identity(), UnaryOperator.identity(), UnaryOperator.identity());
+    static final Assumption NONE = new Assumption(
+            "all as assumed", UnaryOperator.identity(), UnaryOperator.identity(), UnaryOperator.identity());
 
     /** Other values of everything that a figure of the paper may rest on, one at a time. */
     static List<Assumption> all() {
         return List.of(
                 traces("hottest table 10 times the coldest", t -> t.with(s -> s.withTableSkew(10, s.popularity()))),
-                traces("hottest table 1,000 times the coldest", t -> t.with(s -> s.withTableSkew(1_000, s.popularity()))),
-                traces("tables popular by Zipf's law", t -> t.with(s -> s.withTableSkew(s.trafficSpan(), Popularity.ZIPF))),
+                traces(
+                        "hottest table 1,000 times the coldest",
+                        t -> t.with(s -> s.withTableSkew(1_000, s.popularity()))),
+                traces(
+                        "tables popular by Zipf's law",
+                        t -> t.with(s -> s.withTableSkew(s.trafficSpan(), Popularity.ZIPF))),
                 traces(
                         "tables popular by a geometric law",
                         t -> t.with(s -> s.withTableSkew(s.trafficSpan(), Popularity.GEOMETRIC))),

@@ -43,8 +43,9 @@ final class FigurePage {
     }
 
     private void head(String command) {
-        page.append("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>The paper's figures, simulated</title>"
-                + "<meta name=\"viewport\" content=\"width=device-width\"><style>\n");
+        page.append(
+                "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>The paper's figures, simulated</title>"
+                        + "<meta name=\"viewport\" content=\"width=device-width\"><style>\n");
         page.append(Plot.css());
         page.append("body { background: var(--paper); color: var(--ink); font-family: sans-serif; max-width: 64rem;"
                 + " margin: auto; padding: 1rem; line-height: 1.4 }\n"
@@ -106,9 +107,10 @@ final class FigurePage {
 
     private void figure6(Regime regime) {
         heading(3, "Figure 6: how unevenly searches read");
-        paragraph("The share of accesses that the hottest part of the nodes or lists takes, of the tables with the most traffic,"
-                + " at a quarter and in the middle. The paper's text gives no number: its curves rise steeply. All figures"
-                + " below rest on this.");
+        paragraph(
+                "The share of accesses that the hottest part of the nodes or lists takes, of the tables with the most traffic,"
+                        + " at a quarter and in the middle. The paper's text gives no number: its curves rise steeply. All figures"
+                        + " below rest on this.");
         page.append("<div class=\"plots\">");
         for (Index index : List.of(Index.HNSW, Index.IVF)) {
             Traces traces = index == Index.HNSW ? regime.hnsw() : regime.ivf();
@@ -122,8 +124,11 @@ final class FigurePage {
                                 .toList(),
                         Series.Drawing.LINE));
             }
-            plot("Figure 6: " + name(index), Axis.logarithmic("hottest part of nodes or lists"),
-                    Axis.fromZero("share of accesses"), series);
+            plot(
+                    "Figure 6: " + name(index),
+                    Axis.logarithmic("hottest part of nodes or lists"),
+                    Axis.fromZero("share of accesses"),
+                    series);
         }
         page.append("</div>\n");
     }
@@ -131,26 +136,40 @@ final class FigurePage {
     private void scaling(Scaling scaling) {
         boolean genoa = scaling.machine().equals("genoa");
         boolean hnsw = scaling.index() == Index.HNSW;
-        heading(3, (genoa ? "Figures 5, 14, 15, 18, 19: " : "Figures 14, 15: ") + name(scaling.index()) + " on "
-                + scaling.machine());
+        heading(
+                3,
+                (genoa ? "Figures 5, 14, 15, 18, 19: " : "Figures 14, 15: ") + name(scaling.index()) + " on "
+                        + scaling.machine());
         page.append("<div class=\"plots\">");
         List<Series> throughput = new ArrayList<>(series(scaling, result -> result.perSecond() / 1_000));
         int least = scaling.results().getFirst().domains();
         double one = scaling.at(least, "v0").perSecond() / least / 1_000;
-        throughput.add(new Series("ideal of v0", 5, List.of(Point.of(least, one * least), Point.of(12, one * 12)),
-                Series.Drawing.LINE));
+        throughput.add(new Series(
+                "ideal of v0", 5, List.of(Point.of(least, one * least), Point.of(12, one * 12)), Series.Drawing.LINE));
         List<Point> paper = paperThroughput(genoa, hnsw);
         if (!paper.isEmpty()) {
             throughput.add(new Series("paper: " + paperNames(genoa, hnsw), PAPER_LOOK, paper, Series.Drawing.MARKS));
         }
-        plot("Saturated throughput, " + scaling.machine(), Axis.fromZero("cache domains"),
-                Axis.fromZero("thousand searches/s"), throughput);
+        plot(
+                "Saturated throughput, " + scaling.machine(),
+                Axis.fromZero("cache domains"),
+                Axis.fromZero("thousand searches/s"),
+                throughput);
         if (genoa) {
-            plot("Figure 18: L3 miss ratio", Axis.fromZero("cache domains"), Axis.fromZero("misses of lookups"),
+            plot(
+                    "Figure 18: L3 miss ratio",
+                    Axis.fromZero("cache domains"),
+                    Axis.fromZero("misses of lookups"),
                     series(scaling, SimResult::l3MissRatio));
-            plot("Figure 19a: CPU stall", Axis.fromZero("cache domains"), Axis.fromZero("share of busy time"),
+            plot(
+                    "Figure 19a: CPU stall",
+                    Axis.fromZero("cache domains"),
+                    Axis.fromZero("share of busy time"),
                     series(scaling, SimResult::stallShare));
-            plot("Figure 19b: steals across domains", Axis.fromZero("cache domains"), Axis.fromZero("share of steals"),
+            plot(
+                    "Figure 19b: steals across domains",
+                    Axis.fromZero("cache domains"),
+                    Axis.fromZero("share of steals"),
                     series(scaling, SimResult::crossShare));
         }
         page.append("</div>\n");
@@ -203,8 +222,17 @@ final class FigurePage {
                     format("%.1f %%", 100 * result.crossShare())));
         }
         table(
-                List.of("at " + most + " domains", "searches/s", "times v0", "times v1", "P50 us", "P999 us", "L3 miss",
-                        "stalled", "memory GB/s", "steals across"),
+                List.of(
+                        "at " + most + " domains",
+                        "searches/s",
+                        "times v0",
+                        "times v1",
+                        "P50 us",
+                        "P999 us",
+                        "L3 miss",
+                        "stalled",
+                        "memory GB/s",
+                        "steals across"),
                 rows);
     }
 
@@ -215,8 +243,9 @@ final class FigurePage {
         latencies(scaling, most, "P50", table -> table.latencies().p50us());
         latencies(scaling, most, "P999", table -> table.latencies().p999us());
         page.append("</div>\n");
-        paragraph("Tables by the latency that V0 has, of HNSW one of four, as the paper shows them. It gives no number of a"
-                + " table: P50 is 30 to 50 % and P999 60 to 90 % lower in V2 than in V0.");
+        paragraph(
+                "Tables by the latency that V0 has, of HNSW one of four, as the paper shows them. It gives no number of a"
+                        + " table: P50 is 30 to 50 % and P999 60 to 90 % lower in V2 than in V0.");
     }
 
     private void latencies(Scaling scaling, int most, String what, ToDoubleFunction<SimResult.Table> of) {
@@ -250,7 +279,10 @@ final class FigurePage {
                     .mapToObj(i -> Point.of(i * step + 1, mean(windows.subList(i * step, (i + 1) * step)) / 1_000))
                     .toList();
             series.add(new Series(result.policy(), POLICIES.indexOf(result.policy()), points, Series.Drawing.LINE));
-            double[] sorted = windows.stream().mapToDouble(SimResult.Window::meanMicros).sorted().toArray();
+            double[] sorted = windows.stream()
+                    .mapToDouble(SimResult.Window::meanMicros)
+                    .sorted()
+                    .toArray();
             rows.add(List.of(
                     result.policy(),
                     format("%.2f", mean(windows) / 1_000),
@@ -259,17 +291,26 @@ final class FigurePage {
                     Long.toString(result.remaps()),
                     format("%,.0f", result.movedMib())));
         }
-        plot("Mean latency, open loop at %,.0f/s".formatted(timeline.rate()), Axis.fromZero("window"),
-                Axis.fromZero("ms"), series);
+        plot(
+                "Mean latency, open loop at %,.0f/s".formatted(timeline.rate()),
+                Axis.fromZero("window"),
+                Axis.fromZero("ms"),
+                series);
         page.append("</div>\n");
-        table(List.of("open loop at .7 of V1", "mean ms", "median window", "worst window", "remaps", "moved MiB"), rows);
-        paragraph("A hot and a cold table exchange their popularity every 25 windows. The paper's windows are of 10 s, here they"
-                + " are of as many searches as can be simulated; its text gives no number but that V2 is lower and flatter than"
-                + " V1.");
+        table(
+                List.of("open loop at .7 of V1", "mean ms", "median window", "worst window", "remaps", "moved MiB"),
+                rows);
+        paragraph(
+                "A hot and a cold table exchange their popularity every 25 windows. The paper's windows are of 10 s, here they"
+                        + " are of as many searches as can be simulated; its text gives no number but that V2 is lower and flatter than"
+                        + " V1.");
     }
 
     private static double mean(List<SimResult.Window> windows) {
-        return windows.stream().mapToDouble(SimResult.Window::meanMicros).average().orElse(0);
+        return windows.stream()
+                .mapToDouble(SimResult.Window::meanMicros)
+                .average()
+                .orElse(0);
     }
 
     private void comparison(Variants variants) {
@@ -278,9 +319,12 @@ final class FigurePage {
         List<PaperFigures.Figure> figures = variants.each().getFirst().figures();
         for (int figure = 0; figure < figures.size(); figure++) {
             PaperFigures.Figure here = figures.get(figure);
-            rows.add(List.of(here.name(), here.hereText(), here.paperText(), here.difference(), nearest(variants, figure)));
+            rows.add(List.of(
+                    here.name(), here.hereText(), here.paperText(), here.difference(), nearest(variants, figure)));
         }
-        table(List.of("on genoa, 12 domains", "here", "the paper", "difference", "nearer where one thing changes"), rows);
+        table(
+                List.of("on genoa, 12 domains", "here", "the paper", "difference", "nearer where one thing changes"),
+                rows);
         page.append("<details><summary>All assumptions, one at a time</summary>");
         List<String> head = new ArrayList<>(List.of("where"));
         figures.forEach(figure -> head.add(figure.name()));
@@ -311,7 +355,8 @@ final class FigurePage {
     static String nearest(Variants variants, int figure) {
         PaperFigures.Figure here = variants.each().getFirst().figures().get(figure);
         Variant best = variants.each().stream()
-                .min(Comparator.comparingDouble(each -> each.figures().get(figure).distance()))
+                .min(Comparator.comparingDouble(
+                        each -> each.figures().get(figure).distance()))
                 .orElseThrow();
         PaperFigures.Figure there = best.figures().get(figure);
         return there.distance() >= here.distance() ? "none" : best.assumption() + ": " + there.hereText();
@@ -348,7 +393,9 @@ final class FigurePage {
 
     private void plot(String title, Axis across, Axis up, List<Series> series) {
         plots++;
-        page.append("<div>").append(new Plot(title, across, up, series).inlineSvg("p" + plots)).append("</div>\n");
+        page.append("<div>")
+                .append(new Plot(title, across, up, series).inlineSvg("p" + plots))
+                .append("</div>\n");
     }
 
     private void heading(int level, String text) {

@@ -48,8 +48,7 @@ public final class Figures {
         public static Extent whole(long searches, int sample) {
             List<Integer> domains =
                     IntStream.rangeClosed(1, MOST_DOMAINS).boxed().toList();
-            return new Extent(
-                    domains, searches, 1_000, 300, Assumption.all().size(), sample);
+            return new Extent(domains, searches, 1_000, 300, Assumption.all().size(), sample);
         }
 
         /** A little of each, in some seconds. */
@@ -72,7 +71,8 @@ public final class Figures {
     record Scaling(String machine, Index index, List<SimResult> results) {
         SimResult at(int domains, String policy) {
             return results.stream()
-                    .filter(result -> result.domains() == domains && result.policy().equals(policy))
+                    .filter(result ->
+                            result.domains() == domains && result.policy().equals(policy))
                     .findFirst()
                     .orElseThrow();
         }
@@ -110,7 +110,9 @@ public final class Figures {
             for (String machine : MACHINES) {
                 scaling.add(scaling(machine, index));
             }
-            double capacity = scaling.get(scaling.size() - MACHINES.size()).at(most(), "v1").perSecond();
+            double capacity = scaling.get(scaling.size() - MACHINES.size())
+                    .at(most(), "v1")
+                    .perSecond();
             timelines.add(timeline(index, SERVING_RATE * capacity));
             variants.add(variants(index));
         }

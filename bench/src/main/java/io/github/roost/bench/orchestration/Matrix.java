@@ -127,9 +127,8 @@ public final class Matrix {
         int inFlight = IN_FLIGHT_PER_CORE * domains * machine.cores();
         int window = (int) Math.max(1, extent.searches / WINDOWS_OF_DRIFT);
         Traces traces = regime.of(kind)
-                .with(spec -> drifting
-                        ? spec.withDrift(window, Math.max(1, spec.tables() / 15))
-                        : spec.withDrift(0, 0));
+                .with(spec ->
+                        drifting ? spec.withDrift(window, Math.max(1, spec.tables() / 15)) : spec.withDrift(0, 0));
         Study study = new Study(
                 traces,
                 parameters.tasks(),

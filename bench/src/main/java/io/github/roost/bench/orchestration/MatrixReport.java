@@ -47,7 +47,8 @@ public record MatrixReport(List<Cell> cells) {
         standings.stream().limit(most).forEach(standing -> out.accept(row(standing)));
         out.accept("");
         for (Measure measure : Measure.values()) {
-            summarise(standings.stream().filter(each -> each.measure() == measure).toList(), measure, out);
+            summarise(
+                    standings.stream().filter(each -> each.measure() == measure).toList(), measure, out);
         }
     }
 
@@ -56,7 +57,10 @@ public record MatrixReport(List<Cell> cells) {
             return;
         }
         long won = standings.stream().filter(Standing::wins).count();
-        double logs = standings.stream().mapToDouble(each -> Math.log(each.ratio())).average().orElse(0);
+        double logs = standings.stream()
+                .mapToDouble(each -> Math.log(each.ratio()))
+                .average()
+                .orElse(0);
         out.accept(String.format(
                 Locale.ROOT,
                 "%s: %d of %d cells reach the bar; worst ratio %.2f, geometric mean %.2f",

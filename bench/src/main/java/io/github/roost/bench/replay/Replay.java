@@ -238,7 +238,12 @@ public final class Replay implements AutoCloseable {
             Parameters parameters, String machine, DomainLevel level, List<String> names, long searches)
             throws IOException, InterruptedException {
         Study study = new Study(
-                tables.traces(), parameters.tasks(), searches, WindowLength.ofSearches(Math.max(1, searches / 50)), 0, 1);
+                tables.traces(),
+                parameters.tasks(),
+                searches,
+                WindowLength.ofSearches(Math.max(1, searches / 50)),
+                0,
+                1);
         List<Callable<SimResult>> simulations = new ArrayList<>();
         for (Policy policy : Policy.parse(String.join(",", names))) {
             simulations.add(study.on(parameters.machine(machine), level, predicted(policy)));
@@ -248,7 +253,8 @@ public final class Replay implements AutoCloseable {
 
     /** What is replayed is Roost as it is: IVF queries that wait go through mailboxes, but for V0, which has one at a time. */
     private static Policy predicted(Policy policy) {
-        return new Policy(policy.name(), policy.scheduling(), Policy.ROOST_RULE, policy.forkJoin(), Policy.ALL_THAT_WAIT);
+        return new Policy(
+                policy.name(), policy.scheduling(), Policy.ROOST_RULE, policy.forkJoin(), Policy.ALL_THAT_WAIT);
     }
 
     @Override

@@ -124,8 +124,7 @@ public final class FullSizeRecorder {
             return List.of();
         }
         int rows = Math.min(size.recordedRows(), size.leastRows());
-        TableSpec.Vectors vectors =
-                TableSpec.embeddings(
+        TableSpec.Vectors vectors = TableSpec.embeddings(
                 rows, dimension, tables.size() * spec.targets(), ROWS_PER_CENTRE, spec.seed() + dimension);
         try (Orchestrator builder = builder();
                 HnswTable graph = HnswTable.builder()
@@ -181,8 +180,11 @@ public final class FullSizeRecorder {
         TableSpec.Vectors vectors =
                 TableSpec.embeddings(rows, table.dimension, spec.targets(), ROWS_PER_CENTRE, table.seed);
         try (Orchestrator builder = builder();
-                IvfTable built =
-                        IvfTable.builder().nlist(lists).nprobe(1).seed(table.seed).build(builder, vectors.rows())) {
+                IvfTable built = IvfTable.builder()
+                        .nlist(lists)
+                        .nprobe(1)
+                        .seed(table.seed)
+                        .build(builder, vectors.rows())) {
             int k = Math.min(table.k, rows);
             int width = built.targetRecall(size.recall(), k, sample(vectors.targets()));
             int[][] visits = Arrays.stream(vectors.targets())

@@ -73,7 +73,8 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
         }
 
         /** The same with sizes, latencies, bandwidths and the time to compute so many times as large. */
-        public Machine scaled(double l2, double l3, double l3Latency, double dram, double link, double memory, double compute) {
+        public Machine scaled(
+                double l2, double l3, double l3Latency, double dram, double link, double memory, double compute) {
             return new Machine(
                     description,
                     packages,

@@ -17,8 +17,7 @@ final class Requests {
     Requests(Traces traces) {
         this.firstTable = new int[traces.parts().size()];
         this.weightUpTo = new double[firstTable.length];
-        this.copiesOf =
-                traces.tables().stream().mapToInt(Traces.Table::copies).toArray();
+        this.copiesOf = traces.tables().stream().mapToInt(Traces.Table::copies).toArray();
         this.random = new SplittableRandom(~traces.spec().seed());
         double weight = 0;
         int tables = 0;

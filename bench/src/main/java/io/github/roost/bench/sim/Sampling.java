@@ -17,8 +17,9 @@ record Sampling(int every) {
 
     /** Those of a table's nodes that are simulated; at least one where there is one. {@code ~n} is node n as well. */
     int[] of(int[] nodes) {
-        int[] kept =
-                Arrays.stream(nodes).filter(node -> hash(node < 0 ? ~node : node) % every == 0).toArray();
+        int[] kept = Arrays.stream(nodes)
+                .filter(node -> hash(node < 0 ? ~node : node) % every == 0)
+                .toArray();
         return kept.length > 0 ? kept : Arrays.copyOf(nodes, Math.min(1, nodes.length));
     }
 

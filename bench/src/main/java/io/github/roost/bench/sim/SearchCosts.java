@@ -56,8 +56,6 @@ final class SearchCosts {
      */
     double ofQuery(Traces.Table table, double held) {
         Parameters.Scans cost = tasks.ivf();
-        return cost.searchNanos()
-                + held * cost.resultNanos()
-                + table.slots() * cost.rowNanos(lines(table), 1);
+        return cost.searchNanos() + held * cost.resultNanos() + table.slots() * cost.rowNanos(lines(table), 1);
     }
 }

@@ -83,7 +83,8 @@ public final class Simulation {
         final SearchCosts costs = new SearchCosts(tasks);
         final Cores cores;
         private final long warmUp = Math.max(
-                Math.round(searches * (known > 0 ? WARM_UP_OF_CACHES : WARM_UP)), known > 0 ? 0 : WINDOWS_TO_SETTLE * windowLength.searches());
+                Math.round(searches * (known > 0 ? WARM_UP_OF_CACHES : WARM_UP)),
+                known > 0 ? 0 : WINDOWS_TO_SETTLE * windowLength.searches());
         private final int[] firstKey = new int[tables.length];
         private final int[] keysOfCopy = new int[tables.length];
         /** Nodes of each table's targets that are simulated; filled in as they are asked for. */
@@ -201,8 +202,7 @@ public final class Simulation {
             double nanos = now - measuredFrom;
             List<SimResult.Table> tableResults = new ArrayList<>();
             for (int table = 0; table < ofTable.size(); table++) {
-                tableResults.add(
-                        new SimResult.Table(tables[table].name(), Latencies.ofNanos(ofTable.get(table))));
+                tableResults.add(new SimResult.Table(tables[table].name(), Latencies.ofNanos(ofTable.get(table))));
             }
             return new SimResult(
                     policy.name(),

@@ -21,7 +21,8 @@ import java.util.function.Consumer;
  * @param known searches whose traffic the mapper has seen before the first one runs; 0 for none
  * @param sample one of how many nodes and blocks is simulated, from 1 to 64; as many searches take so much less time
  */
-public record Study(Traces traces, Parameters.Tasks tasks, long searches, WindowLength windowLength, long known, int sample) {
+public record Study(
+        Traces traces, Parameters.Tasks tasks, long searches, WindowLength windowLength, long known, int sample) {
     /** Simulates a machine of given parameters. */
     public Callable<SimResult> on(Parameters.Machine machine, DomainLevel level, Policy policy) {
         return () -> new Simulation(

@@ -73,7 +73,9 @@ public record Traces(List<Part> parts) {
         return new Traces(parts.stream()
                 .map(part -> new Part(
                         part.spec,
-                        part.tables.stream().map(table -> table.withCopies(factor)).toList(),
+                        part.tables.stream()
+                                .map(table -> table.withCopies(factor))
+                                .toList(),
                         part.weight))
                 .toList());
     }

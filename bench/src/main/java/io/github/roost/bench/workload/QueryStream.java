@@ -15,6 +15,7 @@ public final class QueryStream {
     private final Zipf targets;
     /** By how many copies there are. */
     private final Map<Integer, Zipf> copies = new HashMap<>();
+
     private final int[] tableOfRank;
     private long searches;
     private int table;

@@ -59,7 +59,8 @@ class MatrixTest {
             assertThat(cell.results())
                     .extracting(SimResult::policy)
                     .containsExactly("v0", "v1", "v2", "v2-gated", "roost", "roost-groups");
-            assertThat(cell.results()).allSatisfy(result -> assertThat(result.searches()).isEqualTo(200));
+            assertThat(cell.results())
+                    .allSatisfy(result -> assertThat(result.searches()).isEqualTo(200));
             assertThat(cell.domains()).isEqualTo(2);
         });
         assertThat(cells()).isEqualTo(cells);
@@ -81,8 +82,10 @@ class MatrixTest {
         List<Cell> cells = cells();
         MatrixReport report = new MatrixReport(cells);
         List<Standing> standings = report.worstFirst();
-        assertThat(standings).hasSize(2 * 3 * 2 * (1 + 2)).isSortedAccordingTo((a, b) ->
-                Double.compare(a.ratio() / a.measure().bar(), b.ratio() / b.measure().bar()));
+        assertThat(standings)
+                .hasSize(2 * 3 * 2 * (1 + 2))
+                .isSortedAccordingTo((a, b) -> Double.compare(
+                        a.ratio() / a.measure().bar(), b.ratio() / b.measure().bar()));
         for (Standing standing : standings) {
             double rival;
             double ours;
@@ -95,7 +98,8 @@ class MatrixTest {
                 assertThat(standing.ratio()).isEqualTo(ours / rival);
             } else if (standing.measure() == Cell.Measure.P999) {
                 rival = Cell.RIVALS.stream()
-                        .mapToDouble(name -> standing.cell().result(name).latencies().p999us())
+                        .mapToDouble(
+                                name -> standing.cell().result(name).latencies().p999us())
                         .min()
                         .orElseThrow();
                 ours = standing.cell().result("roost").latencies().p999us();

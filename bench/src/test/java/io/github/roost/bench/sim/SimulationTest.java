@@ -112,7 +112,8 @@ class SimulationTest {
     /** A table of 12 MiB in so many copies, whose nodes the copies share or not. */
     private static Traces copies(int count, boolean shared) throws IOException {
         WorkloadSpec spec = spec("paper-hnsw", 1);
-        int[] all = IntStream.range(0, 12 << 10).map(node -> shared ? ~node : node).toArray();
+        int[] all =
+                IntStream.range(0, 12 << 10).map(node -> shared ? ~node : node).toArray();
         int[][] visits = new int[spec.targets()][];
         Arrays.fill(visits, all);
         Traces.Table table = new Traces.Table("t", 1_024, 12 << 10, count, 10, 20, new int[0], visits);
@@ -142,7 +143,11 @@ class SimulationTest {
         double gigabytes =
                 traces.tables().stream().mapToLong(Traces.Table::bytes).sum() / 1e9;
         assertThat(gigabytes).isBetween(2.0, 300.0);
-        assertThat(new FullSizeRecorder(spec, done -> {}).record().tables().getFirst().visits())
+        assertThat(new FullSizeRecorder(spec, done -> {})
+                        .record()
+                        .tables()
+                        .getFirst()
+                        .visits())
                 .isDeepEqualTo(traces.tables().getFirst().visits());
     }
 
@@ -153,8 +158,7 @@ class SimulationTest {
         double walked = 0;
         double all = 0;
         for (AccessCounts.Table table : counts.tables()) {
-            boolean lists = mixed.tables().stream()
-                    .anyMatch(each -> each.hasLists() && each.slots() == table.items());
+            boolean lists = mixed.tables().stream().anyMatch(each -> each.hasLists() && each.slots() == table.items());
             walked += lists ? 0 : table.bytes();
             all += table.bytes();
         }

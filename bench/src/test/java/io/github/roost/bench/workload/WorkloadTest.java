@@ -79,7 +79,8 @@ class WorkloadTest {
 
     @Test
     void listsOfATableOfFullSizeArePowersOfTwoBetweenTheBounds() throws IOException {
-        WorkloadSpec.FullSize size = Objects.requireNonNull(WorkloadSpec.load("paper-ivf").fullSize());
+        WorkloadSpec.FullSize size =
+                Objects.requireNonNull(WorkloadSpec.load("paper-ivf").fullSize());
         assertThat(size.lists(10_000)).isEqualTo(128);
         assertThat(size.lists(15_000_000)).isEqualTo(8_192);
         assertThat(size.lists(400_000)).isEqualTo(1_024);

@@ -20,7 +20,8 @@ final class KeptTraces {
     /** Where the traces of a workload are kept, beside the build. */
     static Path file(WorkloadSpec spec) {
         return RoostHome.folder("examples/target")
-                .resolve("traces3-%s-%08x.bin".formatted(spec.name(), spec.json().hashCode()));
+                .resolve(
+                        "traces3-%s-%08x.bin".formatted(spec.name(), spec.json().hashCode()));
     }
 
     /** @param say told how far recording is */

@@ -51,7 +51,8 @@ final class SimCommand implements Callable<Integer> {
     @Option(
             names = "--workload",
             paramLabel = "NAME|FILE.json",
-            description = "hnsw, ivf, paper-hnsw, paper-ivf, packages-hnsw, packages-ivf, or a JSON file; default hnsw.")
+            description =
+                    "hnsw, ivf, paper-hnsw, paper-ivf, packages-hnsw, packages-ivf, or a JSON file; default hnsw.")
     private String workload = "hnsw";
 
     @Option(
@@ -100,7 +101,8 @@ final class SimCommand implements Callable<Integer> {
     @Option(
             names = "--query-skew",
             paramLabel = "E",
-            description = "Exponent of Zipf's law by which targets and regions of a table are asked; default the workload's.")
+            description =
+                    "Exponent of Zipf's law by which targets and regions of a table are asked; default the workload's.")
     private double querySkew = -1;
 
     @Option(names = "--budget-mib", paramLabel = "N", description = "Size of all tables; default the workload's.")
@@ -176,7 +178,10 @@ final class SimCommand implements Callable<Integer> {
             description = "With --matrix or --figures: small, paper; default both.")
     private String regimes = String.join(",", Regime.NAMES);
 
-    @Option(names = "--rows", paramLabel = "N", description = "With --matrix: rows of the table, the worst; default 60.")
+    @Option(
+            names = "--rows",
+            paramLabel = "N",
+            description = "With --matrix: rows of the table, the worst; default 60.")
     private int rows = 60;
 
     @Option(names = "--json", paramLabel = "FILE", description = "Also write the results as JSON.")

@@ -66,7 +66,8 @@ class SimCommandTest {
         CommandRun run = CommandRun.of("sim", "--matrix", "--quick", "--regime", "paper", "--rows", 5, "--json", json);
         assertThat(run.status()).isZero();
         assertThat(run.out()).contains("bar is .99", "throughput:", "p999:");
-        assertThat(run.out().lines().skip(2).limit(5)).allSatisfy(row -> assertThat(row).contains("paper"));
+        assertThat(run.out().lines().skip(2).limit(5))
+                .allSatisfy(row -> assertThat(row).contains("paper"));
         assertThat(Files.readString(json)).contains("\"worstFirst\"", "\"v2-gated\"");
     }
 
