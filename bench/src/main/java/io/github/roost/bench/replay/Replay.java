@@ -253,7 +253,8 @@ public final class Replay implements AutoCloseable {
 
     /** What is replayed is Roost as it is: IVF queries that wait go through mailboxes, but for V0, which has one at a time. */
     private static Policy predicted(Policy policy) {
-        return new Policy(policy.name(), policy.scheduling(), Policy.ROOST_RULE, policy.forkJoin(), true);
+        return new Policy(
+                policy.name(), policy.scheduling(), Policy.ROOST_RULE, policy.forkJoin(), Policy.ALL_THAT_WAIT);
     }
 
     @Override

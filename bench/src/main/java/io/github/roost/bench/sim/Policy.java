@@ -18,9 +18,14 @@ import java.util.Locale;
  * @param scheduling dispatch and stealing
  * @param rule what the end of a window brings, where the scheduling uses homes
  * @param forkJoin whether one IVF query at a time is spread over all cores and waited for, as FAISS does
- * @param mailboxes whether queries that wait for one list are scanned together
+ * @param mostPerGroup how many queries that wait for one list are scanned together at most; 1 for none
  */
-public record Policy(String name, SchedulingPolicy scheduling, RemapRule rule, boolean forkJoin, boolean mailboxes) {
+public record Policy(String name, SchedulingPolicy scheduling, RemapRule rule, boolean forkJoin, int mostPerGroup) {
+    /** All that wait, as the pool does. */
+    public static final int ALL_THAT_WAIT = Integer.MAX_VALUE;
+
+    private static final int SMALL_GROUP = 8;
+
     /** Any gain at all: the paper remaps at the end of every window. */
     private static final RemapTrigger ALWAYS = new RemapTrigger(1e-9, 0);
 
@@ -33,20 +38,26 @@ public record Policy(String name, SchedulingPolicy scheduling, RemapRule rule, b
             paper("v1", false),
             paper("v2", false),
             paper("v2-gated", false),
-            gated("v2-homes", new SeveralHomes(), ALWAYS, false),
-            gated("v2-staying", new StayingPairing(), RemapTrigger.DEFAULT, false),
-            gated("v2-mailboxes", new HotColdPairing(), ALWAYS, true),
-            gated("roost", new StayingPairing(), RemapTrigger.DEFAULT, true));
+            gated("v2-homes", new SeveralHomes(), ALWAYS, 1),
+            gated("v2-staying", new StayingPairing(), RemapTrigger.DEFAULT, 1),
+            gated("v2-mailboxes", new HotColdPairing(), ALWAYS, ALL_THAT_WAIT),
+            gated("roost-groups", new StayingPairing(), RemapTrigger.DEFAULT, SMALL_GROUP),
+            gated("roost", new StayingPairing(), RemapTrigger.DEFAULT, ALL_THAT_WAIT));
 
     /** Names of all policies. */
     public static final List<String> NAMES = ALL.stream().map(Policy::name).toList();
 
     private static Policy paper(String name, boolean forkJoin) {
-        return new Policy(name, Schedulings.named(name).orElseThrow(), PAPER, forkJoin, false);
+        return new Policy(name, Schedulings.named(name).orElseThrow(), PAPER, forkJoin, 1);
     }
 
-    private static Policy gated(String name, MappingPolicy mapping, RemapTrigger trigger, boolean mailboxes) {
-        return new Policy(name, SchedulingPolicy.HOME_DOMAIN, new RemapRule(mapping, trigger), false, mailboxes);
+    private static Policy gated(String name, MappingPolicy mapping, RemapTrigger trigger, int mostPerGroup) {
+        return new Policy(name, SchedulingPolicy.HOME_DOMAIN, new RemapRule(mapping, trigger), false, mostPerGroup);
+    }
+
+    /** Whether queries that wait for one list are scanned together. */
+    boolean mailboxes() {
+        return mostPerGroup > 1;
     }
 
     /** Policies by their names, separated by commas. */

@@ -333,7 +333,7 @@ public final class Simulation {
             }
         }
 
-        /** Has a query wait for a list; whether it is the first that does. */
+        /** Has a query wait for a list; whether a task is to be queued for it, as for every first of a group. */
         private boolean joins(VirtualQuery query, int slot) {
             List<VirtualQuery> waiting = mail[slot];
             if (waiting == null) {
@@ -341,7 +341,7 @@ public final class Simulation {
                 mail[slot] = waiting;
             }
             waiting.add(query);
-            return waiting.size() == 1;
+            return (waiting.size() - 1) % policy.mostPerGroup() == 0;
         }
 
         private void turn(int worker) {
@@ -378,8 +378,9 @@ public final class Simulation {
             }
             if (policy.mailboxes()) {
                 List<VirtualQuery> waiting = Objects.requireNonNull(mail[task.slot]);
-                task.queries = List.copyOf(waiting);
-                waiting.clear();
+                List<VirtualQuery> group = waiting.subList(0, Math.min(policy.mostPerGroup(), waiting.size()));
+                task.queries = List.copyOf(group);
+                group.clear();
             }
             List<NearestSoFar> borrowed = new ArrayList<>(task.queries.size());
             task.queries.forEach(query -> borrowed.add(query.borrow()));

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -61,7 +62,7 @@ class SimulationTest {
                 0,
                 7,
                 built.popularity(),
-                null);
+                built.fullSize());
     }
 
     private static SimResult run(Traces traces, Parameters.Machine machine, String policy) {
@@ -106,6 +107,62 @@ class SimulationTest {
         SimResult sampled = run(traces, machine, policy, 4);
         assertThat(sampled.perSecond()).isCloseTo(all.perSecond(), withinPercentage(10));
         assertThat(sampled.l3MissRatio()).isCloseTo(all.l3MissRatio(), within(.05));
+    }
+
+    /** A table of 12 MiB in so many copies, whose nodes the copies share or not. */
+    private static Traces copies(int count, boolean shared) throws IOException {
+        WorkloadSpec spec = spec("paper-hnsw", 1);
+        int[] all =
+                IntStream.range(0, 12 << 10).map(node -> shared ? ~node : node).toArray();
+        int[][] visits = new int[spec.targets()][];
+        Arrays.fill(visits, all);
+        Traces.Table table = new Traces.Table("t", 1_024, 12 << 10, count, 10, 20, new int[0], visits);
+        return new Traces(spec, List.of(table));
+    }
+
+    @Test
+    void copiesOfATableAreReadApartAndWhatTheyShareIsNot() throws IOException {
+        Parameters.Machine machine = PARAMETERS.machine("genoa").withDomains(1);
+        assertThat(run(copies(1, false), machine, "v1").l3MissRatio()).isLessThan(.05);
+        assertThat(run(copies(16, false), machine, "v1").l3MissRatio()).isGreaterThan(.5);
+        assertThat(run(copies(16, true), machine, "v1").l3MissRatio()).isLessThan(.05);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"paper-hnsw", "paper-ivf"})
+    void tablesOfFullSizeAreRecordedSmallerWithTheRowsAndTheRecallThatTheyHave(String workload) throws Exception {
+        WorkloadSpec spec = WorkloadSpec.load(workload).withRecorded(1_000, 5);
+        Traces traces = new FullSizeRecorder(spec, done -> {}).record();
+        WorkloadSpec.FullSize size = Objects.requireNonNull(spec.fullSize());
+        assertThat(traces.tables()).hasSize(spec.tables()).allSatisfy(table -> {
+            double rows = (double) table.copies() * table.rowCount();
+            assertThat(rows).isBetween(.9 * size.leastRows(), 1.1 * size.mostRows());
+            assertThat(table.visits()).hasNumberOfRows(5);
+            assertThat(table.hasLists() ? table.slots() : size.leastLists()).isBetween(1, 2 * size.mostLists());
+        });
+        double gigabytes =
+                traces.tables().stream().mapToLong(Traces.Table::bytes).sum() / 1e9;
+        assertThat(gigabytes).isBetween(2.0, 300.0);
+        assertThat(new FullSizeRecorder(spec, done -> {})
+                        .record()
+                        .tables()
+                        .getFirst()
+                        .visits())
+                .isDeepEqualTo(traces.tables().getFirst().visits());
+    }
+
+    @Test
+    void twoWorkloadsOnOneMachineReadAsManyBytes() throws Exception {
+        Traces mixed = Traces.mixed(record(spec("hnsw", 3)), record(spec("ivf", 3)));
+        AccessCounts counts = AccessCounts.of(mixed.with(spec -> spec.withQuerySkew(0)), 20_000);
+        double walked = 0;
+        double all = 0;
+        for (AccessCounts.Table table : counts.tables()) {
+            boolean lists = mixed.tables().stream().anyMatch(each -> each.hasLists() && each.slots() == table.items());
+            walked += lists ? 0 : table.bytes();
+            all += table.bytes();
+        }
+        assertThat(walked / all).isBetween(.35, .65);
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -57,6 +58,32 @@ class WorkloadTest {
         }
         Arrays.sort(searches);
         assertThat((double) searches[59] / searches[0]).isCloseTo(100, within(10.0));
+    }
+
+    @Test
+    void aGeometricLawHasNoTableThatStandsOut() throws IOException {
+        WorkloadSpec spec = WorkloadSpec.load("paper-hnsw");
+        QueryStream stream = new QueryStream(spec, 60);
+        int[] searches = new int[60];
+        int[] copies = new int[10];
+        for (int i = 0; i < 1_000_000; i++) {
+            stream.next();
+            searches[stream.table()]++;
+            copies[stream.copy(10)]++;
+        }
+        Arrays.sort(searches);
+        assertThat((double) searches[59] / searches[0]).isCloseTo(100, within(15.0));
+        assertThat((double) searches[59] / searches[58]).isCloseTo(Math.pow(100, 1 / 59.), within(.05));
+        assertThat((double) copies[0] / copies[1]).isCloseTo(Math.pow(2, 1.6), within(.1));
+    }
+
+    @Test
+    void listsOfATableOfFullSizeArePowersOfTwoBetweenTheBounds() throws IOException {
+        WorkloadSpec.FullSize size =
+                Objects.requireNonNull(WorkloadSpec.load("paper-ivf").fullSize());
+        assertThat(size.lists(10_000)).isEqualTo(128);
+        assertThat(size.lists(15_000_000)).isEqualTo(8_192);
+        assertThat(size.lists(400_000)).isEqualTo(1_024);
     }
 
     @Test

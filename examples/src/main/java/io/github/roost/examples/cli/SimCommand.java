@@ -45,7 +45,7 @@ final class SimCommand implements Callable<Integer> {
     @Option(
             names = "--machine",
             paramLabel = "NAME|FILE.xml",
-            description = "genoa, genoa-2s, rome, or an hwloc XML file of a machine; default genoa.")
+            description = "genoa, genoa-2s, rome, monolithic, or an hwloc XML file of a machine; default genoa.")
     private String machine = "genoa";
 
     @Option(
@@ -59,7 +59,7 @@ final class SimCommand implements Callable<Integer> {
             names = "--policy",
             paramLabel = "P,P,..",
             description =
-                    "v0, v1, v2 (as published), v2-gated, v2-homes, v2-staying, v2-mailboxes, roost; default v0,v1,v2.")
+                    "v0, v1, v2 (as published), v2-gated, v2-homes, v2-staying, v2-mailboxes, roost-groups, roost; default v0,v1,v2.")
     private String policies = "v0,v1,v2";
 
     @Option(

@@ -53,6 +53,24 @@ class SimCommandTest {
         assertThat(again.out()).isEqualTo(first.out());
     }
 
+    @Test
+    void aRegimeThatIsNoneIsNamed() {
+        CommandRun run = CommandRun.of("sim", "--matrix", "--regime", "huge");
+        assertThat(run.status()).isNotZero();
+        assertThat(run.err()).contains("got huge");
+    }
+
+    @Test
+    void theMatrixHasTheWorstCellOnTopAndIsWrittenAsJson(@TempDir Path folder) throws Exception {
+        Path json = folder.resolve("matrix.json");
+        CommandRun run = CommandRun.of("sim", "--matrix", "--quick", "--regime", "paper", "--rows", 5, "--json", json);
+        assertThat(run.status()).isZero();
+        assertThat(run.out()).contains("bar is .99", "throughput:", "p999:");
+        assertThat(run.out().lines().skip(2).limit(5))
+                .allSatisfy(row -> assertThat(row).contains("paper"));
+        assertThat(Files.readString(json)).contains("\"worstFirst\"", "\"v2-gated\"");
+    }
+
     @ParameterizedTest
     @CsvSource({
         "--machine, milan, got milan",
