@@ -344,7 +344,7 @@ public final class LongTable implements AutoCloseable {
     public record Stats(long size, long capacity, double averageProbedLines, long removed, long kicks, long rebuilds) {}
 
     /**
-     * Looks keys up beside the writer. For one thread at a time. An entry and an exit cost some 10 ns a call, so keys that are
+     * Looks keys up beside the writer. For one thread at a time. Each call enters and leaves, so keys that are
      * wanted together are best asked for by {@link #getAll}.
      */
     public static final class Reader implements AutoCloseable {

@@ -146,7 +146,10 @@ public final class PaperFigures {
 
     private void thousands(String policy, SimResult result, double paper) {
         if (result.cores() == CORES) {
-            ratio("figures 14, 15: thousand searches/s, " + policy, result.perSecond() / 1_000, new Range(paper, paper));
+            ratio(
+                    "figures 14, 15: thousand searches/s, " + policy,
+                    result.perSecond() / 1_000,
+                    new Range(paper, paper));
         }
     }
 
