@@ -89,7 +89,7 @@ class HnswBenchTest {
     }
 
     @ParameterizedTest
-    @EnumSource(ElementType.class)
+    @EnumSource(value = ElementType.class, names = "FLOAT16", mode = EnumSource.Mode.EXCLUDE)
     void aSearchAllocatesAtMostAKilobyteBeyondItsResult(ElementType element) throws Exception {
         Workload workload = Workload.mixture(3_000, 500, 128, 20, 2);
         try (RoostEngine engine = new RoostEngine(workload, ONE_CORE, element, 8, 40)) {

@@ -4,6 +4,7 @@ import static io.github.roost.index.hnsw.Fixtures.exact;
 import static io.github.roost.index.hnsw.Fixtures.gaussian;
 import static io.github.roost.index.hnsw.Fixtures.hits;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
@@ -176,6 +177,13 @@ class Int8TableTest {
             assertThat(table.search(rows[0], 10, 10).join().ids())
                     .isEqualTo(exact(rows, rows[0], 10, metric, id -> true).ids());
         }
+    }
+
+    @Test
+    void aGraphOfHalvesIsRefused() {
+        assertThatThrownBy(() -> HnswTable.builder().elementType(ElementType.FLOAT16))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("the element type of a graph must be FLOAT32 or INT8, got FLOAT16");
     }
 
     @Test

@@ -117,7 +117,7 @@ class SavedLiveTableTest {
     }
 
     @ParameterizedTest
-    @EnumSource(ElementType.class)
+    @EnumSource(value = ElementType.class, names = "FLOAT16", mode = EnumSource.Mode.EXCLUDE)
     void anOpenedTableKeepsItsOptions(ElementType elementType) throws Exception {
         float[][] rows = gaussian(1_500, 24, new Random(79));
         try (LiveTable saved = small().elementType(elementType)
