@@ -2,6 +2,7 @@ package io.github.roost.lucene;
 
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.SearchResult;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Objects;
@@ -79,9 +80,9 @@ public final class RoostKnnQuery extends Query {
     }
 
     private Neighbors answer(IdFilter accepted) throws IOException {
-        CompletableFuture<Neighbors> search = table.search(target, k, accepted);
+        CompletableFuture<SearchResult> search = table.search(target, k, accepted);
         try {
-            return search.get();
+            return search.get().neighbors();
         } catch (ExecutionException e) {
             throw IOUtils.rethrowAlways(e.getCause());
         } catch (InterruptedException e) {

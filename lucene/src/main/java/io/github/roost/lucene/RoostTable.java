@@ -1,11 +1,10 @@
 package io.github.roost.lucene;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Vectors;
 import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.core.vector.SearchResult;
+import io.github.roost.core.vector.VectorTable;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.ivf.IvfTable;
 import java.io.IOException;
@@ -13,6 +12,7 @@ import java.io.UncheckedIOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.function.IntUnaryOperator;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.util.VectorUtil;
 
@@ -22,23 +22,16 @@ import org.apache.lucene.util.VectorUtil;
  * reader is first searched, and kept until it is closed: 63,666 documents take some milliseconds. Thread-safe.
  */
 public final class RoostTable {
-    private final Search search;
-    private final Metric metric;
-    private final int dimension;
-    private final String name;
+    private final VectorTable table;
+    private final IntUnaryOperator effort;
     private final String idField;
     private final ConcurrentMap<IndexReader.CacheKey, LiveRows> rows = new ConcurrentHashMap<>();
 
-    private RoostTable(Search search, Metric metric, int dimension, String name, String idField) {
-        this.search = search;
-        this.metric = metric;
-        this.dimension = dimension;
-        this.name = name;
+    /** @param effort of a search for so many rows */
+    private RoostTable(VectorTable table, IntUnaryOperator effort, String idField) {
+        this.table = table;
+        this.effort = effort;
         this.idField = idField;
-    }
-
-    private interface Search {
-        CompletableFuture<Neighbors> start(float[] query, int k, IdFilter accepted);
     }
 
     /**
@@ -52,15 +45,7 @@ public final class RoostTable {
      */
     public static RoostTable of(HnswTable table, int ef, String idField) {
         Vectors.requireRange("ef", ef, 1, 100_000);
-        return new RoostTable(
-                (query, k, accepted) -> table.search(SearchRequest.of(query, k)
-                                .effort(Math.max(k, ef))
-                                .filter(accepted))
-                        .thenApply(SearchResult::neighbors),
-                table.metric(),
-                table.dimension(),
-                table.name(),
-                idField);
+        return new RoostTable(table, k -> Math.max(k, ef), idField);
     }
 
     /**
@@ -75,14 +60,7 @@ public final class RoostTable {
      */
     public static RoostTable of(IvfTable table, int nprobe, String idField) {
         Vectors.requireRange("nprobe", nprobe, 1, table.nlist());
-        return new RoostTable(
-                (query, k, accepted) -> table.search(
-                                SearchRequest.of(query, k).effort(nprobe).filter(accepted))
-                        .thenApply(SearchResult::neighbors),
-                table.metric(),
-                table.dimension(),
-                table.name(),
-                idField);
+        return new RoostTable(table, k -> nprobe, idField);
     }
 
     /**
@@ -91,7 +69,7 @@ public final class RoostTable {
      * @return as it was given when the table was built
      */
     public String name() {
-        return name;
+        return table.name();
     }
 
     /**
@@ -105,11 +83,13 @@ public final class RoostTable {
 
     void require(float[] query, int k) {
         Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
-        Vectors.require("query", query, dimension, metric);
+        Vectors.require("query", query, table.dimension(), table.metric());
     }
 
-    CompletableFuture<Neighbors> search(float[] query, int k, IdFilter accepted) {
-        return search.start(query, k, accepted);
+    /** The search itself, so that cancelling it ends it. */
+    CompletableFuture<SearchResult> search(float[] query, int k, IdFilter accepted) {
+        return table.search(
+                SearchRequest.of(query, k).effort(effort.applyAsInt(k)).filter(accepted));
     }
 
     /**
@@ -120,7 +100,7 @@ public final class RoostTable {
      * @return a positive score, larger where it is nearer
      */
     public float score(float distance) {
-        return switch (metric) {
+        return switch (table.metric()) {
             case SQUARED_L2 -> 1 / (1 + distance);
             case INNER_PRODUCT -> VectorUtil.scaleMaxInnerProductScore(-distance);
             case COSINE -> Math.max(0, (2 - distance) / 2);

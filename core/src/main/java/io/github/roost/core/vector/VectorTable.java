@@ -29,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  */
 public interface VectorTable extends AutoCloseable {
     /**
-     * Submits one search.
+     * Submits one search. Cancelling the future ends the search; cancelling one that is derived of it ({@code thenApply})
+     * does not.
      *
      * @param request what to find; query and effort are checked against the table
      * @return completes with the nearest rows found and what they cost
