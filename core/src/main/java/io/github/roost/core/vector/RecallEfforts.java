@@ -3,11 +3,12 @@ package io.github.roost.core.vector;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 /**
  * The efforts by which searches of a table reach the recall that their requests ask for, for authors of indexes: measured at
- * the first request with a recall and a k, then known. Thread-safe.
+ * the first request with a recall and a k, then known until the table has twice as many rows, or half as many. Thread-safe.
  */
 public final class RecallEfforts {
     private record Target(double recall, int k) {}
@@ -25,16 +26,30 @@ public final class RecallEfforts {
         int effort(double recall, int k);
     }
 
+    /**
+     * What is measured, or being measured.
+     *
+     * @param rows that the table had when that began
+     */
+    private record Known(int rows, CompletableFuture<Integer> effort) {
+        boolean isOf(int rowsNow) {
+            return rowsNow <= 2L * rows && rows <= 2L * rowsNow;
+        }
+    }
+
     private final Measure measure;
-    private final ConcurrentHashMap<Target, CompletableFuture<Integer>> efforts = new ConcurrentHashMap<>();
+    private final IntSupplier rows;
+    private final ConcurrentHashMap<Target, Known> efforts = new ConcurrentHashMap<>();
 
     /**
      * Knows nothing yet.
      *
      * @param measure of the table
+     * @param rows how many the table has now
      */
-    public RecallEfforts(Measure measure) {
+    public RecallEfforts(Measure measure, IntSupplier rows) {
         this.measure = measure;
+        this.rows = rows;
     }
 
     /** Forgets what was measured: the rows are others now. */
@@ -89,24 +104,26 @@ public final class RecallEfforts {
     }
 
     private CompletableFuture<Integer> effort(Target target) {
-        CompletableFuture<Integer> known = efforts.get(target);
-        if (known != null) {
-            return known;
+        int rowsNow = rows.getAsInt();
+        Known known = efforts.get(target);
+        if (known != null && known.isOf(rowsNow)) {
+            return known.effort();
         }
-        CompletableFuture<Integer> begun = new CompletableFuture<>();
-        CompletableFuture<Integer> first = efforts.putIfAbsent(target, begun);
-        if (first != null) {
-            return first;
+        Known begun = new Known(rowsNow, new CompletableFuture<>());
+        boolean isFirst =
+                known == null ? efforts.putIfAbsent(target, begun) == null : efforts.replace(target, known, begun);
+        if (!isFirst) {
+            return effort(target);
         }
         Thread.ofVirtual().name("roost-recall").start(() -> {
             try {
-                begun.complete(measure.effort(target.recall(), target.k()));
+                begun.effort().complete(measure.effort(target.recall(), target.k()));
             } catch (Throwable failure) {
                 // The next request tries again.
                 efforts.remove(target, begun);
-                begun.completeExceptionally(failure);
+                begun.effort().completeExceptionally(failure);
             }
         });
-        return begun;
+        return begun.effort();
     }
 }

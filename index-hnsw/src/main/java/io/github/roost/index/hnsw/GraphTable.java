@@ -43,7 +43,7 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
     private final Metric metric;
     private final ElementType elementType;
     private final int dimension;
-    private final RecallEfforts efforts = new RecallEfforts(this::effortByOwnRows);
+    private final RecallEfforts efforts = new RecallEfforts(this::effortByOwnRows, this::size);
     private final SearchFunction<SearchRequest, SearchResult> search = this::find;
 
     GraphTable(

@@ -94,7 +94,7 @@ public final class IvfTable implements VectorTable {
     private final int nprobe;
     private final double rerank;
     private final TableMemory memory;
-    private final RecallEfforts efforts = new RecallEfforts(this::effortByOwnRows);
+    private final RecallEfforts efforts = new RecallEfforts(this::effortByOwnRows, this::size);
     /** The rebuild under way, or the last one; guarded by {@link #training}. */
     private CompletableFuture<Void> rebuild = CompletableFuture.completedFuture(null);
 

@@ -1,0 +1,107 @@
+package io.github.roost.core.vector;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.core.Neighbors;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class RecallEffortsTest {
+    private static final SearchRequest REQUEST =
+            SearchRequest.of(new float[1], 10).targetRecall(.9);
+
+    private final AtomicInteger rows = new AtomicInteger(1_000);
+    private final AtomicInteger measured = new AtomicInteger();
+    private final RecallEfforts efforts = new RecallEfforts((recall, k) -> 100 * measured.incrementAndGet(), rows::get);
+
+    /** The effort that a request comes with. */
+    private int effort(SearchRequest request) {
+        return (int) efforts.search(
+                        request,
+                        asked -> CompletableFuture.completedFuture(
+                                new SearchResult(Neighbors.EMPTY, new SearchCost(asked.effortOr(-1), 0), false)))
+                .join()
+                .cost()
+                .visited();
+    }
+
+    @Test
+    void aRecallIsMeasuredOncePerKAndRequestsWithoutOneGoOnAsTheyAre() {
+        assertThat(effort(REQUEST)).isEqualTo(100);
+        assertThat(effort(REQUEST)).isEqualTo(100);
+        assertThat(effort(SearchRequest.of(new float[1], 11).targetRecall(.9))).isEqualTo(200);
+        assertThat(effort(REQUEST.targetRecall(.8))).isEqualTo(300);
+        assertThat(effort(REQUEST.effort(7))).isEqualTo(7);
+        assertThat(effort(SearchRequest.of(new float[1], 10))).isEqualTo(-1);
+        assertThat(measured).hasValue(3);
+    }
+
+    @Test
+    void itIsMeasuredAgainWhenTheTableHasGrownOrShrunkByMoreThanHalf() {
+        assertThat(effort(REQUEST)).isEqualTo(100);
+        rows.set(2_000);
+        assertThat(effort(REQUEST)).isEqualTo(100);
+        rows.set(2_001);
+        assertThat(effort(REQUEST)).isEqualTo(200);
+        rows.set(1_000);
+        assertThat(effort(REQUEST)).isEqualTo(300);
+        efforts.clear();
+        assertThat(effort(REQUEST)).isEqualTo(400);
+    }
+
+    @Test
+    void aMeasurementThatFailsFailsItsRequestsAndTheNextTriesAgain() {
+        AtomicInteger tries = new AtomicInteger();
+        RecallEfforts failing = new RecallEfforts(
+                (recall, k) -> {
+                    tries.incrementAndGet();
+                    throw new IllegalStateException("no sample");
+                },
+                rows::get);
+        for (int i = 1; i <= 2; i++) {
+            assertThatThrownBy(() -> failing.search(REQUEST, asked -> new CompletableFuture<>())
+                            .join())
+                    .isInstanceOf(CompletionException.class)
+                    .hasRootCauseMessage("no sample");
+            assertThat(tries).hasValue(i);
+        }
+    }
+
+    @Test
+    void cancellingASearchThatWaitsForItsEffortKeepsItFromBeingSubmittedAndCancelsOneThatWas() throws Exception {
+        CountDownLatch release = new CountDownLatch(1);
+        RecallEfforts slow = new RecallEfforts(
+                (recall, k) -> {
+                    await(release);
+                    return 5;
+                },
+                rows::get);
+        CompletableFuture<SearchResult> submitted = new CompletableFuture<>();
+        AtomicInteger submissions = new AtomicInteger();
+        CompletableFuture<SearchResult> cancelled = slow.search(REQUEST, asked -> {
+            submissions.incrementAndGet();
+            return submitted;
+        });
+        CompletableFuture<SearchResult> kept = slow.search(REQUEST, asked -> submitted);
+        cancelled.cancel(false);
+        release.countDown();
+        while (submitted.getNumberOfDependents() == 0) {
+            Thread.onSpinWait();
+        }
+        assertThat(submissions).hasValue(0);
+        kept.cancel(false);
+        assertThat(submitted).isCancelled();
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException interrupted) {
+            throw new IllegalStateException(interrupted);
+        }
+    }
+}
