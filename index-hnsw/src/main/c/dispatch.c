@@ -12,7 +12,8 @@
 #endif
 
 _Static_assert(offsetof(struct progress, size) == 4 && offsetof(struct progress, logged) == 8 &&
-                   offsetof(struct progress, computed) == 16 && offsetof(struct progress, expanded) == 24 && sizeof(struct progress) <= 128,
+                   offsetof(struct progress, computed) == 16 && offsetof(struct progress, expanded) == 24 &&
+                   sizeof(struct progress) <= 128,
                "as in WalkScratch.java");
 
 enum isa { PORTABLE, AVX2, AVX512, NEON };
@@ -151,8 +152,8 @@ static int sort(const struct search *search) {
 }
 
 /*
- * Goes on with a walk; 1 when it is done, 0 before, -1 where the table turns out to be damaged. Arguments as in struct search, the same at every call; `isa` must be supported.
- * Of what a walk over codes has found the first `most_reranked` are measured again, and the rest is dropped; `weights` has
+ * Goes on with a walk; 1 when it is done, 0 before, -1 where the table turns out to be damaged. Arguments as in struct
+ * search, the same at every call; `isa` must be supported. Of what a walk over codes has found the first `most_reranked` are measured again, and the rest is dropped; `weights` has
  * room for twice MOST_DIMENSIONS.
  */
 int32_t roost_hnsw_walk(int32_t isa, const struct image *image, const float *query, int32_t inner_product,

@@ -24,7 +24,7 @@
  * terms_at, and at steps_at the middles and then the steps that codes count in, one a dimension. Where vectors_at is 0 it
  * has no vectors.
  *
- * At ids_at there are eight bytes a row. In a table without vectors rows are nodes, and the last four are a node's label.
+ * At ids_at there are eight bytes per row. In a table without vectors rows are nodes, and the last four are a node's label.
  *
  * Nodes are numbered from the top layer down, so those of layer l > 0 are 0 to level_counts[l - 1] exclusive; the lists of
  * the upper layers lie one layer after the other at upper_at, `upper_degree` neighbours a node.

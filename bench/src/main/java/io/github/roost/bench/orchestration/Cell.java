@@ -35,7 +35,7 @@ public record Cell(
 
     /** What is compared. */
     public enum Measure {
-        /** Searches a second at saturation: more is better. */
+        /** Searches per second at saturation: more is better. */
         THROUGHPUT(.99),
         /** Median latency of an open loop: less is better. */
         P50(1 / 1.05),

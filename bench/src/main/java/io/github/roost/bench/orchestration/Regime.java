@@ -20,7 +20,7 @@ public record Regime(String name, Traces hnsw, Traces ivf) {
         HNSW,
         /** IVF tables. */
         IVF,
-        /** Both, whose searches read as many bytes a second. */
+        /** Both, whose searches read as many bytes per second. */
         MIXED
     }
 

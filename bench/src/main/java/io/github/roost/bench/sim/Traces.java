@@ -40,7 +40,7 @@ public record Traces(List<Part> parts) {
         this(List.of(new Part(spec, tables, 1)));
     }
 
-    /** Two workloads on one machine, whose searches read as many bytes a second; the load is the first one's. */
+    /** Two workloads on one machine, whose searches read as many bytes per second; the load is the first one's. */
     public static Traces mixed(Traces one, Traces other) {
         Part first = one.parts.getFirst();
         Part second = other.parts.getFirst();

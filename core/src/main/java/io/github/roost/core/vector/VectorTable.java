@@ -48,7 +48,7 @@ public interface VectorTable extends AutoCloseable {
     /**
      * Submits a search with the table's default effort.
      *
-     * @param query of the table's dimension, finite
+     * @param query of the table's dimension, finite; not to be changed before the search is done
      * @param k how many rows at most, from 1 to 10,000
      * @return completes with the nearest rows found
      */
@@ -57,7 +57,7 @@ public interface VectorTable extends AutoCloseable {
     /**
      * Submits a search.
      *
-     * @param query of the table's dimension, finite
+     * @param query of the table's dimension, finite; not to be changed before the search is done
      * @param k how many rows at most, from 1 to 10,000
      * @param effort ef of a graph, nprobe of an inverted file; see {@link SearchRequest#effort}
      * @return completes with the nearest rows found

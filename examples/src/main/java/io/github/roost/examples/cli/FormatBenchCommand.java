@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "lucene-formats",
         description =
-                "Roost's vector format for Lucene beside Lucene's own: searches a second at equal recall, and indexing.")
+                "Roost's vector format for Lucene beside Lucene's own: searches per second at equal recall, and indexing.")
 final class FormatBenchCommand implements Callable<Integer> {
     /** It tells of its vector instructions; held here, since a logger that nobody holds forgets its level. */
     private static final Logger LUCENE_LOG = Logger.getLogger("org.apache.lucene");

@@ -155,7 +155,7 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
     @Override
     public CompletableFuture<Neighbors> search(float[] query, int k, int effort) {
         requireQuery(query);
-        return orchestrator.submit(searchFunction(k, effort), query.clone(), mappingId());
+        return orchestrator.submit(searchFunction(k, effort), query, mappingId());
     }
 
     @Override

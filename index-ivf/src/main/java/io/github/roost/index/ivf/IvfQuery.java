@@ -27,10 +27,12 @@ abstract class IvfQuery<C> {
     private final List<C> idle = new ArrayList<>(2);
     /** Written under the lock as well, read without it: an older bound is only looser. */
     private volatile float bound;
-    /** Rows that were compared, and lists that were scanned. Written under the lock. */
-    private volatile SearchCost cost = SearchCost.NONE;
+    /** Rows that were compared. */
+    private long visited;
+    /** Lists that were scanned. */
+    private long expanded;
     /** Whether a list was left out because of the visit limit. */
-    private volatile boolean cutShort;
+    private boolean cutShort;
     /** What a filter threw; from then on the query is not scanned for. */
     private volatile @Nullable Throwable failure;
 
@@ -75,11 +77,15 @@ abstract class IvfQuery<C> {
         if (failure != null) {
             return true;
         }
-        if (cost.visited() < request.visitLimit()) {
-            return false;
+        return request.visitLimit() != Long.MAX_VALUE && isAtLimit();
+    }
+
+    private boolean isAtLimit() {
+        synchronized (collectors) {
+            boolean atLimit = visited >= request.visitLimit();
+            cutShort |= atLimit;
+            return atLimit;
         }
-        cutShort = true;
-        return true;
     }
 
     C borrow() {
@@ -102,7 +108,8 @@ abstract class IvfQuery<C> {
     void giveBack(C collected, long rows) {
         synchronized (collectors) {
             idle.add(collected);
-            cost = new SearchCost(cost.visited() + rows, cost.expanded() + 1);
+            visited += rows;
+            expanded++;
             float found = boundOf(collected);
             if (found < bound) {
                 bound = found;
@@ -127,7 +134,7 @@ abstract class IvfQuery<C> {
         boolean mayLack = mayLack(collectors, repeats);
         Neighbors found = merged(collectors, repeats);
         boolean lacks = request.lacksRoom(found.size()) || (mayLack && isShort(found));
-        return new Result(new SearchResult(found, cost, cutShort), lacks && !cutShort);
+        return new Result(new SearchResult(found, new SearchCost(visited, expanded), cutShort), lacks && !cutShort);
     }
 
     /**

@@ -113,10 +113,10 @@ public final class FormatBench implements AutoCloseable {
      *
      * @param effort the least one that reaches the recall
      * @param recall the recall with it, of the 10 nearest
-     * @param perSecond searches a second of all threads, a value each round
+     * @param perSecond searches per second of all threads, one value per round
      */
     public record Outcome(Contender contender, int effort, double recall, List<Double> perSecond) {
-        /** Searches a second over those of another contender in the same round. */
+        /** Searches per second over those of another contender in the same round. */
         public Samples times(Outcome other) {
             List<Double> ratios = new ArrayList<>();
             for (int round = 0; round < perSecond.size(); round++) {
