@@ -82,14 +82,15 @@ class RecallEffortsTest {
                 rows::get);
         CompletableFuture<SearchResult> submitted = new CompletableFuture<>();
         AtomicInteger submissions = new AtomicInteger();
+        CompletableFuture<SearchResult> kept = slow.search(REQUEST, asked -> submitted);
         CompletableFuture<SearchResult> cancelled = slow.search(REQUEST, asked -> {
             submissions.incrementAndGet();
             return submitted;
         });
-        CompletableFuture<SearchResult> kept = slow.search(REQUEST, asked -> submitted);
         cancelled.cancel(false);
         release.countDown();
-        while (submitted.getNumberOfDependents() == 0) {
+        // A future runs its newest dependent first, so `cancelled` has been looked at once `kept` passes a cancel on.
+        while (kept.getNumberOfDependents() == 0) {
             Thread.onSpinWait();
         }
         assertThat(submissions).hasValue(0);
