@@ -83,6 +83,9 @@ public final class VectorFile implements VectorSource, AutoCloseable {
         this.arena = arena;
         this.memory = memory;
         long bytes = memory.byteSize();
+        if (bytes == 0) {
+            throw new VectorFileException(file, "is empty");
+        }
         if (bytes < Math.max(Integer.BYTES, format.headBytes())) {
             throw new VectorFileException(file, "is truncated: " + bytes + " bytes are less than a head");
         }

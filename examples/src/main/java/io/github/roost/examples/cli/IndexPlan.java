@@ -1,18 +1,37 @@
 package io.github.roost.examples.cli;
 
+import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.vector.TableBuild;
+import io.github.roost.core.vector.VectorSource;
+import io.github.roost.core.vector.VectorTable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
 
-/** Which index {@code search} is to build, and how. */
+/** Which index {@code search} builds or opens, and with which efforts it searches. */
 interface IndexPlan {
-    /** Refuses options that no base makes right; called before anything is read. */
+    /** What an effort is: {@code ef} or {@code nprobe}. */
+    String effortName();
+
+    /** The efforts that the command line names; none for the default. */
+    List<Integer> asked();
+
+    /** Refuses options that no table makes right; called before anything is read. */
     void check();
 
-    /** Refuses options that do not fit the base, and settles those left open. */
-    void fit(int baseSize, int k);
+    /** Refuses options that do not fit a table of so many rows that is to be built. */
+    void fit(int rows);
 
-    /** How many tasks a query becomes, at least 1; known once fitted. */
-    int tasksPerQuery();
+    /** Begins to build a table whose ids are the rows' numbers. */
+    TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows);
 
-    /** Builds the index. */
-    SearchableIndex build(Orchestrator orchestrator, float[][] base);
+    /** Opens a saved table. */
+    VectorTable open(Orchestrator orchestrator, Path file) throws IOException;
+
+    /** The efforts to search with, each at most {@link #widest}. */
+    List<Integer> efforts(VectorTable table, int k);
+
+    /** The effort at which the whole table is looked at. */
+    int widest(VectorTable table);
 }

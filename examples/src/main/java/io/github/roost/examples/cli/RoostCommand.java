@@ -72,6 +72,7 @@ public final class RoostCommand implements Callable<Integer> {
                 .addSubcommand(new DemoCommand(streams))
                 .addSubcommand(new TopologyCommand(streams))
                 .addSubcommand(new MapCommand(streams))
+                .addSubcommand(new BuildCommand(streams))
                 .addSubcommand(new SearchCommand(streams))
                 .addSubcommand(new ServeCommand(streams))
                 .addSubcommand(new SoakCommand(streams))

@@ -10,8 +10,7 @@ import picocli.CommandLine.Spec;
 /** {@code roost search}: the parent of {@code hnsw} and {@code ivf}. */
 @Command(
         name = "search",
-        description =
-                "Builds an index of an fvecs file and answers the queries of another; squared Euclidean distance.",
+        description = "Answers the queries of a file from a saved table, or from one that is built of another file.",
         synopsisSubcommandLabel = "hnsw|ivf",
         subcommands = {SearchHnswCommand.class, SearchIvfCommand.class})
 final class SearchCommand implements Callable<Integer> {

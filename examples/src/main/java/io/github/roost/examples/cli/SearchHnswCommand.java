@@ -1,22 +1,22 @@
 package io.github.roost.examples.cli;
 
-import io.github.roost.core.Neighbors;
+import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.vector.TableBuild;
+import io.github.roost.core.vector.VectorSource;
+import io.github.roost.core.vector.VectorTable;
 import io.github.roost.index.hnsw.HnswTable;
 import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
 
 /** {@code roost search hnsw}. */
-@Command(
-        name = "hnsw",
-        description =
-                "Searches an HNSW table. The queries run once unmeasured, for at most two seconds, then once measured.")
+@Command(name = "hnsw", description = "Searches an HNSW table, once for each --k and --ef.")
 final class SearchHnswCommand implements Callable<Integer>, IndexPlan {
     private static final int LEAST_DEFAULT_EF = 100;
     private static final int WIDEST = 100_000;
@@ -30,28 +30,15 @@ final class SearchHnswCommand implements Callable<Integer>, IndexPlan {
     @Mixin
     private final SearchOptions options = new SearchOptions();
 
-    @Option(
-            names = "--m",
-            defaultValue = "16",
-            paramLabel = "M",
-            description = "Links a node in the upper layers; default ${DEFAULT-VALUE}.")
-    private int m;
-
-    @Option(
-            names = "--ef-construction",
-            defaultValue = "200",
-            paramLabel = "N",
-            description = "Candidates looked at for each inserted vector; default ${DEFAULT-VALUE}.")
-    private int efConstruction;
+    @Mixin
+    private final HnswBuildOptions build = new HnswBuildOptions();
 
     @Option(
             names = "--ef",
+            split = ",",
             paramLabel = "N",
             description = "Candidates a search keeps, raised to K where it is less; default the larger of 100 and 2 K.")
-    private @Nullable Integer askedEf;
-
-    private int ef;
-    private int widest;
+    private List<Integer> asked = List.of();
 
     @Override
     public Integer call() throws IOException, InterruptedException {
@@ -59,53 +46,48 @@ final class SearchHnswCommand implements Callable<Integer>, IndexPlan {
     }
 
     @Override
+    public String effortName() {
+        return "ef";
+    }
+
+    @Override
+    public List<Integer> asked() {
+        return asked;
+    }
+
+    @Override
     public void check() {
-        SearchOptions.requireBetween("--m", m, 2, 256);
-        SearchOptions.requireBetween("--ef-construction", efConstruction, 1, 10_000);
-        if (askedEf != null) {
-            SearchOptions.requireBetween("--ef", askedEf, 1, WIDEST);
-        }
+        build.check();
+        asked.forEach(ef -> SearchOptions.requireBetween("--ef", ef, 1, WIDEST));
     }
 
     @Override
-    public void fit(int baseSize, int k) {
-        long wanted = askedEf == null ? Math.max(LEAST_DEFAULT_EF, 2L * k) : Math.max(askedEf, k);
-        widest = Math.min(baseSize, WIDEST);
-        ef = (int) Math.min(wanted, widest);
+    public void fit(int rows) {
+        // Nothing depends on it.
     }
 
     @Override
-    public int tasksPerQuery() {
-        return 1;
+    public TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows) {
+        return build.builder("base", metric).start(orchestrator, SearchOptions.ids(rows), rows);
     }
 
     @Override
-    public SearchableIndex build(Orchestrator orchestrator, float[][] base) {
-        HnswTable table = HnswTable.builder()
-                .name("base")
-                .m(m)
-                .efConstruction(efConstruction)
-                .build(orchestrator, base);
-        return new SearchableIndex() {
-            @Override
-            public CompletableFuture<Neighbors> search(float[] query, int k, int width) {
-                return table.search(query, k, width);
-            }
+    public VectorTable open(Orchestrator orchestrator, Path file) throws IOException {
+        return HnswTable.open(orchestrator, "base", file);
+    }
 
-            @Override
-            public int width() {
-                return ef;
-            }
+    @Override
+    public List<Integer> efforts(VectorTable table, int k) {
+        int widest = widest(table);
+        List<Integer> wanted = asked.isEmpty() ? List.of(Math.max(LEAST_DEFAULT_EF, 2 * k)) : asked;
+        return wanted.stream()
+                .map(ef -> Math.min(Math.max(ef, k), widest))
+                .distinct()
+                .toList();
+    }
 
-            @Override
-            public int widest() {
-                return widest;
-            }
-
-            @Override
-            public void close() {
-                table.close();
-            }
-        };
+    @Override
+    public int widest(VectorTable table) {
+        return Math.min(table.size(), WIDEST);
     }
 }

@@ -1,26 +1,25 @@
 package io.github.roost.examples.cli;
 
-import io.github.roost.core.Neighbors;
+import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.vector.TableBuild;
+import io.github.roost.core.vector.VectorSource;
+import io.github.roost.core.vector.VectorTable;
 import io.github.roost.index.ivf.IvfTable;
 import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
 
 /** {@code roost search ivf}. */
-@Command(
-        name = "ivf",
-        description =
-                "Searches an IVF table. The queries run once unmeasured, for at most two seconds, then once measured.")
+@Command(name = "ivf", description = "Searches an IVF table, once for each --k and --nprobe.")
 final class SearchIvfCommand implements Callable<Integer>, IndexPlan {
     private static final int LEAST_DEFAULT_NPROBE = 8;
     private static final int DEFAULT_SHARE = 8;
-    private static final int MOST_LISTS = 131_072;
 
     @ParentCommand
     private @SuppressWarnings("NullAway.Init") SearchCommand parent;
@@ -31,22 +30,17 @@ final class SearchIvfCommand implements Callable<Integer>, IndexPlan {
     @Mixin
     private final SearchOptions options = new SearchOptions();
 
-    @Option(
-            names = "--nlist",
-            paramLabel = "N",
-            description = "Lists, at most the base's size; default the square root of that.")
-    private @Nullable Integer askedNlist;
+    @Mixin
+    private final IvfBuildOptions build = new IvfBuildOptions();
 
     @Option(
             names = "--nprobe",
+            split = ",",
             paramLabel = "N",
             description =
                     "Lists that a search looks at, more where they hold fewer than K vectors; default an eighth of"
                             + " all, at least 8.")
-    private @Nullable Integer askedNprobe;
-
-    private int nlist;
-    private int nprobe;
+    private List<Integer> asked = List.of();
 
     @Override
     public Integer call() throws IOException, InterruptedException {
@@ -54,61 +48,62 @@ final class SearchIvfCommand implements Callable<Integer>, IndexPlan {
     }
 
     @Override
+    public String effortName() {
+        return "nprobe";
+    }
+
+    @Override
+    public List<Integer> asked() {
+        return asked;
+    }
+
+    @Override
     public void check() {
-        if (askedNlist != null) {
-            SearchOptions.requireBetween("--nlist", askedNlist, 1, MOST_LISTS);
-        }
-        if (askedNprobe != null) {
-            SearchOptions.requireBetween("--nprobe", askedNprobe, 1, MOST_LISTS);
-        }
-        if (askedNlist != null && askedNprobe != null && askedNprobe > askedNlist) {
-            throw new CommandFailure("--nprobe must be at most --nlist " + askedNlist + ", got " + askedNprobe);
+        build.check();
+        for (int nprobe : asked) {
+            IvfBuildOptions.requireLists("--nprobe", nprobe);
+            build.requireProbes(nprobe);
         }
     }
 
     @Override
-    public void fit(int baseSize, int k) {
-        if (askedNlist != null && askedNlist > baseSize) {
-            throw new CommandFailure("--nlist must be at most the base's size of " + baseSize + ", got " + askedNlist);
+    public void fit(int rows) {
+        requireAtMost(build.nlist(rows));
+    }
+
+    private void requireAtMost(int nlist) {
+        for (int nprobe : asked) {
+            if (nprobe > nlist) {
+                throw new CommandFailure("--nprobe must be at most --nlist " + nlist + ", got " + nprobe);
+            }
         }
-        nlist = askedNlist == null ? (int) Math.round(Math.sqrt(baseSize)) : askedNlist;
-        if (askedNprobe != null && askedNprobe > nlist) {
-            throw new CommandFailure("--nprobe must be at most --nlist " + nlist + ", got " + askedNprobe);
-        }
-        nprobe = askedNprobe == null
-                ? Math.min(nlist, Math.max(LEAST_DEFAULT_NPROBE, nlist / DEFAULT_SHARE))
-                : askedNprobe;
     }
 
     @Override
-    public int tasksPerQuery() {
-        return nprobe;
+    public TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows) {
+        // A default effort that is given is not measured: every search here says its own.
+        int nprobe = Math.min(LEAST_DEFAULT_NPROBE, build.nlist(rows.size()));
+        return build.builder("base", metric, rows.size())
+                .nprobe(nprobe)
+                .start(orchestrator, SearchOptions.ids(rows), rows);
     }
 
     @Override
-    public SearchableIndex build(Orchestrator orchestrator, float[][] base) {
-        IvfTable table =
-                IvfTable.builder().name("base").nlist(nlist).nprobe(nprobe).build(orchestrator, base);
-        return new SearchableIndex() {
-            @Override
-            public CompletableFuture<Neighbors> search(float[] query, int k, int width) {
-                return table.search(query, k, width);
-            }
+    public VectorTable open(Orchestrator orchestrator, Path file) throws IOException {
+        return IvfTable.open(orchestrator, "base", file);
+    }
 
-            @Override
-            public int width() {
-                return nprobe;
-            }
+    @Override
+    public List<Integer> efforts(VectorTable table, int k) {
+        int nlist = widest(table);
+        requireAtMost(nlist);
+        return asked.isEmpty()
+                ? List.of(Math.min(nlist, Math.max(LEAST_DEFAULT_NPROBE, nlist / DEFAULT_SHARE)))
+                : asked;
+    }
 
-            @Override
-            public int widest() {
-                return nlist;
-            }
-
-            @Override
-            public void close() {
-                table.close();
-            }
-        };
+    @Override
+    public int widest(VectorTable table) {
+        return ((IvfTable) table).nlist();
     }
 }

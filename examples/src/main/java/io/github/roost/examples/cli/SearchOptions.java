@@ -1,30 +1,53 @@
 package io.github.roost.examples.cli;
 
+import io.github.roost.core.Metric;
 import io.github.roost.core.Vectors;
+import io.github.roost.core.vector.VectorSource;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The options that {@code search hnsw} and {@code search ivf} share. */
 final class SearchOptions {
     static final int MOST_IN_FLIGHT = 1_000_000;
+    private static final int MOST_SECONDS = 86_400;
 
-    @Option(names = "--base", required = true, paramLabel = "B.fvecs", description = "The vectors to search among.")
-    @SuppressWarnings("NullAway.Init")
+    @Option(
+            names = "--base",
+            paramLabel = "FILE",
+            description = "The vectors to build a table of: fvecs, bvecs, fbin, u8bin, i8bin or f16bin.")
+    @Nullable
     Path base;
 
-    @Option(names = "--query", required = true, paramLabel = "Q.fvecs", description = "The queries.")
+    @Option(
+            names = "--table",
+            paramLabel = "TABLE",
+            description = "In place of --base: a table that roost build, or a program, has saved.")
+    @Nullable
+    Path table;
+
+    @Option(names = "--query", required = true, paramLabel = "FILE", description = "The queries, as --base.")
     @SuppressWarnings("NullAway.Init")
     Path query;
 
     @Option(
             names = "--k",
             required = true,
+            split = ",",
             paramLabel = "K",
-            description = "Neighbours a query, from 1 to the base's size, at most 10,000.")
-    int k;
+            description = "Neighbours per query, from 1 to the base's size, at most 10,000.")
+    List<Integer> k = List.of();
+
+    @Option(
+            names = "--metric",
+            paramLabel = "M",
+            description = "With --base: squared_l2 (default), inner_product or cosine.")
+    private @Nullable Metric metric;
 
     @Option(
             names = "--in-flight",
@@ -34,35 +57,99 @@ final class SearchOptions {
     int inFlight;
 
     @Option(
+            names = "--warm-up",
+            paramLabel = "SECONDS",
+            defaultValue = "2",
+            description = "Time of each search before it is measured; default ${DEFAULT-VALUE}.")
+    private double warmUpSeconds;
+
+    @Option(
+            names = "--seconds",
+            paramLabel = "SECONDS",
+            defaultValue = "1",
+            description = "Time of each search that is measured, all queries once at least; default ${DEFAULT-VALUE}.")
+    private double seconds;
+
+    @Option(
             names = "--truth",
             paramLabel = "T.ivecs",
-            description = "True neighbours, a row a query: prints recall@K, counted by ordinal.")
+            description = "True neighbours, a row per query: prints recall@K, counted by ordinal.")
     @Nullable
     Path truth;
 
     @Option(
             names = "--out",
             paramLabel = "R.ivecs",
-            description = "Write the ordinals found, K a query, nearest first.")
+            description = "Write the ordinals found, K per query, nearest first; -1 where there are fewer.")
     @Nullable
     Path out;
 
-    @Option(names = "--json", description = "Print one JSON object.")
+    @Option(names = "--json", description = "Print a JSON object per K and effort, each on a line.")
     boolean json;
 
     void check() throws IOException {
-        requireBetween("--k", k, 1, Vectors.MOST_NEIGHBORS);
+        if ((base == null) == (table == null)) {
+            throw new CommandFailure("--base or --table must be given, got " + (base == null ? "neither" : "both"));
+        }
+        if (table != null && metric != null) {
+            throw new CommandFailure("--metric must be left out with --table, which knows its own, got " + metric);
+        }
+        for (int one : k) {
+            requireBetween("--k", one, 1, Vectors.MOST_NEIGHBORS);
+        }
         requireBetween("--in-flight", inFlight, 1, MOST_IN_FLIGHT);
+        requireSeconds("--warm-up", warmUpSeconds);
+        requireSeconds("--seconds", seconds);
+        if (out != null && k.size() > 1) {
+            throw new CommandFailure("--k must be one value with --out, got " + k.size());
+        }
         if (out != null && Files.exists(out)) {
             refuseToOverwrite(out, "--base", base);
+            refuseToOverwrite(out, "--table", table);
             refuseToOverwrite(out, "--query", query);
             refuseToOverwrite(out, "--truth", truth);
         }
     }
 
+    /** Where no table is given. */
+    Path base() {
+        if (base == null) {
+            throw new IllegalStateException("checked before");
+        }
+        return base;
+    }
+
+    Metric metric() {
+        return metric == null ? Metric.SQUARED_L2 : metric;
+    }
+
+    Duration warmUp() {
+        return Duration.ofNanos((long) (warmUpSeconds * 1e9));
+    }
+
+    Duration measured() {
+        return Duration.ofNanos((long) (seconds * 1e9));
+    }
+
+    int mostNeighbors() {
+        return k.stream().mapToInt(Integer::intValue).max().orElseThrow();
+    }
+
+    /** Ids that are the rows' numbers. */
+    static long[] ids(VectorSource rows) {
+        return LongStream.range(0, rows.size()).toArray();
+    }
+
     private static void refuseToOverwrite(Path out, String option, @Nullable Path input) throws IOException {
         if (input != null && Files.exists(input) && Files.isSameFile(out, input)) {
             throw new CommandFailure("--out " + out + " is the file of " + option + ", which it would overwrite");
+        }
+    }
+
+    private static void requireSeconds(String option, double value) {
+        // Not a comparison that no number passes.
+        if (!(value >= 0 && value <= MOST_SECONDS)) {
+            throw new CommandFailure(option + " must be between 0 and " + MOST_SECONDS + " seconds, got " + value);
         }
     }
 

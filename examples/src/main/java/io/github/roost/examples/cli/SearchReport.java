@@ -1,18 +1,19 @@
 package io.github.roost.examples.cli;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code search} measured.
+ * What {@code search} measured with one k and one effort.
  *
- * @param buildSeconds time to build the index
- * @param queries number of queries, each answered once in the measured pass
- * @param k neighbours a query
+ * @param buildSeconds time to build the index, or null where it was opened
+ * @param openSeconds time to open the index, or null where it was built
+ * @param queries number of different queries
+ * @param k neighbours per query
+ * @param effort ef or nprobe
  * @param inFlight queries under way at a time
  * @param workers number of workers
- * @param qps queries a second
+ * @param qps queries per second
  * @param p50us median latency in microseconds
  * @param p99us 99th percentile
  * @param p999us 99.9th percentile
@@ -20,32 +21,15 @@ import org.jspecify.annotations.Nullable;
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record SearchReport(
-        double buildSeconds,
+        @Nullable Double buildSeconds,
+        @Nullable Double openSeconds,
         int queries,
         int k,
+        int effort,
         int inFlight,
         int workers,
         double qps,
         double p50us,
         double p99us,
         double p999us,
-        @Nullable Double recall) {
-    String text() {
-        String measured = String.format(
-                Locale.ROOT,
-                "built in %.3f s%n%,d queries, k %d, %d in flight on %d workers%n%,.0f queries/s, latency p50 %,.0f us,"
-                        + " p99 %,.0f us, p99.9 %,.0f us",
-                buildSeconds,
-                queries,
-                k,
-                inFlight,
-                workers,
-                qps,
-                p50us,
-                p99us,
-                p999us);
-        return recall == null
-                ? measured
-                : measured + System.lineSeparator() + String.format(Locale.ROOT, "recall@%d %.4f", k, recall);
-    }
-}
+        @Nullable Double recall) {}

@@ -2,30 +2,34 @@ package io.github.roost.examples.cli;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.github.roost.bench.ClosedLoop;
-import io.github.roost.bench.ExactSearch;
 import io.github.roost.bench.OrdinalRows;
 import io.github.roost.bench.Recall;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
+import io.github.roost.core.vector.VectorFile;
+import io.github.roost.core.vector.VectorTable;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** One run of {@code search}: check, read, build, warm up, measure, report. */
+/** One run of {@code search}: check, read, build or open, then for each k and effort warm up, measure, report. */
 final class SearchRun {
-    /** The JVM compiles what is hot: queries before that are answered, but not measured. */
-    private static final Duration WARM_UP = Duration.ofSeconds(2);
-
     private static final Duration NO_LIMIT = Duration.ofDays(365);
-    private static final int LEAST_RING = 1 << 10;
-    private static final int LARGEST_RING = 1 << 20;
+    private static final int RING = 1 << 14;
+    /** In place of a neighbour that is not there. */
+    private static final int NONE = -1;
 
     private final SearchOptions options;
     private final IndexPlan plan;
     private final Streams streams;
+    /** Read before a table is built: what does not fit is refused at once. */
+    private int @Nullable [][] truth;
 
     SearchRun(SearchOptions options, IndexPlan plan, Streams streams) {
         this.options = options;
@@ -37,77 +41,197 @@ final class SearchRun {
         options.check();
         plan.check();
         if (options.out == null) {
-            streams.out().println(search(null));
-            return 0;
-        }
-        try (OutputFile out = OutputFile.prepare("--out", options.out)) {
-            streams.out().println(search(out));
+            search(null);
+        } else {
+            requireOneEffort();
+            try (OutputFile out = OutputFile.prepare("--out", options.out)) {
+                search(out);
+            }
         }
         return 0;
     }
 
-    private String search(@Nullable OutputFile out) throws IOException, InterruptedException {
-        SearchInput input = SearchInput.read(options);
-        plan.fit(input.base().length, options.k);
-        try (Orchestrator orchestrator = orchestrator(input.queries().length)) {
-            streams.err().printf("building the index of %,d vectors%n", input.base().length);
+    private void requireOneEffort() {
+        int efforts = plan.asked().size();
+        if (efforts > 1) {
+            throw new CommandFailure("--" + plan.effortName() + " must be one value with --out, got " + efforts);
+        }
+    }
+
+    private void search(@Nullable OutputFile out) throws IOException, InterruptedException {
+        float[][] queries = rows(options.query);
+        try (Orchestrator orchestrator = orchestrator()) {
             long began = System.nanoTime();
-            try (SearchableIndex index = plan.build(orchestrator, input.base())) {
-                double buildSeconds = (System.nanoTime() - began) / 1e9;
-                Neighbors[] found = new Neighbors[input.queries().length];
-                ClosedLoop.Run run = measure(index, input, found);
-                if (out != null) {
-                    out.write(file -> OrdinalRows.write(file, ordinals(found)));
-                }
-                return render(report(input, orchestrator.workers(), buildSeconds, run, found));
+            try (VectorTable table = table(orchestrator, queries)) {
+                double seconds = (System.nanoTime() - began) / 1e9;
+                search(table, queries, seconds, orchestrator.workers(), out);
             }
         }
     }
 
-    /** Rings that hold all that can be under way: a closed loop is never to be turned away. */
-    private Orchestrator orchestrator(int queries) {
-        long waiting = Math.min(options.inFlight, queries) * (long) plan.tasksPerQuery();
-        int ring = Math.clamp(waiting, LEAST_RING, LARGEST_RING);
+    /** A closed loop is never to be turned away: where rings are full, it waits. */
+    private static Orchestrator orchestrator() {
         return Orchestrator.builder()
                 .topology(TopologyReader.live().read())
-                .ringCapacity(ring)
+                .ringCapacity(RING)
                 .overloadPolicy(OverloadPolicy.block(NO_LIMIT))
                 .build();
     }
 
-    private ClosedLoop.Run measure(SearchableIndex index, SearchInput input, Neighbors[] found)
+    private static float[][] rows(Path file) throws IOException {
+        try (VectorFile vectors = VectorFile.open(file)) {
+            float[][] rows = new float[vectors.size()][];
+            for (int row = 0; row < rows.length; row++) {
+                rows[row] = vectors.row(row);
+            }
+            return rows;
+        }
+    }
+
+    private VectorTable table(Orchestrator orchestrator, float[][] queries) throws IOException, InterruptedException {
+        Path saved = options.table;
+        if (saved != null) {
+            VectorTable table = plan.open(orchestrator, saved);
+            try {
+                fit(saved, queries, table.dimension(), table.size());
+                return table;
+            } catch (RuntimeException | IOException misfit) {
+                table.close();
+                throw misfit;
+            }
+        }
+        Path base = options.base();
+        try (VectorFile rows = VectorFile.open(base)) {
+            fit(base, queries, rows.dimension(), rows.size());
+            plan.fit(rows.size());
+            return TableBuilding.await(streams, plan.start(orchestrator, options.metric(), rows), rows.size());
+        }
+    }
+
+    private void fit(Path source, float[][] queries, int sourceDimension, int size) throws IOException {
+        int dimension = queries[0].length;
+        String option = options.table == null ? "--base" : "--table";
+        if (dimension != sourceDimension) {
+            throw new CommandFailure("--query must have the dimension of " + option + ": " + options.query + " has "
+                    + dimension + ", " + source + " has " + sourceDimension);
+        }
+        for (int k : options.k) {
+            if (k > size) {
+                throw new CommandFailure("--k must be between 1 and the " + (options.table == null ? "base" : "table")
+                        + "'s size of " + size + ", got " + k);
+            }
+        }
+        if (options.truth != null) {
+            truth = OrdinalRows.readTruth(options.truth, queries.length, options.mostNeighbors(), size);
+        }
+    }
+
+    private void search(VectorTable table, float[][] queries, double seconds, int workers, @Nullable OutputFile out)
+            throws IOException, InterruptedException {
+        int[][] known = truth;
+        if (!options.json) {
+            streams.out().print(head(queries.length, seconds, workers, known != null));
+        }
+        for (int k : options.k) {
+            for (int effort : plan.efforts(table, k)) {
+                Neighbors[] found = new Neighbors[queries.length];
+                ClosedLoop.Run run = measure(table, queries, k, effort, found);
+                Double recall = known == null ? null : Recall.byId(known, found, k);
+                if (out != null) {
+                    out.write(file -> OrdinalRows.write(file, ordinals(found, k)));
+                }
+                print(report(run, queries.length, k, effort, seconds, workers, recall));
+            }
+        }
+    }
+
+    /** By time, and all queries at least once: the first of these passes gives what is found. */
+    private ClosedLoop.Run measure(VectorTable table, float[][] queries, int k, int effort, Neighbors[] found)
             throws InterruptedException {
         ClosedLoop loop = new ClosedLoop(options.inFlight);
-        float[][] queries = input.queries();
-        ExactSearch exact = new ExactSearch(input.base());
-        ClosedLoop.Search<Neighbors> search = number -> index.searchFully(queries[(int) number], options.k, exact);
-        loop.run(queries.length, WARM_UP, search, (number, result) -> {});
-        return loop.run(queries.length, NO_LIMIT, search, (number, result) -> found[(int) number] = result);
+        int widest = plan.widest(table);
+        ClosedLoop.Search<Neighbors> search =
+                number -> searchFully(table, queries[(int) (number % queries.length)], k, effort, widest);
+        loop.run(Long.MAX_VALUE, options.warmUp(), search, (number, result) -> {});
+        ClosedLoop.Run once =
+                loop.run(queries.length, NO_LIMIT, search, (number, result) -> found[(int) number] = result);
+        return once.elapsed().compareTo(options.measured()) >= 0
+                ? once
+                : loop.run(Long.MAX_VALUE, options.measured(), search, (number, result) -> {});
+    }
+
+    /** A search that goes on wider while it finds fewer than k, where too few lists were probed. */
+    private static CompletableFuture<Neighbors> searchFully(
+            VectorTable table, float[] query, int k, int effort, int widest) {
+        return table.search(query, k, effort).thenCompose(found -> {
+            boolean isAll = found.size() == k || effort == widest;
+            return isAll
+                    ? CompletableFuture.completedFuture(found)
+                    : searchFully(table, query, k, (int) Math.min(widest, 2L * effort), widest);
+        });
     }
 
     private SearchReport report(
-            SearchInput input, int workers, double buildSeconds, ClosedLoop.Run run, Neighbors[] found) {
-        int[][] truth = input.truth();
+            ClosedLoop.Run run, int queries, int k, int effort, double seconds, int workers, @Nullable Double recall) {
+        boolean opened = options.table != null;
         return new SearchReport(
-                buildSeconds,
-                found.length,
-                options.k,
+                opened ? null : seconds,
+                opened ? seconds : null,
+                queries,
+                k,
+                effort,
                 options.inFlight,
                 workers,
                 run.perSecond(),
                 run.latencies().p50us(),
                 run.latencies().p99us(),
                 run.latencies().p999us(),
-                truth == null ? null : Recall.byId(truth, found, options.k));
+                recall);
     }
 
-    private String render(SearchReport report) throws IOException {
-        return options.json ? new ObjectMapper().writeValueAsString(report) : report.text();
+    private String head(int queries, double seconds, int workers, boolean hasTruth) {
+        return String.format(
+                Locale.ROOT,
+                "%s in %.3f s%n%,d queries, %d in flight on %d workers%n%6s %8s %s%12s %10s %10s %10s%n",
+                options.table == null ? "built" : "opened",
+                seconds,
+                queries,
+                options.inFlight,
+                workers,
+                "k",
+                plan.effortName(),
+                hasTruth ? "%8s".formatted("recall") : "",
+                "queries/s",
+                "p50 us",
+                "p99 us",
+                "p99.9 us");
     }
 
-    private static int[][] ordinals(Neighbors[] found) {
+    private void print(SearchReport report) throws IOException {
+        if (options.json) {
+            streams.out().println(new ObjectMapper().writeValueAsString(report));
+            return;
+        }
+        streams.out()
+                .printf(
+                        Locale.ROOT,
+                        "%6d %8d %s%,12.0f %,10.0f %,10.0f %,10.0f%n",
+                        report.k(),
+                        report.effort(),
+                        report.recall() == null ? "" : String.format(Locale.ROOT, "%8.4f", report.recall()),
+                        report.qps(),
+                        report.p50us(),
+                        report.p99us(),
+                        report.p999us());
+    }
+
+    private static int[][] ordinals(Neighbors[] found, int k) {
         return Arrays.stream(found)
-                .map(row -> Arrays.stream(row.ids()).mapToInt(Math::toIntExact).toArray())
+                .map(row -> {
+                    int[] ordinals = new int[k];
+                    Arrays.setAll(ordinals, i -> i < row.size() ? Math.toIntExact(row.ids()[i]) : NONE);
+                    return ordinals;
+                })
                 .toArray(int[][]::new);
     }
 }

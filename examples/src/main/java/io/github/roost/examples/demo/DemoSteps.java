@@ -8,6 +8,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorMapping;
 import io.github.roost.core.OrchestratorMapping.TableHomes;
 import io.github.roost.core.OrchestratorStats;
+import io.github.roost.examples.cli.Progress;
 import io.github.roost.examples.cli.Streams;
 import io.github.roost.examples.demo.DemoReport.Answer;
 import io.github.roost.examples.demo.DemoReport.Domain;

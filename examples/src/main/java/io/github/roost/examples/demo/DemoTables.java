@@ -5,6 +5,7 @@ import io.github.roost.bench.packages.DebianPackages.Section;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.vector.SearchRequest;
+import io.github.roost.examples.cli.Progress;
 import io.github.roost.examples.cli.Streams;
 import io.github.roost.examples.demo.DemoReport.Build;
 import io.github.roost.index.hnsw.HnswTable;

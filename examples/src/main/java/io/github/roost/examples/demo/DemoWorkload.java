@@ -6,6 +6,7 @@ import io.github.roost.bench.packages.DebianPackages;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats.TableStats;
+import io.github.roost.examples.cli.Progress;
 import io.github.roost.examples.cli.Streams;
 import io.github.roost.examples.demo.DemoReport.Measured;
 import io.github.roost.examples.demo.DemoReport.TableTraffic;

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 /** Programs of this machine that tests run. */
 final class Programs {
     /** Where the modules are. */
-    static final Path ROOT = Path.of("").toAbsolutePath().getParent();
+    static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
 
     private Programs() {}
 

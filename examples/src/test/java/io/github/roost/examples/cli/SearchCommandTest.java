@@ -84,6 +84,18 @@ class SearchCommandTest {
             arguments.addAll(List.of("--k", K));
         }
         arguments.addAll(List.of(more));
+        return unhurried(arguments);
+    }
+
+    private CommandRun searchSaved(String index, Path table, Object... more) {
+        List<Object> arguments = new ArrayList<>(List.of("search", index, "--table", table, "--query", query));
+        arguments.addAll(List.of(more));
+        return unhurried(arguments);
+    }
+
+    /** Without the time that measuring takes. */
+    private static CommandRun unhurried(List<Object> arguments) {
+        arguments.addAll(List.of("--warm-up", 0, "--seconds", 0));
         return CommandRun.of(arguments.toArray());
     }
 
@@ -122,6 +134,7 @@ class SearchCommandTest {
                         "buildSeconds",
                         "queries",
                         "k",
+                        "effort",
                         "inFlight",
                         "workers",
                         "qps",
@@ -146,6 +159,99 @@ class SearchCommandTest {
         assertThat(new ObjectMapper().readTree(search(index, "--json").out()).has("recall"))
                 .isFalse();
         assertThat(search(index).out()).contains("queries/s").doesNotContain("recall");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"hnsw", "ivf"})
+    void aTableThatWasBuiltAndSavedFindsWhatOneInMemoryFinds(String index) throws IOException {
+        Path table = folder.resolve("t.roost");
+        String effort = index.equals("hnsw") ? "--ef" : "--nprobe";
+        int all = index.equals("hnsw") ? BASE : 45;
+
+        CommandRun built = CommandRun.of("build", index, "--base", base, "--out", table, "--json");
+        CommandRun run = searchSaved(index, table, "--k", K, effort, all, "--truth", truth, "--out", out, "--json");
+
+        assertThat(built.complaints()).isEmpty();
+        JsonNode report = new ObjectMapper().readTree(built.out());
+        assertThat(report.get("table").get("rows").asInt()).isEqualTo(BASE);
+        assertThat(report.get("table").get("bytes").asLong()).isGreaterThan(4L * BASE * DIMENSION);
+        assertThat(run.complaints()).isEmpty();
+        assertThat(OrdinalRows.readTruth(out, QUERIES, K, BASE)).isDeepEqualTo(ordinals(TRUTH));
+        JsonNode searched = new ObjectMapper().readTree(run.out());
+        assertThat(searched.get("recall").asDouble()).isEqualTo(1);
+        assertThat(searched.has("openSeconds")).isTrue();
+        assertThat(searched.has("buildSeconds")).isFalse();
+    }
+
+    @Test
+    void eachKAndEffortIsALineOfItsOwn() throws IOException {
+        CommandRun json = search("hnsw", "--k", "1,10", "--ef", "10,40,160", "--truth", truth, "--json");
+        CommandRun text = search("ivf", "--k", "5,10", "--nprobe", "1,8", "--element", "int8");
+
+        List<JsonNode> reports = new ArrayList<>();
+        for (String line : json.out().lines().toList()) {
+            reports.add(new ObjectMapper().readTree(line));
+        }
+        assertThat(reports.stream()
+                        .map(report -> report.get("k").asInt() + " at "
+                                + report.get("effort").asInt()))
+                .containsExactly("1 at 10", "1 at 40", "1 at 160", "10 at 10", "10 at 40", "10 at 160");
+        assertThat(reports.getLast().get("recall").asDouble())
+                .isGreaterThanOrEqualTo(reports.get(3).get("recall").asDouble());
+        assertThat(text.complaints()).isEmpty();
+        assertThat(text.out().lines().skip(3)).hasSize(4).last().asString().matches(" +10 +8 .*");
+    }
+
+    @Test
+    void theNearestByCosineAreFound() throws IOException {
+        float[][] scaled = new float[BASE][DIMENSION];
+        for (int row = 0; row < BASE; row++) {
+            for (int i = 0; i < DIMENSION; i++) {
+                scaled[row][i] = VECTORS[row][i] * (1 + row % 7);
+            }
+        }
+        FloatVectors.write(base, scaled);
+        Path cosine = folder.resolve("cosine.ivecs");
+        OrdinalRows.write(cosine, ordinals(new ExactSearch(directions(VECTORS)).searchAll(directions(ASKED), K)));
+
+        CommandRun run = search("hnsw", "--metric", "cosine", "--ef", BASE, "--truth", cosine, "--json");
+
+        // Rounding may swap two neighbours that are as far.
+        assertThat(new ObjectMapper().readTree(run.out()).get("recall").asDouble())
+                .isGreaterThan(.995);
+    }
+
+    private static float[][] directions(float[][] vectors) {
+        float[][] directions = new float[vectors.length][];
+        for (int row = 0; row < vectors.length; row++) {
+            double squares = 0;
+            for (float component : vectors[row]) {
+                squares += (double) component * component;
+            }
+            directions[row] = new float[vectors[row].length];
+            for (int i = 0; i < directions[row].length; i++) {
+                directions[row][i] = (float) (vectors[row][i] / Math.sqrt(squares));
+            }
+        }
+        return directions;
+    }
+
+    @Test
+    void optionsThatContradictEachOtherAreRefusedBeforeTheWork() {
+        Path table = folder.resolve("t.roost");
+        assertRefused(search("hnsw", "--table", table), "--base or --table must be given, got both");
+        assertRefused(
+                unhurried(new ArrayList<>(List.of("search", "ivf", "--query", query, "--k", 3))),
+                "--base or --table must be given, got neither");
+        assertRefused(searchSaved("hnsw", table, "--k", 3, "--metric", "cosine"), "--metric", "with --table");
+        assertRefused(search("hnsw", "--ef", "10,20", "--out", out), "--ef must be one value with --out, got 2");
+        assertRefused(search("hnsw", "--k", "10,20", "--out", out), "--k must be one value with --out, got 2");
+        assertRefused(
+                search("hnsw", "--element", "float16"), "--element must be float32 or int8 for hnsw, got float16");
+        assertRefused(searchSaved("hnsw", table, "--k", 3), "t.roost");
+        assertRefused(
+                CommandRun.of("build", "hnsw", "--base", base, "--out", folder),
+                "--out " + folder + " is a directory, not a file");
     }
 
     @Test

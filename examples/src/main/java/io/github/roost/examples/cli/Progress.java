@@ -1,6 +1,5 @@
-package io.github.roost.examples.demo;
+package io.github.roost.examples.cli;
 
-import io.github.roost.examples.cli.Streams;
 import me.tongfei.progressbar.ConsoleProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
@@ -8,7 +7,7 @@ import me.tongfei.progressbar.ProgressBarStyle;
 import org.jspecify.annotations.Nullable;
 
 /** Shows on standard error how far a job is: a bar for a person at a terminal, a line at its start else. */
-final class Progress implements AutoCloseable {
+public final class Progress implements AutoCloseable {
     private static final int WIDTH = 80;
     private static final int UPDATE_MILLIS = 100;
 
@@ -18,7 +17,7 @@ final class Progress implements AutoCloseable {
      * @param job what is being done
      * @param steps number of steps
      */
-    Progress(Streams streams, String job, long steps) {
+    public Progress(Streams streams, String job, long steps) {
         if (streams.terminal()) {
             this.bar = new ProgressBarBuilder()
                     .setTaskName(job)
@@ -34,7 +33,7 @@ final class Progress implements AutoCloseable {
     }
 
     /** Some more steps are done. Thread-safe. */
-    void steps(long more) {
+    public void steps(long more) {
         if (bar != null) {
             bar.stepBy(more);
         }

@@ -1,0 +1,37 @@
+package io.github.roost.examples.cli;
+
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code roost build}: the parent of {@code hnsw} and {@code ivf}. */
+@Command(
+        name = "build",
+        description = "Builds a table of a vector file and saves it, for roost search --table and for programs.",
+        synopsisSubcommandLabel = "hnsw|ivf",
+        subcommands = {BuildHnswCommand.class, BuildIvfCommand.class})
+final class BuildCommand implements Callable<Integer> {
+    private final Streams streams;
+
+    @Mixin
+    private final HelpOption help = new HelpOption();
+
+    @Spec
+    private @SuppressWarnings("NullAway.Init") CommandSpec spec;
+
+    BuildCommand(Streams streams) {
+        this.streams = streams;
+    }
+
+    Streams streams() {
+        return streams;
+    }
+
+    @Override
+    public Integer call() {
+        throw new ParameterException(spec.commandLine(), "no index given, say build hnsw or build ivf");
+    }
+}

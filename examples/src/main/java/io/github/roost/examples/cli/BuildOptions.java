@@ -1,0 +1,85 @@
+package io.github.roost.examples.cli;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.github.roost.core.Metric;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.vector.TableBuild;
+import io.github.roost.core.vector.TableStats;
+import io.github.roost.core.vector.VectorFile;
+import io.github.roost.core.vector.VectorSource;
+import io.github.roost.core.vector.VectorTable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Locale;
+import picocli.CommandLine.Option;
+
+/** The options that {@code build hnsw} and {@code build ivf} share, and what both do. */
+final class BuildOptions {
+    @Option(
+            names = "--base",
+            required = true,
+            paramLabel = "FILE",
+            description = "The vectors: fvecs, bvecs, fbin, u8bin, i8bin or f16bin, by the end of its name.")
+    @SuppressWarnings("NullAway.Init")
+    private Path base;
+
+    @Option(names = "--out", required = true, paramLabel = "TABLE", description = "Where to save the table.")
+    @SuppressWarnings("NullAway.Init")
+    private Path out;
+
+    @Option(
+            names = "--metric",
+            defaultValue = "squared_l2",
+            paramLabel = "M",
+            description = "squared_l2 (default), inner_product or cosine.")
+    private Metric metric = Metric.SQUARED_L2;
+
+    @Option(names = "--json", description = "Print one JSON object.")
+    private boolean json;
+
+    /** Begins a build. */
+    @FunctionalInterface
+    interface Start {
+        TableBuild<? extends VectorTable> start(
+                Orchestrator orchestrator, String name, Metric metric, VectorSource rows);
+    }
+
+    /**
+     * What a build took and made.
+     *
+     * @param seconds time of the build
+     * @param saveSeconds time to save the table
+     * @param table what was built
+     */
+    private record Built(double seconds, double saveSeconds, TableStats table) {
+        String text(Path file) {
+            return String.format(
+                    Locale.ROOT,
+                    "built in %.1f s: %,d rows x %d, %.1f MiB, %.0f bytes per row%nsaved as %s in %.1f s",
+                    seconds,
+                    table.rows(),
+                    table.dimension(),
+                    table.bytes() / 1048576.0,
+                    (double) table.bytes() / table.rows(),
+                    file,
+                    saveSeconds);
+        }
+    }
+
+    int run(Streams streams, Start start) throws IOException, InterruptedException {
+        try (OutputFile file = OutputFile.prepare("--out", out);
+                VectorFile rows = VectorFile.open(base);
+                Orchestrator orchestrator = Orchestrator.builder().build()) {
+            long began = System.nanoTime();
+            try (VectorTable table =
+                    TableBuilding.await(streams, start.start(orchestrator, "base", metric, rows), rows.size())) {
+                double seconds = (System.nanoTime() - began) / 1e9;
+                long saving = System.nanoTime();
+                file.write(table::save);
+                Built built = new Built(seconds, (System.nanoTime() - saving) / 1e9, table.stats());
+                streams.out().println(json ? new ObjectMapper().writeValueAsString(built) : built.text(out));
+            }
+        }
+        return 0;
+    }
+}

@@ -1,0 +1,47 @@
+package io.github.roost.examples.cli;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.vector.ElementType;
+import io.github.roost.index.hnsw.HnswTable;
+import picocli.CommandLine.Option;
+
+/** The options by which an HNSW table is built. */
+final class HnswBuildOptions {
+    @Option(
+            names = "--m",
+            defaultValue = "16",
+            paramLabel = "M",
+            description = "Links per node in the upper layers; default ${DEFAULT-VALUE}.")
+    private int m;
+
+    @Option(
+            names = "--ef-construction",
+            defaultValue = "200",
+            paramLabel = "N",
+            description = "Candidates looked at for each inserted vector; default ${DEFAULT-VALUE}.")
+    private int efConstruction;
+
+    @Option(
+            names = "--element",
+            defaultValue = "float32",
+            paramLabel = "T",
+            description = "What searches read of a component: float32 (default), or int8, then floats of the best.")
+    private ElementType element = ElementType.FLOAT32;
+
+    void check() {
+        SearchOptions.requireBetween("--m", m, 2, 256);
+        SearchOptions.requireBetween("--ef-construction", efConstruction, 1, 10_000);
+        if (element == ElementType.FLOAT16) {
+            throw new CommandFailure("--element must be float32 or int8 for hnsw, got float16");
+        }
+    }
+
+    HnswTable.Builder builder(String name, Metric metric) {
+        return HnswTable.builder()
+                .name(name)
+                .metric(metric)
+                .m(m)
+                .efConstruction(efConstruction)
+                .elementType(element);
+    }
+}

@@ -1,0 +1,57 @@
+package io.github.roost.examples.cli;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.vector.ElementType;
+import io.github.roost.index.ivf.IvfTable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The options by which an IVF table is built. */
+final class IvfBuildOptions {
+    private static final int MOST_LISTS = 131_072;
+
+    @Option(
+            names = "--nlist",
+            paramLabel = "N",
+            description = "Lists, at most the base's size; default the square root of that.")
+    private @Nullable Integer askedNlist;
+
+    @Option(
+            names = "--element",
+            defaultValue = "float32",
+            paramLabel = "T",
+            description = "What lists keep of a component: float32 (default), float16 or int8.")
+    private ElementType element = ElementType.FLOAT32;
+
+    void check() {
+        if (askedNlist != null) {
+            requireLists("--nlist", askedNlist);
+        }
+    }
+
+    static void requireLists(String option, int lists) {
+        SearchOptions.requireBetween(option, lists, 1, MOST_LISTS);
+    }
+
+    /** How many lists a table of so many rows is to have. */
+    int nlist(int rows) {
+        if (askedNlist == null) {
+            return (int) Math.round(Math.sqrt(rows));
+        }
+        if (askedNlist > rows) {
+            throw new CommandFailure("--nlist must be at most the base's size of " + rows + ", got " + askedNlist);
+        }
+        return askedNlist;
+    }
+
+    /** Refuses to probe more lists than are asked for. */
+    void requireProbes(int nprobe) {
+        if (askedNlist != null && nprobe > askedNlist) {
+            throw new CommandFailure("--nprobe must be at most --nlist " + askedNlist + ", got " + nprobe);
+        }
+    }
+
+    IvfTable.Builder builder(String name, Metric metric, int rows) {
+        return IvfTable.builder().name(name).metric(metric).nlist(nlist(rows)).elementType(element);
+    }
+}
