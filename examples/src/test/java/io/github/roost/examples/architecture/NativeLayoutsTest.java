@@ -4,7 +4,6 @@ import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.io.IOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.nio.file.Files;
@@ -25,8 +24,6 @@ import org.junit.jupiter.api.io.TempDir;
  * of the Java class is compared, so that a new one cannot be forgotten.
  */
 class NativeLayoutsTest {
-    private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
-
     @TempDir
     private Path directory;
 
@@ -106,7 +103,7 @@ class NativeLayoutsTest {
     }
 
     private Map<String, Long> walk(Map<String, Long> names, UnaryOperator<String> toC) throws Exception {
-        return compiled(names, List.of("walk.h"), ROOT.resolve("index-hnsw/src/main/c"), toC);
+        return compiled(names, List.of("walk.h"), Programs.ROOT.resolve("index-hnsw/src/main/c"), toC);
     }
 
     private static Map<String, Long> constants(String className, Predicate<String> wanted) throws Exception {
@@ -125,7 +122,7 @@ class NativeLayoutsTest {
     private Map<String, Long> compiled(
             Map<String, Long> names, List<String> headers, Path includes, UnaryOperator<String> toC) throws Exception {
         String compiler = Stream.of("cc", "gcc", "clang")
-                .filter(NativeLayoutsTest::isOnPath)
+                .filter(Programs::isOnPath)
                 .findFirst()
                 .orElse(null);
         assumeTrue(compiler != null, "there is no C compiler");
@@ -139,25 +136,13 @@ class NativeLayoutsTest {
         Path program = directory.resolve("layouts");
         Path file = Files.writeString(directory.resolve("layouts.c"), source);
         Stream<String> command = Stream.of(compiler, "-std=gnu11", "-w", "-o", program.toString(), file.toString());
-        run(Stream.concat(command, includes == null ? Stream.empty() : Stream.of("-I", includes.toString()))
+        Programs.run(Stream.concat(command, includes == null ? Stream.empty() : Stream.of("-I", includes.toString()))
                 .toList());
-        List<String> values = run(List.of(program.toString()));
+        List<String> values = Programs.run(List.of(program.toString()));
         Map<String, Long> result = new LinkedHashMap<>();
         for (int i = 0; i < inOrder.size(); i++) {
             result.put(inOrder.get(i), Long.valueOf(values.get(i)));
         }
         return result;
-    }
-
-    private static boolean isOnPath(String program) {
-        return Stream.of(System.getenv("PATH").split(":"))
-                .anyMatch(folder -> Files.isExecutable(Path.of(folder, program)));
-    }
-
-    private static List<String> run(List<String> command) throws IOException, InterruptedException {
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        List<String> lines = process.inputReader().lines().toList();
-        assertThat(process.waitFor()).as(() -> String.join("\n", lines)).isZero();
-        return lines;
     }
 }
