@@ -2,6 +2,7 @@
 #include <stddef.h>
 
 #include "heap.h"
+#include "insert.h"
 #include "walk.h"
 
 #if defined(__aarch64__)
@@ -15,6 +16,7 @@ _Static_assert(offsetof(struct progress, size) == 4 && offsetof(struct progress,
                    offsetof(struct progress, computed) == 16 && offsetof(struct progress, expanded) == 24 &&
                    sizeof(struct progress) <= 128,
                "as in WalkScratch.java");
+_Static_assert(offsetof(struct insertion, walk) == 0 && sizeof(struct insertion) <= 128, "as in WalkScratch.java");
 
 enum isa { PORTABLE, AVX2, AVX512, NEON };
 
@@ -217,4 +219,94 @@ int32_t roost_hnsw_scan(int32_t isa, const struct image *image, const float *que
     }
     if (progress->phase == SORTING && sort(&search)) progress->phase = DONE;
     return progress->phase == DONE;
+}
+
+static void insert_on(int32_t isa, const struct insert *insert) {
+    switch (isa) {
+#if defined(__x86_64__)
+        case AVX2:
+            insert_avx2(insert);
+            return;
+        case AVX512:
+            insert_avx512(insert);
+            return;
+#elif defined(__aarch64__)
+        case NEON:
+            insert_neon(insert);
+            return;
+#endif
+        default:
+            insert_portable(insert);
+    }
+}
+
+/*
+ * Goes on with the insertion of a node; 1 when it is in the graph, 0 before. Arguments as in struct build, struct search and
+ * struct insert, the same at every call; `width` is that of the search for neighbours, `query` has room for a vector.
+ */
+int32_t roost_hnsw_insert(int32_t isa, struct image *image, float *lengths, uint16_t *chosen, uint8_t *locks,
+                          int32_t links, float factor, int32_t node, int32_t width, float *query, uint64_t *visited,
+                          int64_t *candidates, int32_t *log, int64_t *found, int64_t *picked,
+                          struct insertion *insertion, int32_t budget) {
+    const struct build build = {image, lengths, chosen, locks, links, factor};
+    struct progress *progress = &insertion->walk;
+    const struct insert insert = {
+        &build,
+        {image, query, 0, width, 0, visited, candidates, log, found, progress, budget, 0, 0, 0, 0, 0, 0},
+        query, picked, insertion, node};
+    progress->left = budget;
+    while (progress->phase != INSERTED && progress->left > 0) {
+        switch (progress->phase) {
+            case UNMARKING: {
+                int64_t end = progress->next + progress->left * FORGOTTEN_PER_DISTANCE;
+                if (end > progress->logged) end = progress->logged;
+                progress->left -= (end - progress->next) / FORGOTTEN_PER_DISTANCE;
+                for (int64_t i = progress->next; i < end; i++) visited[log[i] / 64] = 0;
+                progress->next = end;
+                if (end == progress->logged) {
+                    progress->logged = 0;
+                    progress->next = progress->size;
+                    progress->phase = RANKING;
+                }
+                break;
+            }
+            case RANKING:
+                if (sort(&insert.search)) {
+                    picked[progress->level * (image->degree + 1ll)] = 0;
+                    insertion->considered = 0;
+                    insertion->filling = 0;
+                    progress->phase = CHOOSING;
+                }
+                break;
+            default:
+                insert_on(isa, &insert);
+        }
+    }
+    return progress->phase == INSERTED;
+}
+
+/* Brings the lists of a node that have more neighbours than they are to keep back to those; arguments as above. */
+void roost_hnsw_trim(int32_t isa, struct image *image, float *lengths, uint16_t *chosen, int32_t links, float factor,
+                     int32_t node) {
+    const struct build build = {image, lengths, chosen, 0, links, factor};
+    struct progress progress = {0};
+    const struct search search = {image, 0, 0, 0, 0, 0, 0, 0, 0, &progress, 0, 0, 0, 0, 0, 0, 0};
+    for (int32_t level = 0; level <= image->levels && (level == 0 || node < image->level_counts[level - 1]); level++) {
+        switch (isa) {
+#if defined(__x86_64__)
+            case AVX2:
+                trim_avx2(&build, &search, level, node);
+                break;
+            case AVX512:
+                trim_avx512(&build, &search, level, node);
+                break;
+#elif defined(__aarch64__)
+            case NEON:
+                trim_neon(&build, &search, level, node);
+                break;
+#endif
+            default:
+                trim_portable(&build, &search, level, node);
+        }
+    }
 }

@@ -41,3 +41,7 @@ static inline __attribute__((always_inline)) void fold(const vec *sums, float *o
 #define SCAN scan_avx2
 #define RERANK rerank_avx2
 #include "float_body.h"
+
+#define INSERT insert_avx2
+#define TRIM trim_avx2
+#include "insert_body.h"

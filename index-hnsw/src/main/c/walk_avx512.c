@@ -33,3 +33,7 @@ static inline __attribute__((always_inline)) void fold(const vec *sums, float *o
 #define SCAN scan_avx512
 #define RERANK rerank_avx512
 #include "float_body.h"
+
+#define INSERT insert_avx512
+#define TRIM trim_avx512
+#include "insert_body.h"

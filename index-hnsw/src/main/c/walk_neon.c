@@ -47,3 +47,7 @@ static inline __attribute__((always_inline)) void fold(const vec *sums, float *o
 #define SCAN scan_neon
 #define RERANK rerank_neon
 #include "float_body.h"
+
+#define INSERT insert_neon
+#define TRIM trim_neon
+#include "insert_body.h"

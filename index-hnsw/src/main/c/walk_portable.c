@@ -46,3 +46,7 @@ static inline void fold(const vec *sums, float *out) {
 #define SCAN scan_portable
 #define RERANK rerank_portable
 #include "float_body.h"
+
+#define INSERT insert_portable
+#define TRIM trim_portable
+#include "insert_body.h"

@@ -9,11 +9,14 @@ import io.github.roost.bench.peer.Workload;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.topology.Topology;
+import java.io.IOException;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
@@ -27,8 +30,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Question: how much later are searches answered while another table is built, and is that build as fast as jvector's own
- * on the same number of threads? Searches of some tables arrive at a steady rate, in turns without and beside a build, in
- * an order that is reversed from round to round; builds with nothing beside them take turns with jvector's.
+ * and hnswlib's, on the same number of threads, of the same M and efConstruction? Searches of some tables arrive at a steady rate, in turns without and beside a build, in
+ * an order that is reversed from round to round; builds with nothing beside them take turns with the others'.
  */
 public final class BuildBench implements AutoCloseable {
     private static final int K = 10;
@@ -47,6 +50,7 @@ public final class BuildBench implements AutoCloseable {
     private final Orchestrator orchestrator;
     private final List<HnswTable> served = new ArrayList<>();
     private final Workload built;
+    private final @Nullable Path python;
     private final float[][] queries;
     private final double perSecond;
 
@@ -72,6 +76,7 @@ public final class BuildBench implements AutoCloseable {
      * @param compiling for how long of that time the JVM compiled, which takes a core from searches and build alike
      * @param roost how long a build takes with nothing beside it
      * @param jvector how long jvector's own takes
+     * @param hnswlib how long hnswlib takes to add the rows, null where it is left out
      * @param oneComputes how long a core stands still while nothing else computes, as it does for most of the time without a
      *     build
      * @param allCompute how long cores stand still while all of them compute, as they do beside a build
@@ -84,6 +89,7 @@ public final class BuildBench implements AutoCloseable {
             Duration compiling,
             Duration roost,
             Duration jvector,
+            @Nullable Duration hnswlib,
             Standstills oneComputes,
             Standstills allCompute) {
         /** How many times as late the hundredth search is beside a build. */
@@ -95,10 +101,20 @@ public final class BuildBench implements AutoCloseable {
         public double buildRatio() {
             return (double) roost.toNanos() / jvector.toNanos();
         }
+
+        /** How many times as long as hnswlib's the build takes; not a number where that is left out. */
+        public double hnswlibRatio() {
+            return hnswlib == null ? Double.NaN : (double) roost.toNanos() / hnswlib.toNanos();
+        }
     }
 
-    /** Builds the tables and measures what the workers can answer. */
-    public BuildBench(Topology topology, Settings settings) throws InterruptedException {
+    /**
+     * Builds the tables and measures what the workers can answer.
+     *
+     * @param python interpreter that has hnswlib, null to leave hnswlib out
+     */
+    public BuildBench(Topology topology, Settings settings, @Nullable Path python) throws InterruptedException {
+        this.python = python;
         this.orchestrator = Orchestrator.builder().topology(topology).build();
         SplittableRandom random = new SplittableRandom(settings.seed());
         Mixture mixture = Mixture.of(CENTRES, settings.dimension(), random);
@@ -166,10 +182,14 @@ public final class BuildBench implements AutoCloseable {
                 measured[0] = latencies(window);
             }
         }
-        Duration[] took = new Duration[2];
-        for (int turn = 0; turn < 2; turn++) {
-            int engine = (turn + number) % 2;
-            took[engine] = engine == 0 ? roostBuild() : jvectorBuild();
+        Duration[] took = new Duration[python == null ? 2 : 3];
+        for (int turn = 0; turn < took.length; turn++) {
+            int engine = number % 2 == 0 ? turn : took.length - 1 - turn;
+            took[engine] = switch (engine) {
+                case 0 -> roostBuild();
+                case 1 -> jvectorBuild();
+                default -> hnswlibBuild();
+            };
         }
         return new Round(
                 measured[0],
@@ -179,6 +199,7 @@ public final class BuildBench implements AutoCloseable {
                 compiling,
                 took[0],
                 took[1],
+                took.length == 2 ? null : took[2],
                 Standstills.of(1, STANDSTILL_TIME),
                 Standstills.of(workers(), STANDSTILL_TIME));
     }
@@ -232,6 +253,13 @@ public final class BuildBench implements AutoCloseable {
     private Duration jvectorBuild() throws Exception {
         try (JvectorEngine jvector = new JvectorEngine(built, M, EF_CONSTRUCTION)) {
             return jvector.buildTime();
+        }
+    }
+
+    private Duration hnswlibBuild() throws IOException {
+        Path interpreter = Objects.requireNonNull(python);
+        try (HnswlibEngine hnswlib = new HnswlibEngine(built, interpreter, M, EF_CONSTRUCTION)) {
+            return hnswlib.buildTime();
         }
     }
 

@@ -17,7 +17,7 @@ class BesideTest {
 
     @Test
     void aBuildAndSearchesRunBesideEachOther() throws Exception {
-        try (BuildBench bench = new BuildBench(TWO_WORKERS, new BuildBench.Settings(2, 500, 500, 8, .1, 1))) {
+        try (BuildBench bench = new BuildBench(TWO_WORKERS, new BuildBench.Settings(2, 500, 500, 8, .1, 1), null)) {
             assertThat(bench.workers()).isEqualTo(2);
             Round round = bench.round(0, Duration.ofMillis(200));
             assertThat(round.alone().count()).isPositive();
@@ -26,6 +26,8 @@ class BesideTest {
             assertThat(round.compiling()).isBetween(Duration.ZERO, Duration.ofSeconds(100));
             assertThat(round.roost()).isPositive();
             assertThat(round.jvector()).isPositive();
+            assertThat(round.hnswlib()).isNull();
+            assertThat(round.hnswlibRatio()).isNaN();
             assertThat(round.oneComputes().share()).isBetween(0.0, 1.0);
             assertThat(round.allCompute().counted())
                     .isGreaterThanOrEqualTo(

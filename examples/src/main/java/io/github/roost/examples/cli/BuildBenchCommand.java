@@ -5,7 +5,9 @@ import io.github.roost.bench.Standstills;
 import io.github.roost.bench.hnsw.BuildBench;
 import io.github.roost.bench.hnsw.BuildBench.Round;
 import io.github.roost.bench.hnsw.BuildBench.Settings;
+import io.github.roost.bench.peer.PeerPython;
 import io.github.roost.topology.TopologyReader;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,16 +15,17 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench build}: HNSW builds beside searches, and beside jvector's own. */
+/** {@code roost bench build}: HNSW builds beside searches, and beside jvector's own and hnswlib's. */
 @Command(
         name = "build",
         description = {
             "Latencies of searches of HNSW tables while another is built, beside those while none is, in turns; and how",
-            "long a build takes, beside jvector's own parallel build on two threads. gc is for how long garbage collection",
+            "long a build takes, beside jvector's own parallel build and hnswlib's, each on two threads. gc is for how long garbage collection",
             "stopped everything beside the build, jit for how long the JVM compiled. Rounds are counted from the first in",
             "which that was less than a twentieth of the time, and at the latest from the sixth. The last line is what the",
             "machine takes from threads that only read the clock: no hundredth search is earlier than that lets it be."
@@ -33,6 +36,12 @@ final class BuildBenchCommand implements Callable<Integer> {
     private static final int SETTLED = 20;
 
     private final Streams streams;
+
+    /** What stands beside Roost and jvector. */
+    enum Peer {
+        hnswlib,
+        none
+    }
 
     @Mixin
     private final HelpOption help = new HelpOption();
@@ -64,6 +73,12 @@ final class BuildBenchCommand implements Callable<Integer> {
     @Option(names = "--seed", paramLabel = "N", description = "Seed of rows and queries; default 42.")
     private long seed = 42;
 
+    @Option(
+            names = "--peer",
+            paramLabel = "hnswlib|none",
+            description = "none leaves hnswlib, which needs Python, out.")
+    private Peer peer = Peer.hnswlib;
+
     BuildBenchCommand(Streams streams) {
         this.streams = streams;
     }
@@ -79,7 +94,12 @@ final class BuildBenchCommand implements Callable<Integer> {
         BenchCommand.require("--window-millis", windowMillis, 1, 600_000);
         Settings settings = new Settings(tables, rows, builtRows, dimension, load / 100.0, seed);
         List<Round> results = new ArrayList<>();
-        try (BuildBench bench = new BuildBench(TopologyReader.live().read(), settings)) {
+        Path python = peer == Peer.none
+                ? null
+                : PeerPython.prepare(
+                        Path.of(System.getProperty("roost.home", ".")).resolve("bench/target/peers/hnswlib"),
+                        PeerPython.HNSWLIB);
+        try (BuildBench bench = new BuildBench(TopologyReader.live().read(), settings, python)) {
             streams.out()
                     .printf(
                             Locale.ROOT,
@@ -96,7 +116,7 @@ final class BuildBenchCommand implements Callable<Integer> {
                             "          alone, us                    beside a build, us                       build alone, s");
             streams.out()
                     .println(
-                            "      p50      p99      p50      p99   p99 ratio  builds   gc, ms  jit, ms    roost  jvector  ratio");
+                            "      p50      p99      p50      p99   p99 ratio  builds   gc, ms  jit, ms    roost  jvector  hnswlib");
             for (int round = 0; round < rounds; round++) {
                 results.add(bench.round(round, Duration.ofMillis(windowMillis)));
                 print(results.getLast());
@@ -104,6 +124,9 @@ final class BuildBenchCommand implements Callable<Integer> {
         }
         streams.out().println("p99 beside a build over p99 alone: " + spread(results, Round::p99Ratio));
         streams.out().println("build time over jvector's: " + spread(results, Round::buildRatio));
+        if (peer == Peer.hnswlib) {
+            streams.out().println("build time over hnswlib's: " + spread(results, Round::hnswlibRatio));
+        }
         streams.out()
                 .printf(
                         Locale.ROOT,
@@ -128,7 +151,7 @@ final class BuildBenchCommand implements Callable<Integer> {
         streams.out()
                 .printf(
                         Locale.ROOT,
-                        "%9.0f %8.0f %8.0f %8.0f %11.2f %7d %8d %8d %8.2f %8.2f %6.2f%n",
+                        "%9.0f %8.0f %8.0f %8.0f %11.2f %7d %8d %8d %8.2f %8.2f %8s%n",
                         round.alone().p50us(),
                         round.alone().p99us(),
                         round.beside().p50us(),
@@ -139,7 +162,11 @@ final class BuildBenchCommand implements Callable<Integer> {
                         round.compiling().toMillis(),
                         round.roost().toMillis() / 1e3,
                         round.jvector().toMillis() / 1e3,
-                        round.buildRatio());
+                        seconds(round.hnswlib()));
+    }
+
+    private static String seconds(@Nullable Duration time) {
+        return time == null ? "-" : String.format(Locale.ROOT, "%.2f", time.toMillis() / 1e3);
     }
 
     private static String standstills(List<Round> rounds, Function<Round, Standstills> figure) {

@@ -4,6 +4,7 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.vector.BuildWork;
 import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.GraphWalk;
 import io.github.roost.index.hnsw.walk.GraphWalks;
@@ -32,7 +33,7 @@ final class FrozenGraph {
 
     /** Builds a graph on the orchestrator's workers; returns once it is frozen. Arguments have been checked. */
     static FrozenGraph build(BuildWork work, GraphOptions options, long[] ids, float[][] vectors) {
-        return new FrozenGraph(new GraphBuild(work, options).run(ids, vectors));
+        return new FrozenGraph(new GraphBuild(work, options).run(ids, VectorSource.of(vectors)));
     }
 
     GraphImage image() {

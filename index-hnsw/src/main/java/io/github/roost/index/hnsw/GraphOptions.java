@@ -11,12 +11,18 @@ import io.github.roost.core.vector.ElementType;
  * @param elementType what walks read of a component
  * @param m neighbours a node keeps in an upper layer, twice as many in layer 0; from 2 to 256
  * @param efConstruction width of the searches that find a new node's neighbours, from 1 to 10,000
+ * @param buildMethod what finds them
  */
-record GraphOptions(Metric metric, ElementType elementType, int m, int efConstruction) {
+record GraphOptions(Metric metric, ElementType elementType, int m, int efConstruction, BuildMethod buildMethod) {
     static final int MOST_M = 256;
     static final int MOST_EF_CONSTRUCTION = 10_000;
 
     static final GraphOptions DEFAULT = new GraphOptions(Metric.SQUARED_L2, ElementType.FLOAT32, 16, 200);
+
+    /** By {@link BuildMethod#NATIVE}. */
+    GraphOptions(Metric metric, ElementType elementType, int m, int efConstruction) {
+        this(metric, elementType, m, efConstruction, BuildMethod.NATIVE);
+    }
 
     GraphOptions {
         if (elementType == ElementType.FLOAT16) {
@@ -27,18 +33,22 @@ record GraphOptions(Metric metric, ElementType elementType, int m, int efConstru
     }
 
     GraphOptions withMetric(Metric value) {
-        return new GraphOptions(value, elementType, m, efConstruction);
+        return new GraphOptions(value, elementType, m, efConstruction, buildMethod);
     }
 
     GraphOptions withElementType(ElementType value) {
-        return new GraphOptions(metric, value, m, efConstruction);
+        return new GraphOptions(metric, value, m, efConstruction, buildMethod);
     }
 
     GraphOptions withM(int value) {
-        return new GraphOptions(metric, elementType, value, efConstruction);
+        return new GraphOptions(metric, elementType, value, efConstruction, buildMethod);
     }
 
     GraphOptions withEfConstruction(int value) {
-        return new GraphOptions(metric, elementType, m, value);
+        return new GraphOptions(metric, elementType, m, value, buildMethod);
+    }
+
+    GraphOptions withBuildMethod(BuildMethod value) {
+        return new GraphOptions(metric, elementType, m, efConstruction, value);
     }
 }

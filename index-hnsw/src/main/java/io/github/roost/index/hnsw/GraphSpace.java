@@ -42,15 +42,14 @@ record GraphSpace(Metric metric, int exponent, int largest) {
      */
     record QueryScale(int exponent, boolean far, float squaredNorm) {}
 
-    /** @param betweenRows runs with every row */
-    static GraphSpace of(float[][] rows, Metric metric, Runnable betweenRows) {
+    /**
+     * The space for a table's rows.
+     *
+     * @param most the largest absolute value of them
+     */
+    static GraphSpace of(float most, Metric metric) {
         if (metric == Metric.COSINE) {
             return new GraphSpace(metric, 0, 0);
-        }
-        float most = 0;
-        for (float[] row : rows) {
-            betweenRows.run();
-            most = Math.max(most, largestOf(row));
         }
         if (most == 0) {
             return new GraphSpace(metric, 0, 0);
@@ -129,7 +128,7 @@ record GraphSpace(Metric metric, int exponent, int largest) {
         return query.far() ? query.squaredNorm() : Math.scalb(distance, -exponent - query.exponent());
     }
 
-    private static float largestOf(float[] values) {
+    static float largestOf(float[] values) {
         float most = 0;
         for (float value : values) {
             most = Math.max(most, Math.abs(value));

@@ -89,6 +89,20 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
         return self();
     }
 
+    /**
+     * Sets what builds graphs.
+     *
+     * @param value default {@link BuildMethod#NATIVE}
+     * @return this builder
+     */
+    public B buildMethod(BuildMethod value) {
+        if (value == null) {
+            throw new NullPointerException("the build method must not be null");
+        }
+        options = options.withBuildMethod(value);
+        return self();
+    }
+
     /** What the build shows as in reports. */
     BuildWork work(Orchestrator orchestrator) {
         return new BuildWork(orchestrator, name + " (build)");

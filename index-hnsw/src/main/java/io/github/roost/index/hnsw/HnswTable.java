@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One HNSW table (Malkov and Yashunin, IEEE TPAMI 42(4), 2020): a graph that jvector builds, frozen into off-heap
+ * One HNSW table (Malkov and Yashunin, IEEE TPAMI 42(4), 2020): a graph that is built in C or by jvector, frozen into off-heap
  * memory, and placed by an orchestrator as one mapping id. One query is one task:
  *
  * <pre>{@code
@@ -229,7 +229,7 @@ public final class HnswTable extends GraphTable {
 
         /**
          * Begins to build a table of rows from wherever they are, on the orchestrator's workers, as batch work beside what they
-         * serve. The rows are read once, into the Java heap while the build lasts. The builder may be used again at once.
+         * serve. The rows are read once, into memory outside the Java heap. The builder may be used again at once.
          *
          * @param orchestrator places the table, and builds it
          * @param ids one external id per row, none twice; must not change during the build

@@ -497,7 +497,7 @@ public final class LiveTable extends GraphTable {
 
         /**
          * Begins to build a table of rows from wherever they are, on the orchestrator's workers, as batch work beside what they
-         * serve. The rows are read once, into the Java heap while the build lasts. The builder may be used again at once.
+         * serve. The rows are read once, into memory outside the Java heap. The builder may be used again at once.
          *
          * @param orchestrator places the table, and builds it
          * @param ids one external id per row, none twice; must not change during the build

@@ -1,6 +1,7 @@
 package io.github.roost.index.hnsw.walk;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -16,6 +17,7 @@ import java.lang.invoke.MethodHandle;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 
 /**
  * The walk in C, for one instruction set: one call per piece of a search. Its calls are plain, not critical: they take many
@@ -70,6 +72,32 @@ final class NativeWalk implements GraphWalk {
                 FunctionDescriptor.of(
                         JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG,
                         ADDRESS, ADDRESS, JAVA_INT));
+
+        static final MethodHandle INSERT = function(
+                "roost_hnsw_insert",
+                FunctionDescriptor.of(
+                        JAVA_INT,
+                        JAVA_INT,
+                        ADDRESS,
+                        ADDRESS,
+                        ADDRESS,
+                        ADDRESS,
+                        JAVA_INT,
+                        JAVA_FLOAT,
+                        JAVA_INT,
+                        JAVA_INT,
+                        ADDRESS,
+                        ADDRESS,
+                        ADDRESS,
+                        ADDRESS,
+                        ADDRESS,
+                        ADDRESS,
+                        ADDRESS,
+                        JAVA_INT));
+
+        static final MethodHandle TRIM = function(
+                "roost_hnsw_trim",
+                FunctionDescriptor.ofVoid(JAVA_INT, ADDRESS, ADDRESS, ADDRESS, JAVA_INT, JAVA_FLOAT, JAVA_INT));
 
         private Library() {}
 
@@ -154,6 +182,50 @@ final class NativeWalk implements GraphWalk {
                     != 0;
         } catch (Throwable failure) {
             throw new IllegalStateException("native scan failed", failure);
+        }
+    }
+
+    /**
+     * Goes on with the insertion of a node; {@link GraphInsertion} and {@link InsertScratch} have allocated their own memory.
+     *
+     * @return whether the node is in the graph
+     */
+    boolean insertOn(GraphInsertion graph, InsertScratch scratch, int node, int budget) {
+        scratch.search.requireBegun(graph.image, graph.width, budget);
+        Objects.checkIndex(node, graph.image.shape().nodes());
+        try {
+            return (int) Library.INSERT.invokeExact(
+                            isa.ordinal(),
+                            graph.image.memory(),
+                            graph.lengths,
+                            graph.chosen,
+                            graph.locks,
+                            graph.links,
+                            graph.factor,
+                            node,
+                            graph.width,
+                            scratch.search.query,
+                            scratch.search.visited,
+                            scratch.search.candidates,
+                            scratch.search.log,
+                            scratch.search.found,
+                            scratch.picked(graph),
+                            scratch.search.progress,
+                            budget)
+                    != 0;
+        } catch (Throwable failure) {
+            throw new IllegalStateException("native insertion failed", failure);
+        }
+    }
+
+    /** Brings a node's lists back to what they keep. */
+    void trim(GraphInsertion graph, int node) {
+        Objects.checkIndex(node, graph.image.shape().nodes());
+        try {
+            Library.TRIM.invokeExact(
+                    isa.ordinal(), graph.image.memory(), graph.lengths, graph.chosen, graph.links, graph.factor, node);
+        } catch (Throwable failure) {
+            throw new IllegalStateException("native trimming failed", failure);
         }
     }
 

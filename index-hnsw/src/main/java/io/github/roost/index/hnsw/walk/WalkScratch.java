@@ -32,7 +32,8 @@ public final class WalkScratch {
     private static final int AT_COMPUTED = 16;
     private static final int AT_EXPANDED = 24;
 
-    final MemorySegment query = Arena.ofAuto().allocate((long) Vectors.MOST_DIMENSIONS * Float.BYTES, 64);
+    /** With room for the one more dimension that graphs for inner product are built with. */
+    final MemorySegment query = Arena.ofAuto().allocate((Vectors.MOST_DIMENSIONS + (long) LANES) * Float.BYTES, 64);
     /** The query as it is compared with codes, up to two bytes a component. */
     final MemorySegment weights = Arena.ofAuto().allocate(2L * Vectors.MOST_DIMENSIONS, 64);
 

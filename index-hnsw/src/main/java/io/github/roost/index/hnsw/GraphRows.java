@@ -1,0 +1,124 @@
+package io.github.roost.index.hnsw;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Vectors;
+import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.vector.VectorSource;
+import io.github.roost.index.hnsw.walk.BuildMemory;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The rows of a table that is being built, in the space of its graph, off-heap. Written once, then immutable; thread-safe until
+ * it is closed.
+ */
+final class GraphRows implements AutoCloseable {
+    /** Rows read before a worker turns to other batch work. */
+    private static final int RUN = 64;
+
+    private final int size;
+    private final int dimension;
+    private final BuildMemory memory = new BuildMemory();
+    private final MemorySegment rows;
+    private GraphSpace space;
+
+    private GraphRows(int size, int dimension, Metric metric) {
+        this.size = size;
+        this.dimension = dimension;
+        this.space = GraphSpace.of(0, metric);
+        this.rows = memory.allocate((long) size * dimension * Float.BYTES);
+    }
+
+    /**
+     * Reads each row once, and brings it to the space of the graph.
+     *
+     * @throws IllegalArgumentException if a row is not as tables take it
+     */
+    static GraphRows read(BuildWork work, VectorSource source, Metric metric) {
+        GraphRows read = new GraphRows(source.size(), source.dimension(), metric);
+        boolean done = false;
+        try {
+            read.fill(work, source, metric);
+            done = true;
+            return read;
+        } finally {
+            if (!done) {
+                read.close();
+            }
+        }
+    }
+
+    private void fill(BuildWork work, VectorSource source, Metric metric) {
+        // Bits of floats from 0 up are in the order of the floats.
+        AtomicInteger most = new AtomicInteger();
+        work.run(size, RUN, (from, to) -> {
+            float[] values = new float[dimension];
+            for (int row = from; row < to; row++) {
+                work.giveWay();
+                source.read(row, values);
+                Vectors.requireRow(row, values, dimension, metric);
+                most.accumulateAndGet(Float.floatToRawIntBits(GraphSpace.largestOf(values)), Math::max);
+                MemorySegment.copy(values, 0, rows, JAVA_FLOAT, at(row), dimension);
+            }
+        });
+        GraphSpace found = GraphSpace.of(Float.intBitsToFloat(most.get()), metric);
+        space = found;
+        if (metric == Metric.COSINE || found.exponent() != 0) {
+            work.run(size, RUN, (from, to) -> {
+                float[] values = new float[dimension];
+                for (int row = from; row < to; row++) {
+                    work.giveWay();
+                    vector(row, values);
+                    MemorySegment.copy(found.row(values), 0, rows, JAVA_FLOAT, at(row), dimension);
+                }
+            });
+        }
+    }
+
+    private long at(int row) {
+        return (long) row * dimension * Float.BYTES;
+    }
+
+    int size() {
+        return size;
+    }
+
+    int dimension() {
+        return dimension;
+    }
+
+    GraphSpace space() {
+        return space;
+    }
+
+    /** Copies a row to the beginning of an array. */
+    void vector(int row, float[] into) {
+        MemorySegment.copy(rows, JAVA_FLOAT, at(row), into, 0, dimension);
+    }
+
+    float[] vector(int row) {
+        float[] values = new float[dimension];
+        vector(row, values);
+        return values;
+    }
+
+    /** Whether two rows are bit-equal. */
+    boolean isEqual(int row, int other) {
+        return MemorySegment.mismatch(rows, at(row), at(row + 1), rows, at(other), at(other + 1)) < 0;
+    }
+
+    /** Equal for equal rows; {@code values} is overwritten. */
+    int hash(int row, float[] values) {
+        vector(row, values);
+        return Arrays.hashCode(values);
+    }
+
+    /** Frees the memory. */
+    @Override
+    public void close() {
+        memory.close();
+    }
+}

@@ -1,0 +1,68 @@
+package io.github.roost.index.hnsw;
+
+import io.github.jbellis.jvector.graph.GraphIndexBuilder;
+import io.github.jbellis.jvector.graph.NodesIterator;
+import io.github.jbellis.jvector.graph.OnHeapGraphIndex;
+import io.github.roost.core.vector.BuildWork;
+import io.github.roost.index.hnsw.walk.GraphLinks;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ForkJoinPool;
+
+/** A graph that jvector has built, whose neighbour lists have been brought back to their length. */
+record JvectorGraph(OnHeapGraphIndex graph) implements GraphLinks {
+    private static final float NEIGHBOR_OVERFLOW = 1.2f;
+    private static final float ALPHA = 1.2f;
+    /** Rows inserted before a worker turns to other batch work. */
+    private static final int RUN = 4;
+    /** Rows whose surplus neighbours are dropped before a worker turns to other batch work: a thousandth of the work. */
+    private static final int TRIM_RUN = 64;
+
+    static JvectorGraph build(BuildWork work, RowScores scores, GraphOptions options) {
+        // Two degrees, the second for all upper layers: one alone would make a graph without layers.
+        GraphIndexBuilder builder = GraphIndexBuilder.builder(
+                        scores, scores.dimension(), List.of(2 * options.m(), options.m()))
+                .withBeamWidth(options.efConstruction())
+                .withNeighborOverflow(NEIGHBOR_OVERFLOW)
+                .withAlpha(ALPHA)
+                // Neither is used: what jvector would run on them is done below on the workers.
+                .withSimdExecutor(ForkJoinPool.commonPool())
+                .withParallelExecutor(ForkJoinPool.commonPool())
+                .build();
+        work.forEach(scores.size(), RUN, row -> builder.addGraphNode(row, scores.searchProviderFor(row)));
+        OnHeapGraphIndex graph = (OnHeapGraphIndex) builder.getGraph();
+        // Neighbour lists that the build let grow over their length are brought back to it, the most diverse staying.
+        work.forEach(scores.size(), TRIM_RUN, graph::enforceDegree);
+        return new JvectorGraph(graph);
+    }
+
+    @Override
+    public int levels() {
+        return graph.getMaxLevel();
+    }
+
+    @Override
+    public int entry() {
+        return Objects.requireNonNull(graph.entryNode(), "a graph that was built has an entry node").node;
+    }
+
+    @Override
+    public int[] nodes(int level) {
+        NodesIterator nodes = graph.getNodes(level);
+        int[] all = new int[nodes.size()];
+        for (int i = 0; i < all.length; i++) {
+            all[i] = nodes.nextInt();
+        }
+        return all;
+    }
+
+    @Override
+    public int neighbors(int level, int node, int[] into) {
+        NodesIterator neighbors = graph.getNeighborsIterator(level, node);
+        int count = neighbors.size();
+        for (int i = 0; i < count; i++) {
+            into[i] = neighbors.nextInt();
+        }
+        return count;
+    }
+}

@@ -1,0 +1,132 @@
+package io.github.roost.index.hnsw;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.vector.TableBuild;
+import io.github.roost.core.vector.VectorSource;
+import io.github.roost.topology.CacheDomain;
+import io.github.roost.topology.Core;
+import io.github.roost.topology.DomainLevel;
+import io.github.roost.topology.Topology;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class BuildMethodTest {
+    private static final int ROWS = 3_000;
+    private static final int DIMENSION = 20;
+
+    @TempDir
+    private Path folder;
+
+    private static float[][] rows() {
+        Random random = new Random(5);
+        float[][] rows = new float[ROWS][DIMENSION];
+        for (float[] row : rows) {
+            for (int i = 0; i < DIMENSION; i++) {
+                row[i] = (float) random.nextGaussian();
+            }
+        }
+        // Equal rows are one node.
+        System.arraycopy(rows[7], 0, rows[2_000], 0, DIMENSION);
+        return rows;
+    }
+
+    private static Topology oneCore() {
+        return new Topology(
+                "test",
+                DomainLevel.L3,
+                false,
+                List.of(new CacheDomain(0, 0, List.of(0), 0, List.of(new Core(0, -1, List.of(0))))));
+    }
+
+    @ParameterizedTest
+    @EnumSource(Metric.class)
+    void onOneWorkerTheSameRowsGiveTheSameGraph(Metric metric) throws Exception {
+        try (Orchestrator orchestrator =
+                Orchestrator.builder().topology(oneCore()).build()) {
+            Path one = folder.resolve("one");
+            Path other = folder.resolve("other");
+            for (Path file : List.of(one, other)) {
+                try (HnswTable table = HnswTable.builder()
+                        .metric(metric)
+                        .m(6)
+                        .efConstruction(30)
+                        .build(orchestrator, rows())) {
+                    table.save(file);
+                }
+            }
+            assertThat(Files.mismatch(one, other)).isEqualTo(-1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(BuildMethod.class)
+    void whatEitherMethodBuildsIsSavedOpenedAndFindsItsRows(BuildMethod method) throws Exception {
+        float[][] rows = rows();
+        Path file = folder.resolve("table");
+        try (Orchestrator orchestrator = Fixtures.roundRobin()) {
+            try (HnswTable built = HnswTable.builder().buildMethod(method).m(8).build(orchestrator, rows)) {
+                built.save(file);
+            }
+            try (HnswTable table = HnswTable.open(orchestrator, "opened", file)) {
+                int found = 0;
+                for (int row = 0; row < ROWS; row++) {
+                    long expected = row == 2_000 ? 7 : row;
+                    found += table.search(rows[row], 1, 50).join().ids()[0] == expected ? 1 : 0;
+                }
+                assertThat(found).isGreaterThan(ROWS * 98 / 100);
+            }
+        }
+    }
+
+    @Test
+    void aCancelledBuildEndsWithoutATable() throws Exception {
+        float[][] rows = rows();
+        CountDownLatch reading = new CountDownLatch(1);
+        VectorSource source = new VectorSource() {
+            @Override
+            public int size() {
+                return ROWS;
+            }
+
+            @Override
+            public int dimension() {
+                return DIMENSION;
+            }
+
+            @Override
+            public void read(int row, float[] into) {
+                System.arraycopy(rows[row], 0, into, 0, DIMENSION);
+                reading.countDown();
+            }
+        };
+        try (Orchestrator orchestrator = Fixtures.roundRobin()) {
+            TableBuild<HnswTable> build = HnswTable.builder()
+                    .efConstruction(10_000)
+                    .m(256)
+                    .start(orchestrator, LongStream.range(0, ROWS).toArray(), source);
+            reading.await();
+            assertThat(build.cancel()).isTrue();
+            assertThatThrownBy(build::join).isInstanceOf(CancellationException.class);
+        }
+    }
+
+    @Test
+    void noMethodIsRefused() {
+        assertThatThrownBy(() -> HnswTable.builder().buildMethod(null))
+                .isInstanceOf(NullPointerException.class)
+                .hasMessage("the build method must not be null");
+    }
+}
