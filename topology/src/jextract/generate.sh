@@ -10,4 +10,4 @@ if ! command -v jextract >/dev/null; then
 fi
 mkdir -p "$1"
 printf '#include <hwloc.h>\n#include <hwloc/cpukinds.h>\n' >"$1/hwloc_all.h"
-jextract --output "$1" --target-package hwloc.generated --header-class-name Hwloc "@$here/symbols.txt" "$1/hwloc_all.h"
+jextract --output "$1" --target-package hwloc.generated --header-class-name Hwloc --library hwloc "@$here/symbols.txt" "$1/hwloc_all.h"

@@ -136,7 +136,7 @@ INLINE void walk_layer(const struct search *search) {
     int32_t *log = search->log;
     float distances[MOST_NEIGHBORS] __attribute__((aligned(64)));
     const int32_t degree = image->degree;
-    const int64_t nodes = image->nodes;
+    const uint32_t nodes = (uint32_t)image->nodes;
     int64_t left = progress->left;
     int64_t waiting = progress->waiting;
     int64_t logged = progress->logged;
@@ -157,9 +157,11 @@ INLINE void walk_layer(const struct search *search) {
 
             const int32_t *list = neighbors(image, node_of(nearest));
             int32_t *fresh = log + next;
-            for (int32_t i = 0; i < degree && list[i] >= 0; i++) {
-                int32_t node = list[i];
-                if (__builtin_expect(node >= nodes, 0)) {
+            for (int32_t i = 0; i < degree; i++) {
+                const uint32_t node = (uint32_t)list[i];
+                /* One comparison for the -1 after the last neighbour and for what is no node. */
+                if (node >= nodes) {
+                    if (list[i] < 0) break;
                     progress->logged = logged + count;
                     progress->phase = DAMAGED;
                     return;
@@ -168,7 +170,7 @@ INLINE void walk_layer(const struct search *search) {
                 if (visited[node / 64] & bit) continue;
                 visited[node / 64] |= bit;
                 if (count < AHEAD) prefetch_row(image, node);
-                fresh[count++] = node;
+                fresh[count++] = (int32_t)node;
             }
             logged += count;
             left -= LOOK_COST(degree);

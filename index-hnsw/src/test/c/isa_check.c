@@ -1,0 +1,206 @@
+/*
+ * Every instruction set of this CPU must find what the portable walk and scan find, to the bit, however a search is cut into
+ * calls. All memory is allocated to the byte, so that a sanitizer sees what is read or written beyond it. Prints what it has
+ * compared; exits with 1 at the first difference.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tile.h"
+
+int32_t roost_hnsw_supports(int32_t isa);
+int32_t roost_hnsw_walk(int32_t isa, const struct image *image, const float *query, int32_t inner_product,
+                        int32_t width, int32_t most_reranked, const uint64_t *allowed, uint64_t *visited,
+                        int64_t *candidates, int32_t *log, int64_t *found, int8_t *weights,
+                        struct progress *progress, int32_t budget, int64_t labels);
+int32_t roost_hnsw_scan(int32_t isa, const struct image *image, const float *query, int32_t inner_product,
+                        int32_t width, const uint64_t *allowed, int64_t from, int64_t to, int64_t *found,
+                        struct progress *progress, int32_t budget);
+
+enum { PORTABLE, LAST_ISA = 3, ROUNDS = 200, HEAD = 4096, WHOLE = 1 << 20 };
+static const char *const NAMES[] = {"portable", "avx2", "avx512", "neon"};
+
+static uint64_t state = 88172645463325252u;
+
+static uint64_t next(void) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+static int32_t below(int64_t end) { return (int32_t)(next() % (uint64_t)end); }
+
+/* Few values, so that there are ties. */
+static float number(void) { return (float)(below(64) - 32) / 8; }
+
+static void *room(int64_t bytes) {
+    void *memory = 0;
+    if (posix_memalign(&memory, 64, bytes == 0 ? 1 : (size_t)bytes) != 0) abort();
+    memset(memory, 0, (size_t)bytes);
+    return memory;
+}
+
+static int64_t aligned(int64_t at, int64_t unit) { return (at + unit - 1) / unit * unit; }
+
+static void link_nodes(int32_t *list, int32_t degree, int32_t nodes) {
+    const int32_t count = below(degree + 1);
+    for (int32_t i = 0; i < degree; i++) list[i] = i < count ? below(nodes) : -1;
+}
+
+/* A graph of random links; a node's first neighbour is the next node, so that all can be reached. */
+static struct image *random_image(int coded) {
+    struct image shape = {0};
+    shape.version = 2;
+    shape.dimension = 1 + below(100);
+    shape.degree = 2 + below(40);
+    shape.upper_degree = 2 + below(20);
+    shape.nodes = shape.rows = 2 + below(200);
+    shape.levels = below(3);
+    for (int32_t level = 0; level < shape.levels; level++) {
+        shape.level_counts[level] = 1 + below(level == 0 ? shape.nodes : shape.level_counts[level - 1]);
+    }
+    shape.coded = coded;
+    shape.links_in = (int32_t)(coded ? aligned(shape.dimension, 4) : shape.dimension * 4);
+    shape.stride = shape.links_in + 4 * shape.degree;
+    if (coded) shape.stride = aligned(shape.stride, CACHE_LINE);
+    shape.nodes_at = HEAD;
+    shape.upper_at = HEAD + shape.nodes * shape.stride;
+    int64_t lists = 0;
+    for (int32_t level = 0; level < shape.levels; level++) lists += shape.level_counts[level];
+    shape.ids_at = aligned(shape.upper_at + lists * shape.upper_degree * 4, 8);
+    shape.terms_at = shape.ids_at + 8 * shape.rows;
+    shape.steps_at = shape.terms_at + 4 * shape.nodes;
+    shape.vectors_at = coded ? aligned(shape.steps_at + 8 * shape.dimension, CACHE_LINE) : HEAD;
+    shape.vector_stride = coded ? 4 * shape.dimension : shape.stride;
+    shape.bytes = coded ? shape.vectors_at + shape.nodes * shape.vector_stride : shape.terms_at;
+    uint8_t *memory = room(shape.bytes);
+    memcpy(memory, &shape, sizeof shape);
+    for (int64_t node = 0; node < shape.nodes; node++) {
+        uint8_t *at = memory + HEAD + node * shape.stride;
+        float *vector = (float *)(memory + shape.vectors_at + node * shape.vector_stride);
+        for (int32_t i = 0; i < shape.dimension; i++) {
+            vector[i] = number();
+            if (coded) at[i] = (uint8_t)next();
+        }
+        int32_t *list = (int32_t *)(at + shape.links_in);
+        link_nodes(list, shape.degree, (int32_t)shape.nodes);
+        list[0] = (int32_t)((node + 1) % shape.nodes);
+        if (coded) ((float *)(memory + shape.terms_at))[node] = number();
+    }
+    int32_t *upper = (int32_t *)(memory + shape.upper_at);
+    for (int32_t level = 0; level < shape.levels; level++) {
+        for (int32_t node = 0; node < shape.level_counts[level]; node++, upper += shape.upper_degree) {
+            link_nodes(upper, shape.upper_degree, shape.level_counts[level]);
+        }
+    }
+    if (coded) {
+        float *middles = (float *)(memory + shape.steps_at);
+        for (int32_t i = 0; i < shape.dimension; i++) {
+            middles[i] = number();
+            /* One step far wider than the others has weights be fine. */
+            middles[shape.dimension + i] = i == 0 && next() % 2 == 0 ? 500 : (float)(1 + below(8)) / 64;
+        }
+    }
+    return (struct image *)memory;
+}
+
+/* What a search has found, in order, and how many distances it has computed. */
+struct result {
+    int32_t size;
+    int64_t computed;
+    int64_t *found;
+};
+
+static void differ(int32_t isa, const char *what, int round) {
+    printf("%s differs from portable in %s, round %d\n", NAMES[isa], what, round);
+    exit(1);
+}
+
+static struct result walk(int32_t isa, const struct image *image, const float *query, int32_t inner_product,
+                          int32_t width, int32_t reranked, const uint64_t *allowed, int32_t budget, int round) {
+    const int64_t words = image->nodes / 64 + 1;
+    uint64_t *visited = room(8 * words);
+    int64_t *candidates = room(8 * (image->nodes + 1));
+    int32_t *log = room(4 * (image->nodes + TILE));
+    int8_t *weights = room(2 * MOST_DIMENSIONS);
+    struct progress *progress = room(sizeof *progress);
+    struct result result = {0, 0, room(8 * (int64_t)width)};
+    while (roost_hnsw_walk(isa, image, query, inner_product, width, reranked, allowed, visited, candidates, log,
+                           result.found, weights, progress, budget, 0) == 0) {
+    }
+    for (int64_t i = 0; i < words; i++) {
+        if (visited[i] != 0) differ(isa, "marks left behind", round);
+    }
+    result.size = progress->size;
+    result.computed = progress->computed;
+    free(visited);
+    free(candidates);
+    free(log);
+    free(weights);
+    free(progress);
+    return result;
+}
+
+static struct result scan(int32_t isa, const struct image *image, const float *query, int32_t inner_product,
+                          int32_t width, const uint64_t *allowed, int32_t budget) {
+    struct progress *progress = room(sizeof *progress);
+    struct result result = {0, 0, room(8 * (int64_t)width)};
+    while (roost_hnsw_scan(isa, image, query, inner_product, width, allowed, 0, image->nodes, result.found, progress,
+                           budget) == 0) {
+    }
+    result.size = progress->size;
+    result.computed = progress->computed;
+    free(progress);
+    return result;
+}
+
+static void compare(struct result portable, struct result other, int32_t isa, const char *what, int round) {
+    if (portable.size != other.size || portable.computed != other.computed ||
+        memcmp(portable.found, other.found, 8 * (size_t)portable.size) != 0) {
+        differ(isa, what, round);
+    }
+    free(other.found);
+}
+
+static void check(int32_t isa, int coded, int round) {
+    struct image *image = random_image(coded);
+    const int32_t inner_product = below(2), width = 1 + below(image->nodes), reranked = 1 + below(width);
+    float *query = room(4 * aligned(image->dimension, LANES));
+    for (int32_t i = 0; i < image->dimension; i++) query[i] = number();
+    uint64_t *allowed = room(8 * (image->nodes / 64 + 1));
+    for (int64_t node = 0; node < image->nodes; node++) {
+        if (next() % 3 != 0) allowed[node / 64] |= 1ull << (node % 64);
+    }
+    const uint64_t *filter = round % 2 == 0 ? 0 : allowed;
+    const int32_t budget = TILE * (1 + below(16));
+    const char *what = coded ? "walk over codes" : "walk";
+    struct result whole = walk(PORTABLE, image, query, inner_product, width, reranked, filter, WHOLE, round);
+    compare(whole, walk(PORTABLE, image, query, inner_product, width, reranked, filter, budget, round), PORTABLE, what,
+            round);
+    compare(whole, walk(isa, image, query, inner_product, width, reranked, filter, WHOLE, round), isa, what, round);
+    compare(whole, walk(isa, image, query, inner_product, width, reranked, filter, budget, round), isa, what, round);
+    struct result scanned = scan(PORTABLE, image, query, inner_product, width, filter, WHOLE);
+    compare(scanned, scan(isa, image, query, inner_product, width, filter, budget), isa, "scan", round);
+    free(scanned.found);
+    free(whole.found);
+    free(image);
+    free(query);
+    free(allowed);
+}
+
+int main(void) {
+    int others = 0;
+    for (int32_t isa = PORTABLE; isa <= LAST_ISA; isa++) {
+        if (!roost_hnsw_supports(isa)) continue;
+        for (int round = 0; round < ROUNDS; round++) {
+            check(isa, 0, round);
+            check(isa, 1, round);
+        }
+        printf("%s as portable: %d rounds of walk, walk over codes, scan\n", NAMES[isa], ROUNDS);
+        others += isa != PORTABLE;
+    }
+    if (others == 0) printf("this CPU has no other instruction set\n");
+    return 0;
+}

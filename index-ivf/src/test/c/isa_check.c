@@ -1,0 +1,264 @@
+/*
+ * Every instruction set of this CPU must give what the portable scan gives, to the bit. All memory is allocated to the byte, so
+ * that a sanitizer sees what is read or written beyond it. Prints what it has compared; exits with 1 at the first difference.
+ */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codes.h"
+#include "scan.h"
+
+int32_t roost_ivf_supports(int32_t isa);
+void roost_ivf_scan(int32_t isa, const void *rows, int32_t halves, const int64_t *ids, int64_t count, int64_t stride,
+                    int32_t inner_product, float bias, const float *queries, int32_t query_count,
+                    const int32_t *wanted, int32_t *sizes, float *bounds, float *found_distances,
+                    int64_t *found_ids, int64_t room);
+void roost_ivf_scan_codes(int32_t isa, const uint8_t *codes, const float *terms, int32_t first, int32_t end,
+                          int32_t count, int32_t stride, int32_t query_count, const int8_t *weights,
+                          const int32_t *starts, const float *slopes, const float *bounds, int32_t room,
+                          int32_t *found, int32_t *rows, float *scores);
+void roost_ivf_compare(int32_t isa, const float *const *rows, const int64_t *const *row_ids, int64_t count,
+                       int64_t stride, int32_t inner_product, float bias, const float *query, float *distances,
+                       int64_t *ids);
+float roost_ivf_bound(int32_t isa, const float *scores, int32_t size, float certain, int32_t wanted);
+int32_t roost_ivf_keep(int32_t isa, float *scores, int64_t *places, int32_t size, float bound);
+int32_t roost_ivf_order(int32_t isa, const float *distances, int32_t count, int32_t wanted, int32_t *order);
+
+enum { PORTABLE, LAST_ISA = 3, ROUNDS = 300 };
+static const char *const NAMES[] = {"portable", "avx2", "avx512", "neon"};
+
+static uint64_t state = 88172645463325252u;
+
+static uint64_t next(void) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+static int32_t below(int32_t end) { return (int32_t)(next() % (uint64_t)end); }
+
+/* Few values, so that there are ties. */
+static float number(void) { return (float)(below(64) - 32) / 8; }
+
+static void *room(size_t bytes) {
+    void *memory = 0;
+    if (posix_memalign(&memory, 64, bytes == 0 ? 1 : bytes) != 0) abort();
+    memset(memory, 0, bytes);
+    return memory;
+}
+
+static void differ(int32_t isa, const char *what, int round) {
+    printf("%s differs from portable in %s, round %d\n", NAMES[isa], what, round);
+    exit(1);
+}
+
+struct pair {
+    float distance;
+    int64_t id;
+};
+
+static int by_distance(const void *a, const void *b) {
+    const struct pair *x = a, *y = b;
+    if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* The nearest `wanted` of what was gathered, in order. */
+static void nearest(const float *distances, const int64_t *ids, int32_t size, int32_t wanted, struct pair *out) {
+    struct pair *all = room(sizeof(struct pair) * (size_t)size);
+    for (int32_t i = 0; i < size; i++) {
+        all[i].distance = distances[i];
+        all[i].id = ids[i];
+    }
+    qsort(all, (size_t)size, sizeof *all, by_distance);
+    for (int32_t i = 0; i < wanted && i < size; i++) out[i] = all[i];
+    free(all);
+}
+
+static void check_scan(int32_t isa, int round) {
+    const int64_t stride = LANES * (1 + below(8));
+    const int64_t count = below(60);
+    const int32_t queries = 1 + below(9), wanted = 1 + below(12), halves = below(2), inner_product = below(2);
+    const int64_t places = 2 * wanted;
+    const size_t row_bytes = (size_t)stride * (halves ? 2 : 4);
+    uint8_t *rows = room(row_bytes * (size_t)count);
+    for (int64_t i = 0; i < count * stride; i++) {
+        if (halves) {
+            /* Finite halves of either sign. */
+            ((uint16_t *)rows)[i] = (uint16_t)(next() & 0xbbff);
+        } else {
+            ((float *)rows)[i] = number();
+        }
+    }
+    int64_t *ids = room(8 * (size_t)count);
+    for (int64_t i = 0; i < count; i++) ids[i] = (int64_t)next();
+    float *query = room(4 * (size_t)(queries * stride));
+    for (int64_t i = 0; i < queries * stride; i++) query[i] = number();
+    int32_t *wants = room(4 * (size_t)queries);
+    for (int32_t q = 0; q < queries; q++) wants[q] = wanted;
+    struct pair *results[2];
+    int32_t found[2] = {0, 0};
+    for (int side = 0; side < 2; side++) {
+        int32_t *sizes = room(4 * (size_t)queries);
+        float *bounds = room(4 * (size_t)queries);
+        for (int32_t q = 0; q < queries; q++) bounds[q] = round % 3 == 0 ? 4 : INFINITY;
+        float *distances = room(4 * (size_t)(queries * places));
+        int64_t *found_ids = room(8 * (size_t)(queries * places));
+        roost_ivf_scan(side == 0 ? PORTABLE : isa, rows, halves, ids, count, stride, inner_product, inner_product ? 1 : 0,
+                       query, queries, wants, sizes, bounds, distances, found_ids, places);
+        results[side] = room(sizeof(struct pair) * (size_t)(queries * wanted));
+        for (int32_t q = 0; q < queries; q++) {
+            found[side] += sizes[q] < wanted ? sizes[q] : wanted;
+            nearest(distances + q * places, found_ids + q * places, sizes[q], wanted, results[side] + q * wanted);
+        }
+        free(sizes);
+        free(bounds);
+        free(distances);
+        free(found_ids);
+    }
+    if (found[0] != found[1] ||
+        memcmp(results[0], results[1], sizeof(struct pair) * (size_t)(queries * wanted)) != 0) {
+        differ(isa, "scan", round);
+    }
+    const float **places_of = room(sizeof(float *) * (size_t)count);
+    const int64_t **ids_of = room(sizeof(int64_t *) * (size_t)count);
+    if (!halves) {
+        for (int64_t i = 0; i < count; i++) {
+            const int64_t row = below((int32_t)count);
+            places_of[i] = (const float *)rows + row * stride;
+            ids_of[i] = ids + row;
+        }
+        float *distances[2];
+        int64_t *compared[2];
+        for (int side = 0; side < 2; side++) {
+            distances[side] = room(4 * (size_t)count);
+            compared[side] = room(8 * (size_t)count);
+            roost_ivf_compare(side == 0 ? PORTABLE : isa, places_of, ids_of, count, stride, inner_product, 1, query,
+                              distances[side], compared[side]);
+        }
+        if (memcmp(distances[0], distances[1], 4 * (size_t)count) != 0 ||
+            memcmp(compared[0], compared[1], 8 * (size_t)count) != 0) {
+            differ(isa, "compare", round);
+        }
+        for (int side = 0; side < 2; side++) {
+            free(distances[side]);
+            free(compared[side]);
+        }
+    }
+    free(places_of);
+    free(ids_of);
+    free(results[0]);
+    free(results[1]);
+    free(rows);
+    free(ids);
+    free(query);
+    free(wants);
+}
+
+static void check_codes(int32_t isa, int round) {
+    const int32_t stride = 4 * (1 + below(60));
+    const int32_t tiles = 1 + below(6);
+    const int32_t count = tiles * TILE - below(TILE);
+    const int32_t queries = 1 + below(9), first = below(tiles) * TILE;
+    const int32_t end = first + below(count - first + 1), places = end - first + TILE;
+    uint8_t *codes = room((size_t)tiles * TILE * (size_t)stride);
+    for (int32_t i = 0; i < tiles * TILE * stride; i++) codes[i] = (uint8_t)next();
+    float *terms = room(4 * (size_t)tiles * TILE);
+    for (int32_t i = 0; i < tiles * TILE; i++) terms[i] = number();
+    int8_t *weights = room((size_t)(queries * stride));
+    int32_t *starts = room(4 * (size_t)queries);
+    float *slopes = room(4 * (size_t)queries), *bounds = room(4 * (size_t)queries);
+    for (int32_t q = 0; q < queries; q++) {
+        int32_t sum = 0;
+        for (int32_t i = 0; i < stride; i++) {
+            weights[q * stride + i] = (int8_t)(below(255) - 127);
+            sum += weights[q * stride + i];
+        }
+        starts[q] = -128 * sum;
+        slopes[q] = number() / 1024;
+        bounds[q] = round % 3 == 0 ? INFINITY : number();
+    }
+    int32_t *found[2], *rows[2];
+    float *scores[2];
+    for (int side = 0; side < 2; side++) {
+        found[side] = room(4 * (size_t)queries);
+        rows[side] = room(4 * (size_t)(queries * places));
+        scores[side] = room(4 * (size_t)(queries * places));
+        roost_ivf_scan_codes(side == 0 ? PORTABLE : isa, codes, terms, first, end, count, stride, queries, weights, starts,
+                             slopes, bounds, places, found[side], rows[side], scores[side]);
+    }
+    for (int32_t q = 0; q < queries; q++) {
+        const size_t size = 4 * (size_t)found[0][q];
+        if (found[0][q] != found[1][q] || memcmp(rows[0] + q * places, rows[1] + q * places, size) != 0 ||
+            memcmp(scores[0] + q * places, scores[1] + q * places, size) != 0) {
+            differ(isa, "codes", round);
+        }
+    }
+    for (int side = 0; side < 2; side++) {
+        free(found[side]);
+        free(rows[side]);
+        free(scores[side]);
+    }
+    free(codes);
+    free(terms);
+    free(weights);
+    free(starts);
+    free(slopes);
+    free(bounds);
+}
+
+static void check_orders(int32_t isa, int round) {
+    const int32_t size = 1 + below(300), wanted = 1 + below(size);
+    const float bound = number();
+    float *scores[2];
+    int64_t *places[2];
+    for (int side = 0; side < 2; side++) {
+        scores[side] = room(4 * (size_t)size);
+        places[side] = room(8 * (size_t)size);
+    }
+    for (int32_t i = 0; i < size; i++) {
+        scores[0][i] = scores[1][i] = number();
+        places[0][i] = places[1][i] = (int64_t)next();
+    }
+    const float certain = round % 2 == 0 ? NAN : number();
+    const float within[2] = {roost_ivf_bound(PORTABLE, scores[0], size, certain, wanted),
+                             roost_ivf_bound(isa, scores[1], size, certain, wanted)};
+    if (memcmp(&within[0], &within[1], sizeof within[0]) != 0) differ(isa, "bound", round);
+    int32_t *order[2] = {room(4 * MOST_ORDERED), room(4 * MOST_ORDERED)};
+    const int32_t ordered[2] = {roost_ivf_order(PORTABLE, scores[0], size, wanted, order[0]),
+                                roost_ivf_order(isa, scores[1], size, wanted, order[1])};
+    if (ordered[0] != ordered[1] || (ordered[0] > 0 && memcmp(order[0], order[1], 4 * (size_t)ordered[0]) != 0)) {
+        differ(isa, "order", round);
+    }
+    const int32_t kept[2] = {roost_ivf_keep(PORTABLE, scores[0], places[0], size, bound),
+                             roost_ivf_keep(isa, scores[1], places[1], size, bound)};
+    if (kept[0] != kept[1] || memcmp(scores[0], scores[1], 4 * (size_t)kept[0]) != 0 ||
+        memcmp(places[0], places[1], 8 * (size_t)kept[0]) != 0) {
+        differ(isa, "keep", round);
+    }
+    for (int side = 0; side < 2; side++) {
+        free(scores[side]);
+        free(places[side]);
+        free(order[side]);
+    }
+}
+
+int main(void) {
+    int others = 0;
+    for (int32_t isa = PORTABLE; isa <= LAST_ISA; isa++) {
+        if (!roost_ivf_supports(isa)) continue;
+        for (int round = 0; round < ROUNDS; round++) {
+            check_scan(isa, round);
+            check_codes(isa, round);
+            check_orders(isa, round);
+        }
+        printf("%s as portable: %d rounds of scan, compare, codes, bound, order, keep\n", NAMES[isa], ROUNDS);
+        others += isa != PORTABLE;
+    }
+    if (others == 0) printf("this CPU has no other instruction set\n");
+    return 0;
+}
