@@ -4,9 +4,13 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.URI;
+import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.CodeSource;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** Shared libraries that travel as resources of a module. Stateless. */
 public final class NativeResource {
@@ -29,8 +33,10 @@ public final class NativeResource {
     }
 
     /**
-     * Has the library for this machine's operating system and architecture loaded, from a file that only its owner can read
-     * and that is gone when this method returns.
+     * Has the library for this machine's operating system and architecture loaded. Where the module's jar lies beside a folder
+     * {@code native/SYSTEM-ARCHITECTURE} that has the library, it is loaded from there: so one may be shipped to machines on
+     * which temporary files must not be executed. Else it is copied to a file that only its owner can read and that is gone
+     * when this method returns.
      *
      * @param <T> what it is loaded as
      * @param owner a class of the module that brings {@code native/SYSTEM-ARCHITECTURE/libNAME.so}
@@ -40,22 +46,37 @@ public final class NativeResource {
      * @throws IOException if the module brings none for this machine, or the file cannot be written
      */
     public static <T> T load(Class<?> owner, String name, Loader<T> loader) throws IOException {
-        String resource = "/native/" + platform() + "/lib" + name + ".so";
+        String library = "native/" + platform() + "/lib" + name + ".so";
+        Path shipped = besideJar(owner, library);
+        if (shipped != null) {
+            return loader.load(shipped);
+        }
+        String resource = "/" + library;
         Path file = Files.createTempFile(name + "-", ".so");
         try {
-            try (InputStream library = owner.getResourceAsStream(resource)) {
-                if (library == null) {
+            try (InputStream content = owner.getResourceAsStream(resource)) {
+                if (content == null) {
                     throw new FileNotFoundException("no resource " + resource);
                 }
                 // Into the file that is there: a copy that replaced it would be open to all.
                 try (OutputStream out = Files.newOutputStream(file)) {
-                    library.transferTo(out);
+                    content.transferTo(out);
                 }
             }
             return loader.load(file);
         } finally {
             Files.deleteIfExists(file);
         }
+    }
+
+    private static @Nullable Path besideJar(Class<?> owner, String library) {
+        CodeSource source = owner.getProtectionDomain().getCodeSource();
+        URL jar = source == null ? null : source.getLocation();
+        if (jar == null || !jar.getProtocol().equals("file") || !jar.getPath().endsWith(".jar")) {
+            return null;
+        }
+        Path file = Path.of(URI.create(jar.toString())).resolveSibling(library);
+        return Files.isRegularFile(file) ? file : null;
     }
 
     private static String platform() {

@@ -1,5 +1,6 @@
 package io.github.roost.lucene;
 
+import java.util.function.Function;
 import org.apache.lucene.codecs.Codec;
 import org.apache.lucene.codecs.FilterCodec;
 import org.apache.lucene.codecs.KnnVectorsFormat;
@@ -27,15 +28,22 @@ public final class RoostCodec extends FilterCodec {
      * @param format of all vector fields
      */
     public RoostCodec(KnnVectorsFormat format) {
-        this(new Lucene104Codec(), format);
+        this(new Lucene104Codec(), field -> format);
     }
 
-    private RoostCodec(Codec lucene, KnnVectorsFormat format) {
-        super(lucene.getName(), lucene);
+    /**
+     * Another codec with formats for its vector fields. Segments bear that codec's name.
+     *
+     * @param codec for all else
+     * @param formats the format for a vector field of some name; the same object each time, so that the fields that have it are
+     *     written together
+     */
+    public RoostCodec(Codec codec, Function<String, KnnVectorsFormat> formats) {
+        super(codec.getName(), codec);
         this.perField = new PerFieldKnnVectorsFormat() {
             @Override
             public KnnVectorsFormat getKnnVectorsFormatForField(String field) {
-                return format;
+                return formats.apply(field);
             }
         };
     }

@@ -1,5 +1,6 @@
 package io.github.roost.examples.lucene;
 
+import io.github.roost.bench.ClientThreads;
 import io.github.roost.bench.ClosedLoop;
 import io.github.roost.bench.Samples;
 import io.github.roost.bench.packages.DebianPackages;

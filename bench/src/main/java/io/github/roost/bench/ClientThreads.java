@@ -1,7 +1,5 @@
-package io.github.roost.examples.lucene;
+package io.github.roost.bench;
 
-import io.github.roost.bench.ClosedLoop;
-import io.github.roost.bench.Latencies;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,14 +10,14 @@ import java.util.concurrent.Future;
 import org.HdrHistogram.Histogram;
 
 /**
- * Clients as a service that embeds Lucene has them: each a thread that searches, waits for its hits and searches again.
+ * Clients as a service has them: each a thread that searches, waits for its hits and searches again.
  *
  * @param number how many at a time, at least 1
  */
-record ClientThreads(int number) {
+public record ClientThreads(int number) {
     private static final int SIGNIFICANT_DIGITS = 3;
 
-    ClientThreads {
+    public ClientThreads {
         if (number < 1) {
             throw new IllegalArgumentException("clients must be at least 1, got " + number);
         }
@@ -27,7 +25,7 @@ record ClientThreads(int number) {
 
     /** Answers the search of one number in the calling thread. */
     @FunctionalInterface
-    interface Search {
+    public interface Search {
         void run(int number) throws Exception;
     }
 
@@ -36,7 +34,7 @@ record ClientThreads(int number) {
      *
      * @throws ExecutionException if a search fails; the others end at their time
      */
-    ClosedLoop.Run run(Duration time, Search search) throws InterruptedException, ExecutionException {
+    public ClosedLoop.Run run(Duration time, Search search) throws InterruptedException, ExecutionException {
         try (ExecutorService clients = Executors.newFixedThreadPool(number)) {
             long began = System.nanoTime();
             long end = began + time.toNanos();

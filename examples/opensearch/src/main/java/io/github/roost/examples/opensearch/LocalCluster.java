@@ -1,0 +1,137 @@
+package io.github.roost.examples.opensearch;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.IntFunction;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/** A cluster of processes of this machine, in a temporary folder that goes with it. Not thread-safe. */
+final class LocalCluster implements AutoCloseable {
+    private static final Duration START = Duration.ofMinutes(4);
+
+    private final Path folder;
+    private final List<LocalNode> nodes = new ArrayList<>();
+    private final Thread atExit = new Thread(this::end, "ends the nodes");
+
+    private LocalCluster(Path folder) {
+        this.folder = folder;
+    }
+
+    /**
+     * Starts a cluster and waits until it is whole.
+     *
+     * @param checkout in which module opensearch has been packaged
+     * @param count of nodes, at least 1
+     * @param heap of each node, as {@code -Xmx} takes it
+     * @param httpPort of the first node; 0 for any that is free
+     * @param settings of each node, beside those that make it part of the cluster
+     */
+    static LocalCluster start(Path checkout, int count, String heap, int httpPort, Map<String, Object> settings)
+            throws IOException {
+        Path folder = Files.createTempDirectory("roost-opensearch-");
+        LocalCluster cluster = new LocalCluster(folder);
+        Runtime.getRuntime().addShutdownHook(cluster.atExit);
+        try {
+            // Nodes that run as another user pass through; what is in their own folders stays theirs.
+            Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx--x--x"));
+            ServerHome home = ServerHome.layOut(checkout, folder.resolve("home"));
+            int[] ports = freePorts(2 * count);
+            if (httpPort != 0) {
+                ports[0] = httpPort;
+            }
+            for (int i = 0; i < count; i++) {
+                cluster.nodes.add(new LocalNode(
+                        home, folder.resolve("n" + i), heap, ports[2 * i], settings(i, ports, settings)));
+            }
+            for (LocalNode node : cluster.nodes) {
+                node.start();
+            }
+            for (LocalNode node : cluster.nodes) {
+                node.awaitGreen(count, START);
+            }
+            return cluster;
+        } catch (Throwable failure) {
+            cluster.close();
+            throw failure;
+        }
+    }
+
+    private static Map<String, Object> settings(int node, int[] ports, Map<String, Object> more) {
+        int count = ports.length / 2;
+        Map<String, Object> settings = new LinkedHashMap<>(more);
+        settings.put("cluster.name", "roost-" + ports[0]);
+        settings.put("node.name", "n" + node);
+        settings.put("transport.port", ports[2 * node + 1]);
+        if (count == 1) {
+            settings.put("discovery.type", "single-node");
+        } else {
+            settings.put("discovery.seed_hosts", list(count, i -> "127.0.0.1:" + ports[2 * i + 1]));
+            settings.put("cluster.initial_cluster_manager_nodes", list(count, i -> "n" + i));
+        }
+        return settings;
+    }
+
+    private static String list(int count, IntFunction<String> element) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> '"' + element.apply(i) + '"')
+                .collect(Collectors.joining(", ", "[", "]"));
+    }
+
+    private static int[] freePorts(int count) throws IOException {
+        List<ServerSocket> sockets = new ArrayList<>();
+        try {
+            for (int i = 0; i < count; i++) {
+                sockets.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
+            }
+            return sockets.stream().mapToInt(ServerSocket::getLocalPort).toArray();
+        } finally {
+            for (ServerSocket socket : sockets) {
+                socket.close();
+            }
+        }
+    }
+
+    LocalNode node(int number) {
+        return nodes.get(number);
+    }
+
+    /** The client of the first node. */
+    SearchClient client() {
+        return nodes.getFirst().client();
+    }
+
+    /** Ends the nodes and deletes their folders. */
+    @Override
+    public void close() {
+        end();
+        try {
+            Runtime.getRuntime().removeShutdownHook(atExit);
+        } catch (IllegalStateException exiting) {
+            // Then it runs too, and finds nothing left to do.
+        }
+    }
+
+    private synchronized void end() {
+        nodes.forEach(LocalNode::close);
+        nodes.clear();
+        try (Stream<Path> all = Files.walk(folder)) {
+            for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(path);
+            }
+        } catch (IOException left) {
+            // A temporary folder, which the system clears.
+        }
+    }
+}

@@ -1,0 +1,221 @@
+package io.github.roost.examples.opensearch;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One node of OpenSearch: a process of its own on the loopback address, with the Java agent on and its policies in force, and
+ * never as root. Not thread-safe.
+ */
+final class LocalNode implements AutoCloseable {
+    private static final long LOOK_AGAIN_NANOS = 50_000_000;
+    private static final Duration STOP = Duration.ofSeconds(30);
+    /** The user and group nobody, which OpenSearch runs as where this is root, as which it refuses to. */
+    private static final int NOBODY = 65_534;
+
+    private final ServerHome home;
+    private final Path folder;
+    private final String heap;
+    private final SearchClient client;
+    private @Nullable Process process;
+
+    /**
+     * What its configuration files are made of.
+     *
+     * @param folder of its own, not there yet
+     * @param heap as {@code -Xmx} takes it
+     * @param settings of opensearch.yml
+     */
+    LocalNode(ServerHome home, Path folder, String heap, int httpPort, Map<String, Object> settings)
+            throws IOException {
+        this.home = home;
+        this.folder = folder;
+        this.heap = heap;
+        this.client = new SearchClient(httpPort);
+        for (String name : List.of("config", "data", "logs", "tmp", "snapshots")) {
+            Files.createDirectories(folder.resolve(name));
+        }
+        StringBuilder yaml = new StringBuilder();
+        settings.forEach((key, value) -> yaml.append(key).append(": ").append(value).append('\n'));
+        yaml.append("path.data: ").append(folder.resolve("data")).append('\n');
+        yaml.append("path.logs: ").append(folder.resolve("logs")).append('\n');
+        yaml.append("path.repo: [\"").append(folder.resolve("snapshots")).append("\"]\n");
+        yaml.append("network.host: 127.0.0.1\n");
+        yaml.append("http.port: ").append(httpPort).append('\n');
+        Files.writeString(folder.resolve("config/opensearch.yml"), yaml);
+        Files.writeString(folder.resolve("config/log4j2.properties"), """
+                status = error
+                appender.console.type = Console
+                appender.console.name = console
+                appender.console.layout.type = PatternLayout
+                appender.console.layout.pattern = [%d{ISO8601}][%-5p][%-25c{1.}] [%node_name]%marker %m%n
+                rootLogger.level = info
+                rootLogger.appenderRef.console.ref = console
+                """);
+    }
+
+    /** Starts the process; does not wait until it answers. */
+    void start() throws IOException {
+        List<String> command = new ArrayList<>();
+        if (isRoot()) {
+            giveToNobody();
+            command.addAll(List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups"));
+        }
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(List.of(
+                "-Xms" + heap,
+                "-Xmx" + heap,
+                "-Xss1m",
+                "-Djava.io.tmpdir=" + folder.resolve("tmp"),
+                "-Dopensearch.path.home=" + home.folder(),
+                "-Dopensearch.path.conf=" + folder.resolve("config"),
+                "-Dlog4j.shutdownHookEnabled=false",
+                "-Dlog4j2.disable.jmx=true",
+                "-Djna.nosys=true",
+                "-Dio.netty.noUnsafe=true",
+                "-Dio.netty.noKeySetOptimization=true",
+                "-Dio.netty.recycler.maxCapacityPerThread=0",
+                "-XX:-OmitStackTraceInFastThrow",
+                "-Djava.awt.headless=true",
+                "-Dfile.encoding=UTF-8",
+                "--add-modules=jdk.incubator.vector",
+                "--enable-native-access=ALL-UNNAMED",
+                "-javaagent:" + home.agent(),
+                "-cp",
+                home.folder().resolve("lib") + "/*",
+                "org.opensearch.bootstrap.OpenSearch"));
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .directory(home.folder().toFile())
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(log().toFile()));
+        process = builder.start();
+    }
+
+    private static boolean isRoot() throws IOException {
+        return Files.getAttribute(Path.of("/proc/self"), "unix:uid").equals(0);
+    }
+
+    private void giveToNobody() throws IOException {
+        try (Stream<Path> all = Files.walk(folder)) {
+            for (Path path : (Iterable<Path>) all::iterator) {
+                Files.setAttribute(path, "unix:uid", NOBODY);
+                Files.setAttribute(path, "unix:gid", NOBODY);
+            }
+        }
+    }
+
+    Path log() {
+        return folder.resolve("node.log");
+    }
+
+    Path folder() {
+        return folder;
+    }
+
+    /** What the node is asked through. */
+    SearchClient client() {
+        return client;
+    }
+
+    /**
+     * Waits until the node answers.
+     *
+     * @throws IOException if it does not in time, or the process ends
+     */
+    void awaitAnswer(Duration patience) throws IOException {
+        await("no answer", "/_cluster/health?timeout=1s", patience);
+    }
+
+    /**
+     * Waits until the node answers that its cluster has as many nodes as that, and no shard that is not where it belongs.
+     *
+     * @throws IOException if it does not in time, or the process ends
+     */
+    void awaitGreen(int nodes, Duration patience) throws IOException {
+        await(
+                "no whole cluster of " + nodes + " nodes",
+                "/_cluster/health?timeout=1s&wait_for_status=green&wait_for_nodes=" + nodes
+                        + "&wait_for_no_initializing_shards=true&wait_for_no_relocating_shards=true",
+                patience);
+    }
+
+    private void await(String complaint, String path, Duration patience) throws IOException {
+        long end = System.nanoTime() + patience.toNanos();
+        while (!isAnswered(path)) {
+            if (!isAlive() || System.nanoTime() > end) {
+                throw new IOException(
+                        (isAlive() ? complaint + " in " + patience : "the node has ended") + "; the end of its log:\n"
+                                + endOfLog());
+            }
+            LockSupport.parkNanos(LOOK_AGAIN_NANOS);
+        }
+    }
+
+    private boolean isAnswered(String path) {
+        try {
+            SearchClient.Reply reply = client.get(path);
+            return reply.status() == 200 && !reply.body().path("timed_out").asBoolean(true);
+        } catch (UncheckedIOException notYet) {
+            return false;
+        }
+    }
+
+    private boolean isAlive() {
+        return process != null && process.isAlive();
+    }
+
+    private String endOfLog() throws IOException {
+        List<String> lines = Files.readAllLines(log());
+        return String.join("\n", lines.subList(Math.max(0, lines.size() - 60), lines.size()));
+    }
+
+    /** Ends the process as a power failure would. */
+    void kill() {
+        if (process != null) {
+            process.destroyForcibly();
+            awaitEnd();
+        }
+    }
+
+    /** Asks the process to end, and waits until it has. */
+    void stop() {
+        if (process != null) {
+            process.destroy();
+            awaitEnd();
+        }
+    }
+
+    private void awaitEnd() {
+        Process ending = Objects.requireNonNull(process);
+        boolean interrupted = false;
+        try {
+            if (!ending.waitFor(STOP.toSeconds(), TimeUnit.SECONDS)) {
+                ending.destroyForcibly();
+            }
+        } catch (InterruptedException e) {
+            interrupted = true;
+            ending.destroyForcibly();
+        }
+        ending.onExit().join();
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        process = null;
+    }
+
+    @Override
+    public void close() {
+        stop();
+    }
+}

@@ -1,0 +1,105 @@
+package io.github.roost.examples.opensearch;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Speaks to one node by HTTP. What it throws where the node does not answer is an {@link UncheckedIOException}. Thread-safe. */
+final class SearchClient {
+    private static final Duration PATIENCE = Duration.ofMinutes(10);
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final HttpClient http =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private final String base;
+
+    SearchClient(int port) {
+        this.base = "http://127.0.0.1:" + port;
+    }
+
+    /** An answer: its status, and its body as JSON. */
+    record Reply(int status, JsonNode body) {
+        /** The body of an answer that is no error. */
+        JsonNode ok() {
+            if (status / 100 != 2) {
+                throw new IllegalStateException("OpenSearch says " + status + ": " + body);
+            }
+            return body;
+        }
+
+        /** The ids of its hits, best first. */
+        List<String> ids() {
+            List<String> ids = new ArrayList<>();
+            ok().path("hits").path("hits").forEach(hit -> ids.add(hit.path("_id").asText()));
+            return ids;
+        }
+
+        /** The scores of its hits. */
+        List<Double> scores() {
+            List<Double> scores = new ArrayList<>();
+            ok().path("hits").path("hits").forEach(hit -> scores.add(hit.path("_score").asDouble()));
+            return scores;
+        }
+    }
+
+    /** {@return where the node listens} */
+    String base() {
+        return base;
+    }
+
+    Reply get(String path) {
+        return send("GET", path, "");
+    }
+
+    Reply put(String path, String json) {
+        return send("PUT", path, json);
+    }
+
+    Reply post(String path, String json) {
+        return send("POST", path, json);
+    }
+
+    Reply delete(String path) {
+        return send("DELETE", path, "");
+    }
+
+    /** Writes documents; fails unless all were taken. */
+    void bulk(String index, String lines) {
+        JsonNode body = post("/" + index + "/_bulk", lines).ok();
+        if (body.path("errors").asBoolean(true)) {
+            throw new IllegalStateException("not all documents were taken: " + body);
+        }
+    }
+
+    /** Merges an index to one segment, and lets searches see that. */
+    void mergeToOne(String index) {
+        post("/" + index + "/_forcemerge?max_num_segments=1", "").ok();
+        post("/" + index + "/_refresh", "").ok();
+    }
+
+    private Reply send(String method, String path, String body) {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(base + path))
+                .timeout(PATIENCE)
+                .header("content-type", "application/json")
+                .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body))
+                .build();
+        try {
+            var response = http.send(request, BodyHandlers.ofByteArray());
+            return new Reply(response.statusCode(), JSON.readTree(response.body()));
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new UncheckedIOException(new IOException(method + " " + path + " was interrupted", e));
+        }
+    }
+}

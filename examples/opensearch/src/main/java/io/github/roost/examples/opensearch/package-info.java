@@ -1,0 +1,5 @@
+/** Nodes of OpenSearch with Roost's plugin, as processes of this machine. */
+@NullMarked
+package io.github.roost.examples.opensearch;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,204 @@
+package io.github.roost.examples.opensearch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.github.roost.examples.opensearch.SearchClient.Reply;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestMethodOrder;
+
+/** Three real processes, the Java agent on, one index of 3 shards and a replica of each. Tests go on from one another. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class ClusterTest {
+    private static final Path CHECKOUT = Path.of(System.getProperty("roost.home", "../.."))
+            .toAbsolutePath()
+            .normalize();
+    private static final Duration PATIENCE = Duration.ofMinutes(4);
+    private static final int KILLED = 1;
+    private static final int PER_BULK = 50;
+
+    /** Far more than are written: they are made as they are needed, so that only their vectors are held. */
+    private final Corpus corpus = new Corpus(40_000, 16, 5);
+
+    private final Set<String> acknowledged = ConcurrentHashMap.newKeySet();
+    private LocalCluster cluster;
+
+    @BeforeAll
+    void startThreeNodes() throws IOException {
+        cluster = LocalCluster.start(CHECKOUT, 3, "512m", 0, Map.of());
+        cluster.client()
+                .put("/birds", """
+                        {"settings":{"index.roost.enabled":true,"number_of_shards":3,"number_of_replicas":1,
+                                     "index.unassigned.node_left.delayed_timeout":"1s"},
+                         "mappings":{"properties":{
+                           "v":{"type":"roost_vector","dimension":16,"similarity":"euclidean"},
+                           "b":{"type":"roost_vector","dimension":16,"element_type":"byte"},
+                           "l":{"type":"roost_vector","dimension":16,"format":"lucene_hnsw"},
+                           "word":{"type":"text"},"number":{"type":"integer"}}}}""")
+                .ok();
+        cluster.node(0).awaitGreen(3, PATIENCE);
+    }
+
+    @AfterAll
+    void end() {
+        if (cluster != null) {
+            cluster.close();
+        }
+    }
+
+    @Test
+    @Order(1)
+    void aNodeThatIsKilledUnderLoadTakesNothingAcknowledgedWithItAndSearchesGoOn() throws IOException {
+        AtomicBoolean over = new AtomicBoolean();
+        AtomicInteger written = new AtomicInteger();
+        AtomicInteger searches = new AtomicInteger();
+        CompletableFuture<Void> writing = CompletableFuture.runAsync(() -> {
+            while (!over.get() && written.get() + PER_BULK <= corpus.size()) {
+                write(cluster.node(written.get() / PER_BULK % 2 * 2).client(), written.getAndAdd(PER_BULK));
+            }
+        });
+        CompletableFuture<Void> searching = CompletableFuture.runAsync(() -> {
+            while (!over.get()) {
+                nearest(cluster.node(2).client(), corpus.vector(0), 10).ok();
+                searches.incrementAndGet();
+            }
+        });
+        try {
+            await(() -> acknowledged.size() >= 1_000 || writing.isDone());
+            cluster.node(KILLED).kill();
+            int before = acknowledged.size();
+            int searchesBefore = searches.get();
+            await(() -> acknowledged.size() >= before + 1_000 && searches.get() >= searchesBefore + 20
+                    || writing.isDone()
+                    || searching.isDone());
+        } finally {
+            over.set(true);
+        }
+        writing.join();
+        searching.join();
+        cluster.node(0).awaitGreen(2, PATIENCE);
+        assertThat(present(0)).containsAll(acknowledged);
+        assertFindsTheNearest(2);
+    }
+
+    @Test
+    @Order(2)
+    void theKilledNodeComesBackAndGetsItsShards() throws IOException {
+        LocalNode back = cluster.node(KILLED);
+        back.start();
+        back.awaitGreen(3, PATIENCE);
+        await(() -> shardsOf("n" + KILLED) > 0);
+        back.awaitGreen(3, PATIENCE);
+        assertThat(present(KILLED)).containsAll(acknowledged);
+        assertFindsTheNearest(KILLED);
+    }
+
+    @Test
+    @Order(3)
+    void eachNodeIsRestartedInTurnAndNothingIsMissing() throws IOException {
+        for (int number : new int[] {0, 2}) {
+            LocalNode node = cluster.node(number);
+            node.stop();
+            assertFindsTheNearest(KILLED);
+            node.start();
+            node.awaitGreen(3, PATIENCE);
+        }
+        assertThat(present(0)).containsAll(acknowledged);
+        assertFindsTheNearest(0);
+        JsonNode stats = cluster.client().get("/_plugins/_roost/stats").ok();
+        assertThat(stats.at("/_nodes/successful").asInt()).isEqualTo(3);
+    }
+
+    /** Writes some documents; those that the cluster says it has are acknowledged. */
+    private void write(SearchClient client, int from) {
+        try {
+            Reply reply = client.post("/birds/_bulk", corpus.bulk(from, from + PER_BULK));
+            if (reply.status() == 200) {
+                for (JsonNode item : reply.body().path("items")) {
+                    if (item.path("index").path("status").asInt() == 201) {
+                        acknowledged.add(item.path("index").path("_id").asText());
+                    }
+                }
+            }
+        } catch (UncheckedIOException unanswered) {
+            // Then nothing of it was acknowledged.
+        }
+    }
+
+    private static Reply nearest(SearchClient client, float[] vector, int k) {
+        return client.post("/birds/_search", """
+                {"size":%d,"_source":false,"query":{"roost_knn":{"v":{"vector":%s,"k":%d,"effort":50000}}}}"""
+                .formatted(k, Arrays.toString(vector), k));
+    }
+
+    /** The ids that the index has. */
+    private Set<String> present(int node) {
+        SearchClient client = cluster.node(node).client();
+        client.post("/birds/_refresh", "").ok();
+        Set<String> ids = new HashSet<>();
+        for (int from = 0; from < corpus.size(); from += 10_000) {
+            ids.addAll(client.post("/birds/_search", """
+                            {"size":10000,"_source":false,"query":{"range":{"number":{"gte":%d,"lt":%d}}}}"""
+                            .formatted(from, from + 10_000))
+                    .ids());
+        }
+        return ids;
+    }
+
+    private void assertFindsTheNearest(int node) {
+        SearchClient client = cluster.node(node).client();
+        Set<String> present = present(node);
+        for (int query = 0; query < 3; query++) {
+            float[] vector = corpus.vector(query);
+            // By distance, not by id: those as far from the vector as each other may come in any order.
+            assertThat(distances(vector, nearest(client, vector, 10).ids()))
+                    .isEqualTo(distances(
+                            vector, corpus.nearest(vector, 10, id -> present.contains(Integer.toString(id)))));
+        }
+    }
+
+    private List<Double> distances(float[] vector, List<String> ids) {
+        return ids.stream()
+                .map(id -> Corpus.squaredDistance(vector, corpus.vector(Integer.parseInt(id))))
+                .toList();
+    }
+
+    private int shardsOf(String node) {
+        int shards = 0;
+        for (JsonNode shard : cluster.client().get("/_cat/shards/birds?format=json").ok()) {
+            shards += shard.path("node").asText().equals(node) && shard.path("state").asText().equals("STARTED") ? 1 : 0;
+        }
+        return shards;
+    }
+
+    private static void await(BooleanSupplier condition) {
+        long end = System.nanoTime() + PATIENCE.toNanos();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() > end) {
+                throw new AssertionError("it did not come about in " + PATIENCE);
+            }
+            LockSupport.parkNanos(20_000_000);
+        }
+    }
+}

@@ -1,0 +1,415 @@
+package io.github.roost.examples.opensearch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.github.roost.examples.opensearch.SearchClient.Reply;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** One real node, the Java agent on. What restarts it comes last. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class OneNodeTest {
+    private static final Path CHECKOUT = Path.of(System.getProperty("roost.home", "../..")).toAbsolutePath().normalize();
+    private static final Duration PATIENCE = Duration.ofMinutes(4);
+    private static final int DIMENSION = 16;
+    private static final int DELETED_EVERY = 7;
+    private static final String ROOST = "\"settings\":{\"index.roost.enabled\":true,\"number_of_shards\":1,\"number_of_replicas\":0";
+    private static final String FIELDS = "\"mappings\":{\"properties\":{"
+            + "\"v\":{\"type\":\"roost_vector\",\"dimension\":16,\"similarity\":\"euclidean\"},"
+            + "\"b\":{\"type\":\"roost_vector\",\"dimension\":16,\"similarity\":\"euclidean\",\"element_type\":\"byte\"},"
+            + "\"l\":{\"type\":\"roost_vector\",\"dimension\":16,\"similarity\":\"euclidean\",\"format\":\"lucene_hnsw\"},"
+            + "\"word\":{\"type\":\"text\"},\"number\":{\"type\":\"integer\"}}}";
+
+    private final Corpus corpus = new Corpus(3_000, DIMENSION, 11);
+    private LocalCluster cluster;
+    private SearchClient client;
+
+    @BeforeAll
+    void startANodeAndFillAnIndex() throws IOException {
+        cluster = LocalCluster.start(
+                CHECKOUT,
+                1,
+                "512m",
+                0,
+                Map.of("search.concurrent_segment_search.mode", "all", "search.concurrent.max_slice_count", "4"));
+        client = cluster.client();
+        client.put("/birds", "{" + ROOST + ",\"refresh_interval\":-1}," + FIELDS + "}").ok();
+        for (int from = 0; from < corpus.size(); from += 500) {
+            assertThat(client.post("/birds/_bulk?refresh=true", corpus.bulk(from, from + 500)).ok().path("errors").asBoolean())
+                    .isFalse();
+        }
+    }
+
+    @AfterAll
+    void end() {
+        if (cluster != null) {
+            cluster.close();
+        }
+    }
+
+    private Reply search(String field, float[] vector, int k, String more) {
+        return client.post("/birds/_search", """
+                {"size":%d,"_source":false,"query":{"roost_knn":{"%s":{"vector":%s,"k":%d%s}}}}"""
+                .formatted(k, field, Arrays.toString(vector), k, more));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"v", "b", "l"})
+    @Order(1)
+    void aSearchAsWideAsTheIndexFindsTheNearestInTheirOrder(String field) {
+        for (int query = 0; query < 5; query++) {
+            float[] vector = corpus.vector(query * 100);
+            Reply found = search(field, vector, 10, ",\"effort\":5000");
+            assertThat(found.ids()).isEqualTo(corpus.nearest(vector, 10, id -> true));
+            for (int i = 0; i < 10; i++) {
+                double distance = Corpus.squaredDistance(vector, corpus.vector(Integer.parseInt(found.ids().get(i))));
+                assertThat(found.scores().get(i)).isCloseTo(1 / (1 + distance), within(1e-6));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"v", "b", "l"})
+    @Order(1)
+    void aSearchOfTheGraphFindsNearlyAll(String field) {
+        int found = 0;
+        for (int query = 0; query < 50; query++) {
+            Set<String> truth = new HashSet<>(corpus.nearest(corpus.vector(query), 10, id -> true));
+            truth.retainAll(search(field, corpus.vector(query), 10, ",\"effort\":100").ids());
+            found += truth.size();
+        }
+        assertThat(found).isGreaterThan(475);
+    }
+
+    @Test
+    @Order(1)
+    void aFilterLeavesItsOwnNearest() {
+        float[] vector = corpus.vector(17);
+        assertThat(search("v", vector, 10, ",\"effort\":5000,\"filter\":{\"match\":{\"word\":\"wren\"}}").ids())
+                .isEqualTo(corpus.nearest(vector, 10, id -> Corpus.word(id).equals("wren")));
+        assertThat(search("v", vector, 10, ",\"filter\":{\"range\":{\"number\":{\"lt\":4}}}").ids())
+                .isEqualTo(corpus.nearest(vector, 4, id -> id < 4));
+        assertThat(search("v", vector, 10, ",\"filter\":{\"match\":{\"word\":\"dodo\"}}").ids()).isEmpty();
+    }
+
+    @Test
+    @Order(1)
+    void aLeastScoreEndsTheHits() {
+        float[] vector = corpus.vector(5);
+        Reply all = search("v", vector, 10, ",\"effort\":5000");
+        double third = all.scores().get(2);
+        assertThat(search("v", vector, 10, ",\"effort\":5000,\"min_score\":" + third).ids())
+                .isEqualTo(all.ids().subList(0, 3));
+    }
+
+    @Test
+    @Order(1)
+    void wordsAndMeaningAddUpInOneSearch() {
+        float[] vector = corpus.vector(3);
+        String words = "{\"match\":{\"word\":\"heron\"}}";
+        String meaning = "{\"roost_knn\":{\"v\":{\"vector\":" + Arrays.toString(vector) + ",\"k\":20,\"effort\":5000,\"boost\":100}}}";
+        String query = "{\"size\":30,\"_source\":false,\"query\":%s}";
+        Map<String, Double> byWords = scores(client.post("/birds/_search", query.replace("30", "3000").formatted(words)));
+        Map<String, Double> byMeaning = scores(client.post("/birds/_search", query.formatted(meaning)));
+        Map<String, Double> both = scores(client.post(
+                "/birds/_search",
+                query.replace("30", "3000").formatted("{\"bool\":{\"should\":[" + words + "," + meaning + "]}}")));
+        Set<String> either = new HashSet<>(byWords.keySet());
+        either.addAll(byMeaning.keySet());
+        assertThat(both.keySet()).isEqualTo(either);
+        both.forEach((id, score) -> assertThat(score)
+                .isCloseTo(byWords.getOrDefault(id, 0.) + byMeaning.getOrDefault(id, 0.), within(1e-4)));
+    }
+
+    private static Map<String, Double> scores(Reply found) {
+        List<String> ids = found.ids();
+        Map<String, Double> scores = new HashMap<>();
+        for (int i = 0; i < ids.size(); i++) {
+            scores.put(ids.get(i), found.scores().get(i));
+        }
+        return scores;
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{'type':'roost_vector'}|needs a dimension between 1 and 4096",
+                "{'type':'roost_vector','dimension':0}|dimension must be a whole number between 1 and 4096, got 0",
+                "{'type':'roost_vector','dimension':5000}|dimension must be a whole number between 1 and 4096, got 5000",
+                "{'type':'roost_vector','dimension':2.5}|dimension must be a whole number between 1 and 4096, got 2.5",
+                "{'type':'roost_vector','dimension':2000,'format':'lucene_hnsw'}|must be between 1 and 1024 with format lucene_hnsw, got 2000",
+                "{'type':'roost_vector','dimension':4,'element_type':'half'}|element_type must be one of float, byte, got half",
+                "{'type':'roost_vector','dimension':4,'similarity':'far'}|similarity must be one of euclidean, dot_product, cosine, maximum_inner_product, got far",
+                "{'type':'roost_vector','dimension':4,'format':'faiss'}|format must be one of roost, lucene_hnsw, got faiss",
+                "{'type':'roost_vector','dimension':4,'m':500}|m must be a whole number between 1 and 256, got 500",
+                "{'type':'roost_vector','dimension':4,'nprobe':3}|unknown parameter [nprobe]",
+            })
+    @Order(1)
+    void aMappingThatCannotBeIsRefusedWithItsReason(String field, String reason) {
+        Reply refused = client.put(
+                "/never", "{" + ROOST + "},\"mappings\":{\"properties\":{\"v\":" + field.replace('\'', '"') + "}}}");
+        assertThat(refused.status()).isEqualTo(400);
+        assertThat(refused.body().toString()).contains(reason);
+        assertThat(client.get("/never").status()).isEqualTo(404);
+    }
+
+    @Test
+    @Order(1)
+    void anIndexThatWasNotCreatedForVectorsTakesNoneAndCannotBeMadeTo() {
+        client.put("/plain", "{}").ok();
+        Reply refused = client.put(
+                "/plain/_mapping", "{\"properties\":{\"v\":{\"type\":\"roost_vector\",\"dimension\":4}}}");
+        assertThat(refused.status()).isEqualTo(400);
+        assertThat(refused.body().toString())
+                .contains("needs an index that was created with index.roost.enabled: true");
+        Reply late = client.put("/plain/_settings", "{\"index.roost.enabled\":true}");
+        assertThat(late.status()).isEqualTo(400);
+        assertThat(late.body().toString()).contains("index.roost.enabled");
+        client.delete("/plain").ok();
+    }
+
+    @Test
+    @Order(1)
+    void whatSegmentsDependOnCannotBeChangedInALiveIndex() {
+        Reply refused = client.put(
+                "/birds/_mapping",
+                "{\"properties\":{\"v\":{\"type\":\"roost_vector\",\"dimension\":16,\"similarity\":\"cosine\"}}}");
+        assertThat(refused.status()).isEqualTo(400);
+        assertThat(refused.body().toString()).contains("Cannot update parameter [similarity] from [euclidean] to [cosine]");
+    }
+
+    @Test
+    @Order(1)
+    void aDocumentThatCannotBeIsRefusedAloneAndTheRestIsKept() {
+        client.put("/mixed", "{" + ROOST + "},\"mappings\":{\"properties\":{"
+                        + "\"c\":{\"type\":\"roost_vector\",\"dimension\":2},"
+                        + "\"b\":{\"type\":\"roost_vector\",\"dimension\":2,\"element_type\":\"byte\"},"
+                        + "\"d\":{\"type\":\"roost_vector\",\"dimension\":2,\"similarity\":\"dot_product\"}}}}")
+                .ok();
+        Map<String, String> refusals = new LinkedHashMap<>();
+        refusals.put("{\"c\":[1]}", "must have 2 dimensions, got 1");
+        refusals.put("{\"c\":[1,2,3]}", "must have 2 dimensions, got 3");
+        refusals.put("{\"c\":[0,0]}", "must not be zero: it has no cosine");
+        refusals.put("{\"c\":[1e30,1e30]}", "it has no cosine");
+        refusals.put("{\"c\":[1e39,1]}", "must be finite, got Infinity in dimension 0");
+        refusals.put("{\"c\":[1,\"NaN\"]}", "must be an array of numbers, got NaN in dimension 1");
+        refusals.put("{\"c\":[1,null]}", "must be an array of numbers, got");
+        refusals.put("{\"c\":[[1,2]]}", "must be an array of numbers, got START_ARRAY in dimension 0");
+        refusals.put("{\"c\":\"owl\"}", "must be an array of numbers, got owl");
+        refusals.put("{\"b\":[1,128]}", "must have whole numbers between -128 and 127, got 128.0 in dimension 1");
+        refusals.put("{\"b\":[1.5,1]}", "must have whole numbers between -128 and 127, got 1.5 in dimension 0");
+        refusals.put("{\"d\":[1,1]}", "must have a length of 1 for dot_product, got 1.41");
+        List<String> reasons = new ArrayList<>(refusals.values());
+        StringBuilder bulk = new StringBuilder();
+        refusals.keySet().forEach(document -> bulk.append("{\"index\":{}}\n").append(document).append('\n'));
+        bulk.append("{\"index\":{}}\n{\"c\":[1,2],\"b\":[-128,127],\"d\":[0.6,0.8]}\n{\"index\":{}}\n{\"c\":null}\n");
+        JsonNode items = client.post("/mixed/_bulk?refresh=true", bulk.toString()).ok().path("items");
+        for (int i = 0; i < reasons.size(); i++) {
+            assertThat(items.path(i).path("index").path("status").asInt()).as(items.path(i).toString()).isEqualTo(400);
+            assertThat(items.path(i).toString()).contains(reasons.get(i));
+        }
+        assertThat(client.get("/mixed/_count").ok().path("count").asInt()).isEqualTo(2);
+        assertThat(client.post("/mixed/_count", "{\"query\":{\"exists\":{\"field\":\"c\"}}}").ok().path("count").asInt())
+                .isEqualTo(1);
+        client.delete("/mixed").ok();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{'roost_knn':{'v':{'vector':[1,2],'k':3}}}|must have 16 dimensions, got 2",
+                "{'roost_knn':{'v':{'vector':VECTOR,'k':0}}}|k must be between 1 and 10,000, got 0",
+                "{'roost_knn':{'v':{'vector':VECTOR,'k':10001}}}|k must be between 1 and 10,000, got 10,001",
+                "{'roost_knn':{'v':{'vector':VECTOR,'effort':0}}}|effort must be between 1 and 100,000, got 0",
+                "{'roost_knn':{'v':{'k':3}}}|must have a vector for field [v]",
+                "{'roost_knn':{'v':{'vector':VECTOR,'kk':3}}}|unknown field [kk]",
+                "{'roost_knn':{'v':[1,2]}}|must have an object under [v]",
+                "{'roost_knn':{}}|must name a field",
+                "{'roost_knn':{'w':{'vector':VECTOR}}}|there is no field [w] in index [birds]",
+                "{'roost_knn':{'word':{'vector':VECTOR}}}|must be of type roost_vector, and is of type text",
+                "{'roost_knn':{'b':{'vector':HALVES}}}|must have whole numbers between -128 and 127, got 0.5",
+                "{'roost_knn':{'v':{'vector':HUGE}}}|must be finite, got Infinity in dimension 0",
+                "{'roost_knn':{'v':{'vector':VECTOR},'l':{'vector':VECTOR}}}|doesn't support multiple fields",
+                "{'term':{'v':3}}|is searched by roost_knn",
+            })
+    @Order(1)
+    void aSearchThatCannotBeIsRefusedWithItsReason(String query, String reason) {
+        float[] halves = new float[DIMENSION];
+        Arrays.fill(halves, .5f);
+        String json = query.replace('\'', '"')
+                .replace("VECTOR", Arrays.toString(corpus.vector(0)))
+                .replace("HALVES", Arrays.toString(halves))
+                .replace("HUGE", Arrays.toString(halves).replaceFirst("0.5", "1e39"));
+        Reply refused = client.post("/birds/_search", "{\"query\":" + json + "}");
+        assertThat(refused.status()).isEqualTo(400);
+        assertThat(refused.body().toString().replace("\\u0027", "'")).contains(reason);
+    }
+
+    @Test
+    @Order(1)
+    void statisticsTellOfWorkersAndOfTheTrafficOfTheIndex() {
+        JsonNode before = stats();
+        search("v", corpus.vector(0), 10, "");
+        JsonNode after = stats();
+        assertThat(after.path("topology").path("workers").asInt()).isPositive();
+        assertThat(after.at("/tables/birds/searches").asLong()).isGreaterThan(before.at("/tables/birds/searches").asLong());
+        assertThat(after.at("/tables/birds/traffic_bytes").asLong())
+                .isGreaterThan(before.at("/tables/birds/traffic_bytes").asLong());
+        assertThat(after.at("/tables/birds/homes").size()).isPositive();
+        assertThat(client.get("/_plugins/_roost/nobody/stats").ok().at("/_nodes/total").asInt()).isZero();
+    }
+
+    private JsonNode stats() {
+        return client.get("/_plugins/_roost/stats").ok().path("nodes").elements().next();
+    }
+
+    @Test
+    @Order(1)
+    void slicesRunOnRoostsWorkersUntilTheSettingSaysOtherwise() {
+        long pooled = pooledSlices();
+        long own = stats().at("/tasks/completed").asLong();
+        for (int i = 0; i < 20; i++) {
+            search("v", corpus.vector(i), 10, "");
+        }
+        assertThat(stats().at("/tasks/completed").asLong()).isGreaterThan(own);
+        assertThat(pooledSlices()).isEqualTo(pooled);
+
+        set("\"roost.slices\":\"index_searcher\"");
+        for (int i = 0; i < 20; i++) {
+            search("v", corpus.vector(i), 10, "");
+        }
+        assertThat(pooledSlices()).isGreaterThan(pooled);
+        set("\"roost.slices\":null");
+    }
+
+    private long pooledSlices() {
+        return client.get("/_nodes/stats/thread_pool").ok().path("nodes").elements().next()
+                .at("/thread_pool/index_searcher/completed").asLong();
+    }
+
+    private void set(String setting) {
+        client.put("/_cluster/settings", "{\"transient\":{" + setting + "}}").ok();
+    }
+
+    @Test
+    @Order(1)
+    void segmentsAreSearchedAtHomeWhereTheSettingSaysSo() {
+        float[] vector = corpus.vector(40);
+        set("\"roost.homes\":\"always\",\"roost.slices\":\"index_searcher\"");
+        long before = stats().at("/tasks/completed").asLong();
+        assertThat(search("v", vector, 10, ",\"effort\":5000").ids())
+                .isEqualTo(corpus.nearest(vector, 10, id -> true));
+        assertThat(stats().at("/tasks/completed").asLong()).isGreaterThan(before);
+        Reply unknown = client.put("/_cluster/settings", "{\"transient\":{\"roost.homes\":\"sometimes\"}}");
+        assertThat(unknown.status()).isEqualTo(400);
+        assertThat(unknown.body().toString()).contains("roost.homes must be one of auto, always, never, got sometimes");
+        set("\"roost.homes\":null,\"roost.slices\":null");
+    }
+
+    @Test
+    @Order(2)
+    void whatIsDeletedIsNotFoundBeforeAMergeOrAfter() {
+        StringBuilder bulk = new StringBuilder();
+        for (int id = 0; id < corpus.size(); id += DELETED_EVERY) {
+            bulk.append("{\"delete\":{\"_id\":\"").append(id).append("\"}}\n");
+        }
+        client.post("/birds/_bulk?refresh=true", bulk.toString()).ok();
+        assertFindsWhatIsLeft();
+        client.post("/birds/_forcemerge?max_num_segments=1", "").ok();
+        client.post("/birds/_refresh", "").ok();
+        assertFindsWhatIsLeft();
+    }
+
+    private void assertFindsWhatIsLeft() {
+        for (String field : List.of("v", "b", "l")) {
+            for (int query = 0; query < 5; query++) {
+                float[] vector = corpus.vector(query * 70);
+                assertThat(search(field, vector, 10, ",\"effort\":5000").ids())
+                        .isEqualTo(corpus.nearest(vector, 10, id -> id % DELETED_EVERY != 0));
+            }
+        }
+    }
+
+    @Test
+    @Order(3)
+    void aSnapshotIsRestored() {
+        client.put("/_snapshot/disk", "{\"type\":\"fs\",\"settings\":{\"location\":\"%s\"}}"
+                        .formatted(cluster.node(0).folder().resolve("snapshots")))
+                .ok();
+        client.put("/_snapshot/disk/one?wait_for_completion=true", "{\"indices\":\"birds\"}").ok();
+        client.delete("/birds").ok();
+        assertThat(client.post("/_snapshot/disk/one/_restore?wait_for_completion=true", "{\"indices\":\"birds\"}")
+                        .ok().at("/snapshot/shards/failed").asInt(-1))
+                .isZero();
+        assertFindsWhatIsLeft();
+    }
+
+    @Test
+    @Order(4)
+    void aRestartKeepsAllAndADamagedIndexHarmsNoOther() throws IOException {
+        client.put("/damaged", "{" + ROOST + ",\"index.compound_format\":false}," + FIELDS + "}").ok();
+        client.post("/damaged/_bulk", corpus.bulk(0, 1_200)).ok();
+        client.post("/damaged/_forcemerge?max_num_segments=1", "").ok();
+        client.post("/damaged/_flush", "").ok();
+        String uuid = client.get("/damaged").ok().at("/damaged/settings/index/uuid").asText();
+        LocalNode node = cluster.node(0);
+        node.stop();
+        cutOffAGraph(node.folder().resolve("data"), uuid);
+        node.start();
+        node.awaitAnswer(PATIENCE);
+        client.get("/_cluster/health/birds?wait_for_status=green&timeout=60s").ok();
+        assertFindsWhatIsLeft();
+        Reply lost = client.post("/damaged/_search", "{}");
+        assertThat(lost.status()).isEqualTo(503);
+        assertThat(client.get("/_cluster/allocation/explain").ok().toString()).contains("damaged").contains("ALLOCATION_FAILED");
+        assertThat(Files.readString(node.log())).contains("CorruptIndexException");
+    }
+
+    private static void cutOffAGraph(Path data, String index) throws IOException {
+        try (Stream<Path> files = Files.walk(data)) {
+            Path graph = files.filter(file -> file.toString().contains(index) && file.toString().endsWith(".vex"))
+                    .max((a, b) -> Long.compare(a.toFile().length(), b.toFile().length()))
+                    .orElseThrow();
+            try (RandomAccessFile file = new RandomAccessFile(graph.toFile(), "rw")) {
+                file.setLength(file.length() / 2);
+            }
+        }
+    }
+
+    @Test
+    @Order(5)
+    void nothingOfRoostWasDeniedByTheAgentOrFellBack() throws IOException {
+        List<String> complaints = Files.readAllLines(cluster.node(0).log()).stream()
+                .filter(line -> line.contains("[WARN ]") || line.contains("[ERROR]") || line.contains("Denied"))
+                .filter(line -> line.contains("roost.") || line.contains("i.g.r.") || line.contains("Denied"))
+                .filter(line -> !line.contains("damaged"))
+                .toList();
+        assertThat(complaints).isEmpty();
+    }
+}

@@ -1,0 +1,59 @@
+package io.github.roost.opensearch;
+
+import java.io.IOException;
+import java.util.Objects;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.search.AcceptDocs;
+import org.apache.lucene.search.KnnFloatVectorQuery;
+import org.apache.lucene.search.Query;
+import org.apache.lucene.search.TopDocs;
+import org.apache.lucene.search.knn.KnnCollectorManager;
+import org.jspecify.annotations.Nullable;
+
+/** The nearest of a field of floats, each segment walked where the node says. Immutable but for the array it is made of. */
+final class NearestFloats extends KnnFloatVectorQuery {
+    private final RoostNode node;
+    private final String index;
+    private final NearestHits hits;
+
+    NearestFloats(
+            RoostNode node,
+            String index,
+            String field,
+            FieldFormat format,
+            float[] vector,
+            int width,
+            NearestHits hits,
+            @Nullable Query filter) {
+        super(field, vector, format.collected(hits.k(), width), filter, format.strategy(width));
+        this.node = node;
+        this.index = index;
+        this.hits = hits;
+    }
+
+    @Override
+    protected TopDocs approximateSearch(
+            LeafReaderContext context, AcceptDocs acceptDocs, int visitedLimit, KnnCollectorManager collectors)
+            throws IOException {
+        return node.walk(
+                index,
+                context.reader(),
+                target.length * Float.BYTES,
+                () -> super.approximateSearch(context, acceptDocs, visitedLimit, collectors));
+    }
+
+    @Override
+    protected TopDocs mergeLeafResults(TopDocs[] perLeafResults) {
+        return hits.of(super.mergeLeafResults(perLeafResults));
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return super.equals(other) && hits.equals(((NearestFloats) other).hits);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(super.hashCode(), hits);
+    }
+}

@@ -1,0 +1,162 @@
+package io.github.roost.opensearch;
+
+import io.github.roost.opensearch.RoostSettings.Slices;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.opensearch.action.ActionRequest;
+import org.opensearch.cluster.metadata.IndexNameExpressionResolver;
+import org.opensearch.cluster.node.DiscoveryNodes;
+import org.opensearch.cluster.service.ClusterService;
+import org.opensearch.common.settings.ClusterSettings;
+import org.opensearch.common.settings.IndexScopedSettings;
+import org.opensearch.common.settings.Setting;
+import org.opensearch.common.settings.Settings;
+import org.opensearch.common.settings.SettingsFilter;
+import org.opensearch.core.action.ActionResponse;
+import org.opensearch.core.common.io.stream.NamedWriteableRegistry;
+import org.opensearch.core.index.Index;
+import org.opensearch.core.xcontent.NamedXContentRegistry;
+import org.opensearch.env.Environment;
+import org.opensearch.env.NodeEnvironment;
+import org.opensearch.index.IndexModule;
+import org.opensearch.index.IndexSettings;
+import org.opensearch.index.codec.CodecServiceFactory;
+import org.opensearch.index.mapper.Mapper;
+import org.opensearch.index.shard.IndexEventListener;
+import org.opensearch.indices.cluster.IndicesClusterStateService.AllocatedIndices.IndexRemovalReason;
+import org.opensearch.plugins.ActionPlugin;
+import org.opensearch.plugins.EnginePlugin;
+import org.opensearch.plugins.MapperPlugin;
+import org.opensearch.plugins.Plugin;
+import org.opensearch.plugins.SearchPlugin;
+import org.opensearch.repositories.RepositoriesService;
+import org.opensearch.rest.RestController;
+import org.opensearch.rest.RestHandler;
+import org.opensearch.script.ScriptService;
+import org.opensearch.threadpool.ThreadPool;
+import org.opensearch.transport.client.Client;
+import org.opensearch.watcher.ResourceWatcherService;
+
+/**
+ * Roost inside OpenSearch: the field type {@code roost_vector}, the query {@code roost_knn}, statistics under
+ * {@code _plugins/_roost/stats}, and one orchestrator per node, whose workers run the slices of concurrent segment search.
+ *
+ * <p>Its names are its own, so that it stands beside other vector plugins. A node makes one of it.
+ */
+public final class RoostPlugin extends Plugin implements SearchPlugin, MapperPlugin, EnginePlugin, ActionPlugin {
+    private final RoostNode node;
+    private final Slices slicesAtStart;
+    /** Made when OpenSearch asks for its searchers' pool, in the thread that starts the node. */
+    private volatile @Nullable SliceExecutor slices;
+
+    /**
+     * Starts the workers.
+     *
+     * @param settings of the node
+     */
+    public RoostPlugin(Settings settings) {
+        this.node = RoostNode.start(settings);
+        this.slicesAtStart = RoostSettings.SLICES.get(settings);
+    }
+
+    @Override
+    public List<Setting<?>> getSettings() {
+        return RoostSettings.all();
+    }
+
+    @Override
+    public Map<String, Mapper.TypeParser> getMappers() {
+        return Map.of(RoostVectorMapper.TYPE, RoostVectorMapper.PARSER);
+    }
+
+    @Override
+    public List<QuerySpec<?>> getQueries() {
+        return List.of(new QuerySpec<>(
+                RoostKnnQueryBuilder.NAME,
+                in -> new RoostKnnQueryBuilder(node, in),
+                parser -> RoostKnnQueryBuilder.parse(node, parser)));
+    }
+
+    @Override
+    public Optional<ExecutorServiceProvider> getIndexSearcherExecutorProvider() {
+        return Optional.of(threadPool -> {
+            SliceExecutor made = new SliceExecutor(
+                    node.orchestrator(),
+                    threadPool.executor(ThreadPool.Names.INDEX_SEARCHER),
+                    threadPool.getThreadContext(),
+                    slicesAtStart);
+            slices = made;
+            return made;
+        });
+    }
+
+    @Override
+    public Optional<CodecServiceFactory> getCustomCodecServiceFactory(IndexSettings index) {
+        return index.getValue(RoostSettings.INDEX_ENABLED) ? Optional.of(RoostCodecService::new) : Optional.empty();
+    }
+
+    @Override
+    public Collection<Object> createComponents(
+            Client client,
+            ClusterService clusterService,
+            ThreadPool threadPool,
+            ResourceWatcherService resourceWatcherService,
+            ScriptService scriptService,
+            NamedXContentRegistry xContentRegistry,
+            Environment environment,
+            NodeEnvironment nodeEnvironment,
+            NamedWriteableRegistry namedWriteableRegistry,
+            IndexNameExpressionResolver indexNameExpressionResolver,
+            Supplier<RepositoriesService> repositoriesServiceSupplier) {
+        ClusterSettings changing = clusterService.getClusterSettings();
+        changing.addSettingsUpdateConsumer(RoostSettings.EFFORT, node::effort);
+        changing.addSettingsUpdateConsumer(RoostSettings.HOMES, node::homes);
+        changing.addSettingsUpdateConsumer(RoostSettings.SLICES, this::slices);
+        return List.of(node);
+    }
+
+    private void slices(Slices value) {
+        SliceExecutor made = slices;
+        if (made != null) {
+            made.slices(value);
+        }
+    }
+
+    @Override
+    public void onIndexModule(IndexModule index) {
+        if (RoostSettings.INDEX_ENABLED.get(index.getSettings())) {
+            index.addIndexEventListener(new IndexEventListener() {
+                @Override
+                public void afterIndexRemoved(Index removed, IndexSettings settings, IndexRemovalReason reason) {
+                    node.forget(removed.getName());
+                }
+            });
+        }
+    }
+
+    @Override
+    public List<ActionHandler<? extends ActionRequest, ? extends ActionResponse>> getActions() {
+        return List.of(new ActionHandler<>(RoostStats.ACTION, TransportRoostStats.class));
+    }
+
+    @Override
+    public List<RestHandler> getRestHandlers(
+            Settings settings,
+            RestController restController,
+            ClusterSettings clusterSettings,
+            IndexScopedSettings indexScopedSettings,
+            SettingsFilter settingsFilter,
+            IndexNameExpressionResolver indexNameExpressionResolver,
+            Supplier<DiscoveryNodes> nodesInCluster) {
+        return List.of(new RestRoostStats());
+    }
+
+    @Override
+    public void close() {
+        node.close();
+    }
+}

@@ -1,0 +1,87 @@
+package io.github.roost.opensearch;
+
+import io.github.roost.topology.DomainLevel;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.opensearch.common.settings.Setting;
+import org.opensearch.common.settings.Setting.Property;
+
+/** The settings of nodes and indexes. Stateless. */
+final class RoostSettings {
+    /** Whether an index may have fields of type roost_vector; fixed when the index is created, for its segments depend on it. */
+    static final Setting<Boolean> INDEX_ENABLED =
+            Setting.boolSetting("index.roost.enabled", false, Property.IndexScope, Property.Final);
+
+    /** Which pool runs the slices of concurrent segment search. */
+    static final Setting<Slices> SLICES = ofConstants("roost.slices", Slices.ROOST, Slices.class, Property.Dynamic);
+
+    /** When a segment's vectors are searched by a worker of the segment's home domain. */
+    static final Setting<Homes> HOMES = ofConstants("roost.homes", Homes.AUTO, Homes.class, Property.Dynamic);
+
+    /** The width of searches that name no effort; the k of a search is the least. */
+    static final Setting<Integer> EFFORT = Setting.intSetting(
+            "roost.effort", 100, 1, RoostKnnQueryBuilder.MOST_EFFORT, Property.NodeScope, Property.Dynamic);
+
+    /** The machine's level whose objects are the cache domains; automatic where it is empty. */
+    static final Setting<String> DOMAINS =
+            new Setting<>("roost.domains", "", RoostSettings::requireLevel, Property.NodeScope);
+
+    static final Setting<Boolean> PINNING = Setting.boolSetting("roost.pinning", true, Property.NodeScope);
+
+    /** Who runs slices. */
+    enum Slices {
+        /** Roost's workers. */
+        ROOST,
+        /** The pool that OpenSearch has for it. */
+        INDEX_SEARCHER
+    }
+
+    /** When segments are searched at home. */
+    enum Homes {
+        /** Where the node has several cache domains. */
+        AUTO,
+        ALWAYS,
+        NEVER
+    }
+
+    private RoostSettings() {}
+
+    static List<Setting<?>> all() {
+        return List.of(INDEX_ENABLED, SLICES, HOMES, EFFORT, DOMAINS, PINNING);
+    }
+
+    private static <E extends Enum<E>> Setting<E> ofConstants(
+            String key, E byDefault, Class<E> constants, Property property) {
+        return new Setting<>(key, name(byDefault), value -> constant(key, value, constants), property, Property.NodeScope);
+    }
+
+    static String name(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT);
+    }
+
+    /**
+     * The constant of some name.
+     *
+     * @param what names the value in the message
+     * @throws IllegalArgumentException if there is none
+     */
+    static <E extends Enum<E>> E constant(String what, String value, Class<E> constants) {
+        for (E constant : constants.getEnumConstants()) {
+            if (name(constant).equals(value)) {
+                return constant;
+            }
+        }
+        throw new IllegalArgumentException(what + " must be one of " + names(constants) + ", got " + value);
+    }
+
+    private static String names(Class<? extends Enum<?>> constants) {
+        return Arrays.stream(constants.getEnumConstants()).map(RoostSettings::name).collect(Collectors.joining(", "));
+    }
+
+    private static String requireLevel(String value) {
+        return value.isEmpty() ? value : name(constant("roost.domains", value, DomainLevel.class));
+    }
+}

@@ -1,0 +1,186 @@
+package io.github.roost.opensearch;
+
+import io.github.roost.core.Vectors;
+import io.github.roost.lucene.RoostVectorsFormat;
+import io.github.roost.opensearch.VectorShape.Elements;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.apache.lucene.document.KnnByteVectorField;
+import org.apache.lucene.document.KnnFloatVectorField;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.opensearch.core.xcontent.XContentParser;
+import org.opensearch.core.xcontent.XContentParser.Token;
+import org.opensearch.index.mapper.FieldMapper;
+import org.opensearch.index.mapper.Mapper;
+import org.opensearch.index.mapper.MapperParsingException;
+import org.opensearch.index.mapper.ParametrizedFieldMapper;
+import org.opensearch.index.mapper.ParseContext;
+
+/** The field type roost_vector: an array of numbers per document, all of the same length. Immutable. */
+final class RoostVectorMapper extends ParametrizedFieldMapper {
+    static final String TYPE = "roost_vector";
+
+    static final Mapper.TypeParser PARSER = new TypeParser((name, context) -> {
+        if (!RoostSettings.INDEX_ENABLED.get(context.getSettings())) {
+            throw new MapperParsingException("field [" + name + "] of type roost_vector needs an index that was created with "
+                    + RoostSettings.INDEX_ENABLED.getKey() + ": true");
+        }
+        return new Builder(name);
+    });
+
+    private final Settings settings;
+
+    /** What a mapping says of a field. */
+    private record Settings(VectorShape shape, FieldFormat format, int m, int efConstruction, Map<String, String> meta) {}
+
+    private RoostVectorMapper(
+            String simpleName, RoostVectorType type, Settings settings, MultiFields multiFields, CopyTo copyTo) {
+        super(simpleName, type, multiFields, copyTo);
+        this.settings = settings;
+    }
+
+    private static Settings of(FieldMapper mapper) {
+        return ((RoostVectorMapper) mapper).settings;
+    }
+
+    @Override
+    public ParametrizedFieldMapper.Builder getMergeBuilder() {
+        return new Builder(simpleName()).init(this);
+    }
+
+    @Override
+    protected String contentType() {
+        return TYPE;
+    }
+
+    @Override
+    public boolean parsesArrayValue() {
+        return true;
+    }
+
+    @Override
+    protected void parseCreateField(ParseContext context) throws IOException {
+        XContentParser parser = context.parser();
+        if (parser.currentToken() == Token.VALUE_NULL) {
+            return;
+        }
+        VectorShape shape = settings.shape();
+        String what = "the vector of field [" + name() + "]";
+        float[] vector = components(parser, what, shape.dimension());
+        shape.require(what, vector);
+        context.doc()
+                .add(
+                        shape.elements() == Elements.FLOAT
+                                ? new KnnFloatVectorField(name(), vector, shape.similarity())
+                                : new KnnByteVectorField(name(), VectorShape.bytes(vector), shape.similarity()));
+    }
+
+    /** As many numbers as there may be, and no more, however long the array is. */
+    private static float[] components(XContentParser parser, String what, int dimension) throws IOException {
+        if (parser.currentToken() != Token.START_ARRAY) {
+            throw new IllegalArgumentException(what + " must be an array of numbers, got " + found(parser));
+        }
+        float[] vector = new float[dimension];
+        int count = 0;
+        for (Token token = parser.nextToken(); token != Token.END_ARRAY; token = parser.nextToken()) {
+            if (token != Token.VALUE_NUMBER) {
+                throw new IllegalArgumentException(what + " must be an array of numbers, got "
+                        + found(parser) + " in dimension " + count);
+            }
+            if (count < dimension) {
+                vector[count] = parser.floatValue(false);
+            }
+            count++;
+        }
+        if (count != dimension) {
+            throw new IllegalArgumentException(what + " must have " + dimension + " dimensions, got " + count);
+        }
+        return vector;
+    }
+
+    private static Object found(XContentParser parser) throws IOException {
+        Token token = parser.currentToken();
+        return token.isValue() ? parser.text() : token;
+    }
+
+    /** Collects what a mapping says. */
+    private static final class Builder extends ParametrizedFieldMapper.Builder {
+        private final Parameter<Integer> dimension =
+                number("dimension", 0, Vectors.MOST_DIMENSIONS, settings -> settings.shape().dimension());
+        private final Parameter<Elements> elements =
+                constant("element_type", Elements.FLOAT, Elements.class, settings -> settings.shape().elements());
+        private final Parameter<VectorSimilarityFunction> similarity = constant(
+                "similarity",
+                VectorSimilarityFunction.COSINE,
+                VectorSimilarityFunction.class,
+                settings -> settings.shape().similarity());
+        private final Parameter<FieldFormat> format =
+                constant("format", FieldFormat.ROOST, FieldFormat.class, Settings::format);
+        private final Parameter<Integer> m =
+                number("m", RoostVectorsFormat.DEFAULT_MAX_CONN, RoostVectorsFormat.MOST_MAX_CONN, Settings::m);
+        private final Parameter<Integer> efConstruction = number(
+                "ef_construction",
+                RoostVectorsFormat.DEFAULT_BEAM_WIDTH,
+                RoostVectorsFormat.MOST_BEAM_WIDTH,
+                Settings::efConstruction);
+        private final Parameter<Map<String, String>> meta = Parameter.metaParam();
+
+        Builder(String name) {
+            super(name);
+        }
+
+        @Override
+        protected List<Parameter<?>> getParameters() {
+            return List.of(dimension, elements, similarity, format, m, efConstruction, meta);
+        }
+
+        @Override
+        public ParametrizedFieldMapper build(Mapper.BuilderContext context) {
+            String fullName = buildFullName(context);
+            if (dimension.get() == 0) {
+                throw new MapperParsingException("field [" + fullName + "] of type roost_vector needs a dimension between 1 and "
+                        + format.get().mostDimensions());
+            }
+            if (dimension.get() > format.get().mostDimensions()) {
+                throw new MapperParsingException("dimension of field [" + fullName + "] must be between 1 and "
+                        + format.get().mostDimensions() + " with format " + RoostSettings.name(format.get()) + ", got "
+                        + dimension.get());
+            }
+            VectorShape shape = new VectorShape(dimension.get(), elements.get(), similarity.get());
+            Settings settings = new Settings(shape, format.get(), m.get(), efConstruction.get(), meta.get());
+            RoostVectorType type =
+                    new RoostVectorType(fullName, shape, format.get(), m.get(), efConstruction.get(), meta.get());
+            return new RoostVectorMapper(name, type, settings, multiFieldsBuilder.build(this, context), copyTo.build());
+        }
+
+        private static Parameter<Integer> number(
+                String name, int byDefault, int most, Function<Settings, Integer> of) {
+            return new Parameter<>(
+                    name,
+                    false,
+                    () -> byDefault,
+                    (field, context, value) -> wholeNumber(name, value, most),
+                    mapper -> of.apply(RoostVectorMapper.of(mapper)));
+        }
+
+        private static int wholeNumber(String name, Object value, int most) {
+            if (value instanceof Integer number && number >= 1 && number <= most) {
+                return number;
+            }
+            throw new MapperParsingException(name + " must be a whole number between 1 and " + most + ", got " + value);
+        }
+
+        private static <E extends Enum<E>> Parameter<E> constant(
+                String name, E byDefault, Class<E> constants, Function<Settings, E> of) {
+            return new Parameter<>(
+                            name,
+                            false,
+                            () -> byDefault,
+                            (field, context, value) -> RoostSettings.constant(name, String.valueOf(value), constants),
+                            mapper -> of.apply(RoostVectorMapper.of(mapper)))
+                    .setSerializer((builder, key, value) -> builder.field(key, RoostSettings.name(value)), RoostSettings::name);
+        }
+    }
+}

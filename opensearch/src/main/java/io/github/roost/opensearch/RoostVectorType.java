@@ -1,0 +1,82 @@
+package io.github.roost.opensearch;
+
+import io.github.roost.opensearch.VectorShape.Elements;
+import java.util.Map;
+import org.apache.lucene.codecs.KnnVectorsFormat;
+import org.apache.lucene.search.FieldExistsQuery;
+import org.apache.lucene.search.Query;
+import org.jspecify.annotations.Nullable;
+import org.opensearch.index.mapper.MappedFieldType;
+import org.opensearch.index.mapper.SourceValueFetcher;
+import org.opensearch.index.mapper.TextSearchInfo;
+import org.opensearch.index.mapper.ValueFetcher;
+import org.opensearch.index.query.QueryShardContext;
+import org.opensearch.search.lookup.SearchLookup;
+
+/** A field of type roost_vector as searches know it. Immutable. */
+final class RoostVectorType extends MappedFieldType {
+    private final VectorShape shape;
+    private final FieldFormat format;
+    /** One object as long as the mapping stands: Lucene writes fields of the same format object together. */
+    private final KnnVectorsFormat writing;
+
+    RoostVectorType(
+            String name, VectorShape shape, FieldFormat format, int m, int efConstruction, Map<String, String> meta) {
+        super(name, true, false, false, TextSearchInfo.NONE, meta);
+        this.shape = shape;
+        this.format = format;
+        this.writing = format.of(m, efConstruction);
+    }
+
+    VectorShape shape() {
+        return shape;
+    }
+
+    KnnVectorsFormat writing() {
+        return writing;
+    }
+
+    /**
+     * The query for the nearest.
+     *
+     * @param vector to be near to
+     * @param width of the search in each segment, at least 1
+     * @throws IllegalArgumentException if the vector is none of this field's shape
+     */
+    Query nearest(
+            RoostNode node, String index, float[] vector, int width, NearestHits hits, @Nullable Query filter) {
+        shape.require("the query's vector for field [" + name() + "]", vector);
+        return shape.elements() == Elements.FLOAT
+                ? new NearestFloats(node, index, name(), format, vector, width, hits, filter)
+                : new NearestBytes(node, index, name(), format, VectorShape.bytes(vector), width, hits, filter);
+    }
+
+    @Override
+    public String typeName() {
+        return RoostVectorMapper.TYPE;
+    }
+
+    @Override
+    public ValueFetcher valueFetcher(QueryShardContext context, SearchLookup lookup, @Nullable String format) {
+        if (format != null) {
+            throw new IllegalArgumentException("field [" + name() + "] of type roost_vector takes no format, got " + format);
+        }
+        return new SourceValueFetcher(name(), context) {
+            @Override
+            protected Object parseSourceValue(Object value) {
+                return value;
+            }
+        };
+    }
+
+    @Override
+    public Query existsQuery(QueryShardContext context) {
+        return new FieldExistsQuery(name());
+    }
+
+    @Override
+    public Query termQuery(Object value, @Nullable QueryShardContext context) {
+        throw new IllegalArgumentException(
+                "field [" + name() + "] of type roost_vector is searched by roost_knn, and by exists, not by its values");
+    }
+}

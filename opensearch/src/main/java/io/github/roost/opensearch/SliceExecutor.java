@@ -1,0 +1,88 @@
+package io.github.roost.opensearch;
+
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.task.Registration;
+import io.github.roost.opensearch.RoostSettings.Slices;
+import java.util.List;
+import java.util.concurrent.AbstractExecutorService;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.opensearch.common.util.concurrent.ThreadContext;
+
+/**
+ * Runs the slices of concurrent segment search on Roost's workers, or in OpenSearch's own pool where the setting says so.
+ * Thread-safe.
+ *
+ * <p>Lucene hands an executor the same {@code Runnable} for every slice but one, so that nothing tells which segments a run will
+ * search. Runs therefore go to all domains in turn.
+ */
+final class SliceExecutor extends AbstractExecutorService {
+    private final Registration registration;
+    private final List<ExecutorService> domains;
+    private final ExecutorService pool;
+    private final ThreadContext threadContext;
+    private final AtomicInteger turn = new AtomicInteger();
+    private volatile Slices slices;
+
+    SliceExecutor(Orchestrator orchestrator, ExecutorService pool, ThreadContext threadContext, Slices slices) {
+        int count = orchestrator.topology().domains().size();
+        this.registration = orchestrator.register("slices", count);
+        this.domains = IntStream.range(0, count)
+                .mapToObj(domain -> orchestrator.executor(registration.id(domain)))
+                .toList();
+        this.pool = pool;
+        this.threadContext = threadContext;
+        this.slices = slices;
+    }
+
+    void slices(Slices value) {
+        slices = value;
+    }
+
+    @Override
+    public void execute(Runnable command) {
+        switch (slices) {
+            // What a request carries, its user's rights for one, goes with it, as OpenSearch's own pools see to.
+            case ROOST ->
+                domains.get(Math.floorMod(turn.getAndIncrement(), domains.size()))
+                        .execute(threadContext.preserveContext(command));
+            case INDEX_SEARCHER -> pool.execute(command);
+        }
+    }
+
+    @Override
+    public void shutdown() {
+        domains.forEach(ExecutorService::shutdown);
+        registration.close();
+    }
+
+    @Override
+    public List<Runnable> shutdownNow() {
+        List<Runnable> neverRun =
+                domains.stream().flatMap(domain -> domain.shutdownNow().stream()).toList();
+        registration.close();
+        return neverRun;
+    }
+
+    @Override
+    public boolean isShutdown() {
+        return domains.getFirst().isShutdown();
+    }
+
+    @Override
+    public boolean isTerminated() {
+        return domains.stream().allMatch(ExecutorService::isTerminated);
+    }
+
+    @Override
+    public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
+        long end = System.nanoTime() + unit.toNanos(timeout);
+        boolean terminated = true;
+        for (ExecutorService domain : domains) {
+            terminated &= domain.awaitTermination(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+        }
+        return terminated;
+    }
+}
