@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Runs the programs {@code src/test/c/isa_check.c}, which hold every instruction set's kernels against the portable ones: those
  * of this CPU under the sanitizers of addresses and of undefined behaviour, and those of 64-bit Arm in an emulator.
  */
+@Tag("program")
 class KernelChecksTest {
     private static final String SANITIZED = "-Og -g1 -fsanitize=address,undefined -fno-sanitize-recover=all";
     private static final String ARM = "aarch64-linux-gnu-gcc";

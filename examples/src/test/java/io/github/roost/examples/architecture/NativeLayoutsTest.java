@@ -16,6 +16,7 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Holds the numbers and offsets that Java knows of C's headers against what a C compiler makes of these headers. Every constant
  * of the Java class is compared, so that a new one cannot be forgotten.
  */
+@Tag("program")
 class NativeLayoutsTest {
     private static final Path SYSTEM = Path.of("/usr/include");
 
