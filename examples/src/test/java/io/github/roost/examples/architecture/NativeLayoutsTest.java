@@ -4,6 +4,7 @@ import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.github.roost.core.kernel.InstructionSet;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.nio.file.Files;
@@ -37,6 +38,16 @@ class NativeLayoutsTest {
                 constants("io.github.roost.index.hnsw.walk.GraphImage", name -> name.startsWith("AT_"));
         assertThat(java).hasSizeGreaterThan(20);
         assertThat(java).isEqualTo(walk(java, name -> offset("struct image", name.substring("AT_".length()))));
+    }
+
+    @Test
+    void instructionSetsHaveTheNumbersOfTheHeader() throws Exception {
+        Map<String, Long> java = new TreeMap<>();
+        for (InstructionSet set : InstructionSet.values()) {
+            java.put(set.name(), (long) set.code());
+        }
+        Path sources = Programs.ROOT.resolve("core/src/main/c");
+        assertThat(java).isEqualTo(compiled(java, List.of("isa.h"), sources, UnaryOperator.identity()));
     }
 
     @Test
