@@ -131,7 +131,8 @@ public final class TopologyReader {
     }
 
     private Topology withoutHwloc(NativeUnavailableException reason) {
-        String remedy = reason.getMessage() + "; to install it: " + InstallLine.ofThisPlatform();
+        String install = reason.isDenied() ? "" : "; to install it: " + InstallLine.ofThisPlatform();
+        String remedy = reason.getMessage() + install;
         if (!(source instanceof Live)) {
             throw new TopologyException(source.name() + ": it cannot be read: " + remedy, reason);
         }

@@ -83,7 +83,7 @@ final class SmallService implements AutoCloseable {
             for (int i = 0; i < DIMENSION; i++) {
                 rows[row][i] = (float) random.nextGaussian();
             }
-            described.put(ids[row], new Item(name + "-" + row, "row " + row + " of " + name, rows[row]));
+            described.put(ids[row], new Item(name + "-" + row, "row " + row + " of " + name));
         }
         items.addAll(described.values());
         return new ServedTable(LiveTable.builder().name(name).build(orchestrator, ids, rows), described);
