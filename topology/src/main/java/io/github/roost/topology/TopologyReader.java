@@ -197,7 +197,9 @@ public final class TopologyReader {
 
         @Override
         public HwlocTopology load() {
-            return HwlocTopology.xml(content());
+            byte[] content = content();
+            XmlSets.require(name(), content);
+            return HwlocTopology.xml(content);
         }
 
         private byte[] content() {
