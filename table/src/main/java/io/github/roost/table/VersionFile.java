@@ -154,8 +154,10 @@ final class VersionFile {
         if (bytes.getInt(schemaBytes) != checksum(bytes, 0, schemaBytes)) {
             throw new TableFileException(file, HEAD_BYTES, "is damaged: its schema has another checksum");
         }
+        byte[] schema = new byte[schemaBytes];
+        bytes.get(0, schema);
         try {
-            return Schema.decode(new ByteArrayInputStream(bytes.array(), 0, schemaBytes));
+            return Schema.decode(new ByteArrayInputStream(schema));
         } catch (IOException e) {
             throw new TableFileException(file, HEAD_BYTES, "has no schema: " + e.getMessage());
         }
