@@ -314,6 +314,7 @@ class TableTest {
     }
 
     @Test
+    @SuppressWarnings("try") // closed in the midst, and again
     void whatIsNotThereIsRefused() throws IOException {
         try (Table table = Table.open(folder);
                 Table.Reader reader = table.reader()) {
