@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -130,7 +131,8 @@ class TableReaderStressTest {
                 try {
                     reader.get();
                 } catch (ExecutionException e) {
-                    assertEquals("the table is closed", e.getCause().getMessage());
+                    Throwable cause = Objects.requireNonNull(e.getCause());
+                    assertEquals("the table is closed", cause.getMessage());
                 }
             }
         }

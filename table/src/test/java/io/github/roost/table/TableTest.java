@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -177,7 +178,7 @@ class TableTest {
                 assertEquals(
                         List.of("digest", "blob", "year", "score", "name"),
                         batch.schema().columns().stream().map(Column::name).toList());
-                Row row = rows.get(key);
+                Row row = Objects.requireNonNull(rows.get(key));
                 assertFalse(batch.isPresent(0));
                 assertArrayEquals(row.digest, batch.getBytes(1, 0).toArray(ValueLayout.JAVA_BYTE));
                 assertArrayEquals(row.blob, batch.getBytes(1, 1).toArray(ValueLayout.JAVA_BYTE));
@@ -217,7 +218,8 @@ class TableTest {
             RowBatch received = RowBatch.of(SCHEMA, 3, 100, batch.memory());
             assertEquals(100, received.present());
             for (int i = 0; i < 100; i++) {
-                rows.get(keys.getAtIndex(ValueLayout.JAVA_LONG, i)).assertIs(received, i);
+                Row row = Objects.requireNonNull(rows.get(keys.getAtIndex(ValueLayout.JAVA_LONG, i)));
+                row.assertIs(received, i);
             }
         }
     }
