@@ -13,7 +13,7 @@ final class XmlSets {
     /** Objects that are no part of the tree of CPUs and memory. */
     private static final Set<String> WITHOUT_SETS = Set.of("Misc", "Bridge", "PCIDev", "OSDev");
 
-    private static final Set<String> SETS = Set.of("cpuset", "complete_cpuset");
+    private static final Set<String> SETS = Set.of("cpuset", "complete_cpuset", "nodeset", "complete_nodeset");
     private static final Pattern SET = Pattern.compile("0x[0-9a-f]{1,16}(,(0x[0-9a-f]{1,16})?)*|0xf\\.\\.\\.f.*");
 
     private XmlSets() {}

@@ -43,8 +43,7 @@ public final class NativeLibrary {
     public static NativeLibrary load(Class<?> owner, String name) {
         try {
             return new NativeLibrary(
-                    name,
-                    NativeResource.load(owner, name, file -> SymbolLookup.libraryLookup(file, Arena.global())));
+                    name, NativeResource.load(owner, name, file -> SymbolLookup.libraryLookup(file, Arena.global())));
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }

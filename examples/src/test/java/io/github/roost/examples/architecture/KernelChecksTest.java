@@ -77,7 +77,11 @@ class KernelChecksTest {
         List<String> command = new ArrayList<>(List.of(compiler));
         command.addAll(List.of(flags.split(" ")));
         command.addAll(List.of("-std=gnu11", "-Wall", "-Wextra", "-o", check.toString()));
-        command.addAll(List.of("-I", sources.toString(), "-I", Programs.ROOT.resolve("core/src/main/c").toString()));
+        command.addAll(List.of(
+                "-I",
+                sources.toString(),
+                "-I",
+                Programs.ROOT.resolve("core/src/main/c").toString()));
         command.add(module.resolve("src/test/c/isa_check.c").toString());
         try (Stream<Path> compiled = Files.list(objects)) {
             compiled.map(Path::toString).filter(name -> name.endsWith(".o")).forEach(command::add);

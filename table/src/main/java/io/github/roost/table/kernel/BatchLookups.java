@@ -19,8 +19,7 @@ public final class BatchLookups {
     /** From so many on it is faster than Java that may not. */
     private static final int LEAST_BESIDE_WRITER = 8;
 
-    private static final Kernels<BatchLookup> KERNELS =
-            new Kernels<>(PROPERTY, find(), BatchLookup::name);
+    private static final Kernels<BatchLookup> KERNELS = new Kernels<>(PROPERTY, find(), BatchLookup::name);
     private static final BatchLookup JAVA = KERNELS.available().getLast();
     private static final BatchLookup JAVA_ALONE = new JavaLookup(false);
 
@@ -80,7 +79,6 @@ public final class BatchLookups {
 
     private static List<BatchLookup> natively() {
         return Kernels.orNone(
-                "The native batch lookup cannot be loaded, keys are looked up in Java",
-                NativeLookup::all);
+                "The native batch lookup cannot be loaded, keys are looked up in Java", NativeLookup::all);
     }
 }

@@ -63,8 +63,8 @@ final class NativeLookup implements BatchLookup {
 
     private long call(Slots slots, MemorySegment keys, long count, MemorySegment payloads) {
         try {
-            return (long) Library.FIND.invokeExact(
-                    isa.code(), slots.memory, slots.shift, slots.seed, keys, count, payloads);
+            return (long)
+                    Library.FIND.invokeExact(isa.code(), slots.memory, slots.shift, slots.seed, keys, count, payloads);
         } catch (IllegalStateException closed) {
             throw closed;
         } catch (Throwable failure) {

@@ -10,8 +10,7 @@ public final class GraphWalks {
     /** System property that names the walk to use: {@code avx512 avx2 neon portable java}. */
     public static final String PROPERTY = "roost.hnsw.walk";
 
-    private static final Kernels<GraphWalk> KERNELS =
-            new Kernels<>(PROPERTY, find(), GraphWalk::name);
+    private static final Kernels<GraphWalk> KERNELS = new Kernels<>(PROPERTY, find(), GraphWalk::name);
 
     private GraphWalks() {}
 
@@ -49,8 +48,6 @@ public final class GraphWalks {
     }
 
     private static List<GraphWalk> natively() {
-        return Kernels.orNone(
-                "The native HNSW walk cannot be loaded, graphs are walked in Java",
-                NativeWalk::all);
+        return Kernels.orNone("The native HNSW walk cannot be loaded, graphs are walked in Java", NativeWalk::all);
     }
 }

@@ -42,7 +42,8 @@ final class NativeWalk implements GraphWalk {
                 FunctionDescriptor.of(
                         JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, ADDRESS,
                         ADDRESS, ADDRESS, ADDRESS, ADDRESS, JAVA_INT, JAVA_LONG));
-        static final MethodHandle END_WALK = LIBRARY.function("roost_hnsw_end_walk", FunctionDescriptor.ofVoid(ADDRESS));
+        static final MethodHandle END_WALK =
+                LIBRARY.function("roost_hnsw_end_walk", FunctionDescriptor.ofVoid(ADDRESS));
         static final MethodHandle SCAN = LIBRARY.function(
                 "roost_hnsw_scan",
                 FunctionDescriptor.of(

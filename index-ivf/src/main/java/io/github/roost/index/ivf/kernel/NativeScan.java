@@ -210,8 +210,7 @@ final class NativeScan implements ScanKernel {
         }
         ScoredRows.Segments arrays = rows.segments();
         try {
-            rows.size =
-                    (int) Library.KEEP.invokeExact(isa.code(), arrays.scores(), arrays.places(), rows.size, bound);
+            rows.size = (int) Library.KEEP.invokeExact(isa.code(), arrays.scores(), arrays.places(), rows.size, bound);
         } catch (Throwable failure) {
             throw new IllegalStateException("native choice failed", failure);
         }

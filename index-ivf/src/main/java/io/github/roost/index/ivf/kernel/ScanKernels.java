@@ -9,8 +9,7 @@ public final class ScanKernels {
     /** System property that names the kernel to use: {@code avx512 avx2 neon portable vector java}. */
     public static final String PROPERTY = "roost.ivf.kernel";
 
-    private static final Kernels<ScanKernel> KERNELS =
-            new Kernels<>(PROPERTY, find(), ScanKernel::name);
+    private static final Kernels<ScanKernel> KERNELS = new Kernels<>(PROPERTY, find(), ScanKernel::name);
 
     private ScanKernels() {}
 
@@ -42,8 +41,6 @@ public final class ScanKernels {
     }
 
     private static List<ScanKernel> natively() {
-        return Kernels.orNone(
-                "The native IVF kernel cannot be loaded, lists are scanned in Java",
-                NativeScan::all);
+        return Kernels.orNone("The native IVF kernel cannot be loaded, lists are scanned in Java", NativeScan::all);
     }
 }
