@@ -114,9 +114,23 @@ public final class TopologyReader {
         if (machine.usablePus().isEmpty()) {
             throw new TopologyException(source.name() + ": it has no PU that may be used");
         }
+        requireOneCorePerPu(machine);
         DomainLevel chosen = level == null ? DomainGrouping.automaticLevel(machine) : present(level, machine);
         boolean bindable = (real || onThisSystem) && canPin();
         return new Topology(source.name(), chosen, bindable, DomainGrouping.domains(machine, chosen), machine);
+    }
+
+    /** A file that somebody has edited may say otherwise. */
+    private void requireOneCorePerPu(Machine machine) {
+        BitSet seen = new BitSet();
+        for (Machine.PhysicalCore core : machine.cores()) {
+            for (int pu : core.pus()) {
+                if (seen.get(pu)) {
+                    throw new TopologyException(source.name() + ": PU " + pu + " must be in one core, and is in several");
+                }
+                seen.set(pu);
+            }
+        }
     }
 
     private DomainLevel present(DomainLevel forced, Machine machine) {

@@ -31,7 +31,7 @@ class FuzzedXmlTest {
         }
     }
 
-    @Property(tries = 1500)
+    @Property(tries = 300)
     void aFileIsRefusedOrAMachine(
             @ForAll @IntRange(min = 0, max = 2) int kind,
             @ForAll @DoubleRange(min = 0, max = .9999) @Scale(4) double place,
