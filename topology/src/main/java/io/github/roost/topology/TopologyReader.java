@@ -126,7 +126,8 @@ public final class TopologyReader {
         for (Machine.PhysicalCore core : machine.cores()) {
             for (int pu : core.pus()) {
                 if (seen.get(pu)) {
-                    throw new TopologyException(source.name() + ": PU " + pu + " must be in one core, and is in several");
+                    throw new TopologyException(
+                            source.name() + ": PU " + pu + " must be in one core, and is in several");
                 }
                 seen.set(pu);
             }

@@ -97,7 +97,8 @@ public enum TableFormat {
                     0,
                     of(found)
                             .map(other -> "is " + other.title + ", not " + title + ": use " + other.opener)
-                            .orElseGet(() -> "is not " + title + ", nor another saved table of Roost: it begins with %016x, "
+                            .orElseGet(() -> "is not " + title
+                                    + ", nor another saved table of Roost: it begins with %016x, "
                                             .formatted(Long.reverseBytes(found))
                                     + title + " with %016x".formatted(Long.reverseBytes(magic))));
         }

@@ -26,7 +26,8 @@ class TableFormatTest {
 
     @Test
     void whatIsNoTableHasNoFormat() throws IOException {
-        assertThat(TableFormat.of(Files.writeString(folder.resolve("short"), "ROOST"))).isEmpty();
+        assertThat(TableFormat.of(Files.writeString(folder.resolve("short"), "ROOST")))
+                .isEmpty();
         assertThat(TableFormat.of(Files.writeString(folder.resolve("text"), "a text, not a table")))
                 .isEmpty();
     }

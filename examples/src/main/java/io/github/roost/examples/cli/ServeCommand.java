@@ -41,16 +41,18 @@ final class ServeCommand implements Callable<Integer> {
     @Option(
             names = "--data",
             paramLabel = "FILE",
-            description = "Serve the vectors of a file instead: .fvecs, .bvecs, .fbin, .u8bin, .i8bin or .f16bin; .hdf5 of"
-                    + " ann-benchmarks; or .jsonl, one object per line, {\"id\": 7, \"vector\": [...], \"attributes\":"
-                    + " {\"name\": ...}}.")
+            description =
+                    "Serve the vectors of a file instead: .fvecs, .bvecs, .fbin, .u8bin, .i8bin or .f16bin; .hdf5 of"
+                            + " ann-benchmarks; or .jsonl, one object per line, {\"id\": 7, \"vector\": [...], \"attributes\":"
+                            + " {\"name\": ...}}.")
     private @Nullable Path data;
 
     @Option(
             names = "--metric",
             paramLabel = "M",
-            description = "How distances of --data are measured: SQUARED_L2, COSINE or INNER_PRODUCT; default what an HDF5"
-                    + " file says, else SQUARED_L2.")
+            description =
+                    "How distances of --data are measured: SQUARED_L2, COSINE or INNER_PRODUCT; default what an HDF5"
+                            + " file says, else SQUARED_L2.")
     private @Nullable Metric metric;
 
     @Option(
@@ -71,7 +73,9 @@ final class ServeCommand implements Callable<Integer> {
         BenchCommand.require("--tables", mostTables, 1, Integer.MAX_VALUE);
         if (data == null ? metric != null : tables != null) {
             throw new CommandFailure(
-                    data == null ? "--metric is of --data, which is not given" : "--tables is of the packages, not of --data");
+                    data == null
+                            ? "--metric is of --data, which is not given"
+                            : "--tables is of the packages, not of --data");
         }
         ServeSettings settings = ServeSettings.DEFAULT
                 .withHost(host, System.getenv("ROOST_TOKEN"))

@@ -140,8 +140,7 @@ final class Endpoints {
     Reply put(ServerRequest request) {
         guard.check(request);
         ServedTable table = table(request);
-        List<NewVector> vectors = checked(
-                bodies.read(request, PutRequest.class).vectors(), table.rows());
+        List<NewVector> vectors = checked(bodies.read(request, PutRequest.class).vectors(), table.rows());
         int added = table.put(vectors);
         return Reply.json(new PutAnswer(added, vectors.size() - added));
     }

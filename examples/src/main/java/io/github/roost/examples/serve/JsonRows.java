@@ -45,7 +45,8 @@ final class JsonRows {
                         rows.add(MAPPER.readTree(line));
                     } catch (JsonProcessingException broken) {
                         throw new IOException(
-                                file + ", line " + number + " must be a JSON object: " + broken.getOriginalMessage(), broken);
+                                file + ", line " + number + " must be a JSON object: " + broken.getOriginalMessage(),
+                                broken);
                     } catch (IllegalArgumentException wrong) {
                         throw new IOException(file + ", line " + number + ": " + wrong.getMessage(), wrong);
                     }
@@ -93,7 +94,8 @@ final class JsonRows {
         Vectors.requireRange("dimension", dimension, 1, Vectors.MOST_DIMENSIONS);
         float[] vector = new float[dimension];
         for (int i = 0; i < dimension; i++) {
-            if (!components.get(i).isNumber() || !Float.isFinite(components.get(i).floatValue())) {
+            if (!components.get(i).isNumber()
+                    || !Float.isFinite(components.get(i).floatValue())) {
                 throw new IllegalArgumentException(
                         "vector must be finite, got " + shortly(components.get(i)) + " in dimension " + i);
             }

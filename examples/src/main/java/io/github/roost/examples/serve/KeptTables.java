@@ -74,8 +74,7 @@ final class KeptTables {
             tables.get(table).save(file(table));
         }
         WholeFile.replace(
-                folder.resolve(KEY_FILE),
-                channel -> WholeFile.writeAll(channel, StandardCharsets.UTF_8.encode(key)));
+                folder.resolve(KEY_FILE), channel -> WholeFile.writeAll(channel, StandardCharsets.UTF_8.encode(key)));
     }
 
     private Path file(int table) {

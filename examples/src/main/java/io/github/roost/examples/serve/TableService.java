@@ -69,8 +69,8 @@ public final class TableService {
         run(
                 () -> UserTable.of(file, metric),
                 () -> new KeptTables(
-                        kept.resolve(
-                                "file-" + Integer.toHexString(file.toAbsolutePath().hashCode())),
+                        kept.resolve("file-"
+                                + Integer.toHexString(file.toAbsolutePath().hashCode())),
                         KeptTables.keyOf(List.of(file), "metric " + metric)));
     }
 
@@ -115,14 +115,14 @@ public final class TableService {
         AtomicInteger standing = new AtomicInteger();
         List<ServedTable> tables = data.build(orchestrator, built -> {
             if (standing.incrementAndGet() % TOLD_EVERY == 0) {
-                messages.println(
-                        "built " + standing + " of " + data.names().size() + " tables");
+                messages.println("built " + standing + " of " + data.names().size() + " tables");
             }
         });
         try {
             kept.keep(tables.stream().map(ServedTable::rows).toList());
         } catch (IOException notKept) {
-            messages.println("the tables are built again at the next start, they cannot be kept: " + notKept.getMessage());
+            messages.println(
+                    "the tables are built again at the next start, they cannot be kept: " + notKept.getMessage());
         }
         return data.tables(tables);
     }

@@ -49,7 +49,10 @@ class FuzzedRequestsTest {
                 "{}",
                 "{\"k\":1}",
                 "{");
-        return Arbitraries.oneOf(odd, Arbitraries.integers().map(String::valueOf), Arbitraries.strings().ofMaxLength(8));
+        return Arbitraries.oneOf(
+                odd,
+                Arbitraries.integers().map(String::valueOf),
+                Arbitraries.strings().ofMaxLength(8));
     }
 
     @Provide
@@ -57,16 +60,16 @@ class FuzzedRequestsTest {
         Arbitrary<String> names =
                 Arbitraries.of("vector", "like", "k", "deadlineMs", "table", "tables", "id", "text", "name", "x");
         Arbitrary<String> field = Combinators.combine(names, values()).as((name, value) -> '"' + name + "\":" + value);
-        Arbitrary<String> object =
-                field.list().ofMaxSize(4).map(fields -> "{" + String.join(",", fields) + "}");
-        return Arbitraries.frequencyOf(
-                Tuple.of(4, object), Tuple.of(1, values()));
+        Arbitrary<String> object = field.list().ofMaxSize(4).map(fields -> "{" + String.join(",", fields) + "}");
+        return Arbitraries.frequencyOf(Tuple.of(4, object), Tuple.of(1, values()));
     }
 
     @Property(tries = 300)
     void aSearchIsAnsweredOrRefused(@ForAll("bodies") String body) {
         Answer answer = service.post("/tables/games/search", body);
-        assertThat(answer.status()).as("%s -> %s", body, answer.response().body()).isIn(200, 400, 413, 422);
+        assertThat(answer.status())
+                .as("%s -> %s", body, answer.response().body())
+                .isIn(200, 400, 413, 422);
         assertThat(answer.json().isObject()).isTrue();
         if (answer.status() != 200) {
             assertThat(answer.error()).isNotBlank().doesNotContain("io.github", "java.");

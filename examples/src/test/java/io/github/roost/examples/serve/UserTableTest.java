@@ -55,7 +55,8 @@ class UserTableTest {
 
         assertThat(table.name()).isEqualTo("some");
         assertThat(table.rows().metric()).isEqualTo(Metric.SQUARED_L2);
-        assertThat(table.vectorOf("1")).hasValueSatisfying(row -> assertThat(row).containsExactly(3, 4));
+        assertThat(table.vectorOf("1"))
+                .hasValueSatisfying(row -> assertThat(row).containsExactly(3, 4));
         assertThat(table.vectorOf("4")).isEmpty();
         assertThat(table.rows().search(new float[] {3, 4}, 1, 10).join().ids()).containsExactly(1);
     }
@@ -84,7 +85,8 @@ class UserTableTest {
         assertThat(table.item(70)).contains(new Item("origin", "kind: point, size: 2"));
         assertThat(table.item(-1)).contains(new Item("-1", ""));
         assertThat(table.rows().search(new float[] {3, 4}, 1, 10).join().ids()).containsExactly(-1);
-        assertThat(table.vectorOf("origin")).hasValueSatisfying(row -> assertThat(row).containsExactly(0, 0));
+        assertThat(table.vectorOf("origin"))
+                .hasValueSatisfying(row -> assertThat(row).containsExactly(0, 0));
     }
 
     @Test
@@ -122,7 +124,9 @@ class UserTableTest {
     @Test
     void filesThatAreNotWhatTheirNamesSayAreNamed() throws IOException {
         Path hdf = Files.writeString(folder.resolve("text.hdf5"), "no HDF5");
-        assertThatThrownBy(() -> UserTable.of(hdf, null)).isInstanceOf(IOException.class).hasMessageContaining("text.hdf5");
+        assertThatThrownBy(() -> UserTable.of(hdf, null))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("text.hdf5");
         assertThatThrownBy(() -> UserTable.of(folder.resolve("gone.fvecs"), null))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("gone.fvecs");

@@ -127,7 +127,8 @@ class BuildMethodTest {
     void halfOfTheArgumentsOfTheJvmIsToldWithTheOther() {
         assertThatThrownBy(() -> GraphBuild.requireVectorModule("panama", ModuleLayer.empty()))
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("-Djvector.vectorization_provider=panama needs --add-modules jdk.incubator.vector");
+                .hasMessageContaining(
+                        "-Djvector.vectorization_provider=panama needs --add-modules jdk.incubator.vector");
         GraphBuild.requireVectorModule(null, ModuleLayer.empty());
         GraphBuild.requireVectorModule("default", ModuleLayer.empty());
     }

@@ -87,7 +87,10 @@ class FuzzedFileTest {
                 Arbitraries.of(0, 1, -1, ROWS - 1, ROWS, Integer.MAX_VALUE, Integer.MIN_VALUE, 0x7fc00000),
                 Arbitraries.integers());
         return Combinators.combine(
-                        Arbitraries.doubles().between(0, 1).ofScale(6), Arbitraries.of(true, false), values, Arbitraries.of(1, 4))
+                        Arbitraries.doubles().between(0, 1).ofScale(6),
+                        Arbitraries.of(true, false),
+                        values,
+                        Arbitraries.of(1, 4))
                 .as(Edit::new);
     }
 
@@ -106,8 +109,7 @@ class FuzzedFileTest {
     @Property(tries = 200)
     void aLiveTableIsRefusedOrSearched(@ForAll @Size(min = 1, max = 3) List<@From("edits") Edit> edits)
             throws IOException {
-        Path fuzzed = Files.write(
-                folder.resolve("fuzzed"), edited(live, edits).array());
+        Path fuzzed = Files.write(folder.resolve("fuzzed"), edited(live, edits).array());
         try (LiveTable table = LiveTable.open(orchestrator, "fuzzed", fuzzed)) {
             assertSearched(table);
         } catch (TableFileException refused) {
