@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -31,9 +32,8 @@ import org.junit.jupiter.api.TestMethodOrder;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ClusterTest {
-    private static final Path CHECKOUT = Path.of(System.getProperty("roost.home", "../.."))
-            .toAbsolutePath()
-            .normalize();
+    private static final Path CHECKOUT =
+            Path.of(System.getProperty("roost.home", "../..")).toAbsolutePath().normalize();
     private static final Duration PATIENCE = Duration.ofMinutes(4);
     private static final int KILLED = 1;
     private static final int PER_BULK = 50;
@@ -47,16 +47,14 @@ class ClusterTest {
     @BeforeAll
     void startThreeNodes() throws IOException {
         cluster = LocalCluster.start(CHECKOUT, 3, "512m", 0, Map.of());
-        cluster.client()
-                .put("/birds", """
+        cluster.client().put("/birds", """
                         {"settings":{"index.roost.enabled":true,"number_of_shards":3,"number_of_replicas":1,
                                      "index.unassigned.node_left.delayed_timeout":"1s"},
                          "mappings":{"properties":{
                            "v":{"type":"roost_vector","dimension":16,"similarity":"euclidean"},
                            "b":{"type":"roost_vector","dimension":16,"element_type":"byte"},
                            "l":{"type":"roost_vector","dimension":16,"format":"lucene_hnsw"},
-                           "word":{"type":"text"},"number":{"type":"integer"}}}}""")
-                .ok();
+                           "word":{"type":"text"},"number":{"type":"integer"}}}}""").ok();
         cluster.node(0).awaitGreen(3, PATIENCE);
     }
 
@@ -130,6 +128,38 @@ class ClusterTest {
         assertThat(stats.at("/_nodes/successful").asInt()).isEqualTo(3);
     }
 
+    /** Words and meaning over all shards: two searches, their ranks fused as docs/opensearch.md says. */
+    @Test
+    @Order(4)
+    void wordsAndMeaningAreFusedByRank() throws IOException {
+        Set<String> present = present(0);
+        float[] vector = corpus.vector(2);
+        List<String> words = List.of(Corpus.word(0), Corpus.word(3));
+        String byWords = "{\"size\":50,\"_source\":false,\"query\":{\"match\":{\"word\":\"%s\"}}}"
+                .formatted(String.join(" ", words));
+        String byMeaning = """
+                {"size":50,"_source":false,"query":{"roost_knn":{"v":{"vector":%s,"k":50,"effort":50000}}}}""".formatted(Arrays.toString(vector));
+        JsonNode both = cluster.client().search(List.of(byWords, byMeaning), "birds");
+        List<List<String>> rankings = new ArrayList<>();
+        both.path("responses").forEach(response -> rankings.add(new Reply(200, response).ids()));
+        List<String> nearest = corpus.nearest(vector, 50, id -> present.contains(Integer.toString(id)));
+        assertThat(distances(vector, rankings.get(1))).isEqualTo(distances(vector, nearest));
+        assertThat(rankings.get(0)).hasSize(50).allMatch(id -> words.contains(Corpus.word(Integer.parseInt(id))));
+        List<String> fused = RankFusion.fuse(rankings, 100);
+        assertThat(fused)
+                .containsAll(rankings.get(0))
+                .containsAll(rankings.get(1))
+                .doesNotHaveDuplicates();
+        // What both searches found comes before what either found at a worse rank than both.
+        for (String id : rankings.get(0)) {
+            int meaning = rankings.get(1).indexOf(id);
+            if (meaning >= 0) {
+                String worse = rankings.get(1).getLast();
+                assertThat(fused.indexOf(id)).isLessThanOrEqualTo(fused.indexOf(worse));
+            }
+        }
+    }
+
     /** Writes some documents; those that the cluster says it has are acknowledged. */
     private void write(SearchClient client, int from) {
         try {
@@ -148,8 +178,7 @@ class ClusterTest {
 
     private static Reply nearest(SearchClient client, float[] vector, int k) {
         return client.post("/birds/_search", """
-                {"size":%d,"_source":false,"query":{"roost_knn":{"v":{"vector":%s,"k":%d,"effort":50000}}}}"""
-                .formatted(k, Arrays.toString(vector), k));
+                {"size":%d,"_source":false,"query":{"roost_knn":{"v":{"vector":%s,"k":%d,"effort":50000}}}}""".formatted(k, Arrays.toString(vector), k));
     }
 
     /** The ids that the index has. */
@@ -159,8 +188,7 @@ class ClusterTest {
         Set<String> ids = new HashSet<>();
         for (int from = 0; from < corpus.size(); from += 10_000) {
             ids.addAll(client.post("/birds/_search", """
-                            {"size":10000,"_source":false,"query":{"range":{"number":{"gte":%d,"lt":%d}}}}"""
-                            .formatted(from, from + 10_000))
+                            {"size":10000,"_source":false,"query":{"range":{"number":{"gte":%d,"lt":%d}}}}""".formatted(from, from + 10_000))
                     .ids());
         }
         return ids;
@@ -186,8 +214,12 @@ class ClusterTest {
 
     private int shardsOf(String node) {
         int shards = 0;
-        for (JsonNode shard : cluster.client().get("/_cat/shards/birds?format=json").ok()) {
-            shards += shard.path("node").asText().equals(node) && shard.path("state").asText().equals("STARTED") ? 1 : 0;
+        for (JsonNode shard :
+                cluster.client().get("/_cat/shards/birds?format=json").ok()) {
+            shards += shard.path("node").asText().equals(node)
+                            && shard.path("state").asText().equals("STARTED")
+                    ? 1
+                    : 0;
         }
         return shards;
     }
