@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import picocli.CommandLine.Command;
@@ -150,7 +151,8 @@ final class OpenSearchBenchCommand implements Callable<Integer> {
         try (TenantsOverHttp bench = TenantsOverHttp.start(RoostHome.checkout(), vectors, queries, effort, this::say)) {
             Map<TenantsOverHttp.Pool, TenantsOverHttp.Outcome> outcomes =
                     bench.measure(threads, perSecond, rounds, slice());
-            TenantsOverHttp.Outcome reference = outcomes.get(TenantsOverHttp.Pool.INDEX_SEARCHER);
+            TenantsOverHttp.Outcome reference =
+                    Objects.requireNonNull(outcomes.get(TenantsOverHttp.Pool.INDEX_SEARCHER));
             outcomes.forEach((pool, outcome) -> streams.out()
                     .println("tenants  slices by %-14s seven: p50 %s ms, p99 %s ms, p99 %s times; hot: %s searches/s"
                             .formatted(
