@@ -184,7 +184,12 @@ class ClusterTest {
     /** The ids that the index has. */
     private Set<String> present(int node) {
         SearchClient client = cluster.node(node).client();
-        client.post("/birds/_refresh", "").ok();
+        // A node that has just stopped is not known to have left at once.
+        await(() -> {
+            Reply refreshed = client.post("/birds/_refresh", "");
+            return refreshed.status() == 200
+                    && refreshed.body().at("/_shards/failed").asInt(1) == 0;
+        });
         Set<String> ids = new HashSet<>();
         for (int from = 0; from < corpus.size(); from += 10_000) {
             ids.addAll(client.post("/birds/_search", """
