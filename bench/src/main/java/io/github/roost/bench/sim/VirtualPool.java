@@ -148,6 +148,16 @@ final class VirtualPool {
         return rings.get(worker).size() + (running[worker] ? 1 : 0);
     }
 
+    /** Whether any domain has a worker with nothing to do, and nothing waiting for it. */
+    boolean anyFree() {
+        for (int domain = 0; domain < layout.domains(); domain++) {
+            if (idleIn[domain] > waitingIn[domain]) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     // ---- Waking.
 
     private boolean wake(int worker) {

@@ -416,6 +416,16 @@ public final class WorkerPool {
         return idle == 0 ? 0 : Math.max(0, idle - waitingIn(domain));
     }
 
+    /** Whether any domain has a worker with nothing to do, and nothing waiting for it. */
+    boolean anyFree() {
+        for (int domain = 0; domain < layout.domains(); domain++) {
+            if (freeIn(domain) > 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     // ---- Blocked workers.
 
     /** Whether a search runs that has submitted others, for which it may come to wait. */
