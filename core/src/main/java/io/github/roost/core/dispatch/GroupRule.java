@@ -52,7 +52,7 @@ public record GroupRule(int whileFree, int least, int most, long budgetNanos) {
         if (workersFree) {
             return whileFree;
         }
-        return nanosPerQuery <= 0 ? least : (int) Math.clamp(budgetNanos / nanosPerQuery, least, most);
+        return nanosPerQuery <= 0 ? least : Math.clamp(budgetNanos / nanosPerQuery, least, most);
     }
 
     /**
