@@ -379,10 +379,10 @@ public final class Simulation {
         private boolean begin(VirtualTask task) {
             int table = task.queries.getFirst().table;
             Traces.Table traced = tables[table];
+            task.began = now;
             if (!traced.hasLists()) {
                 return true;
             }
-            task.began = now;
             VirtualBatchQueue queue = batchQueue(task.slot);
             if (queue != null) {
                 task.queries = queue.take();
@@ -401,6 +401,7 @@ public final class Simulation {
         private double ended(int worker, VirtualTask task) {
             current[worker] = null;
             mapper.touched(machine.layout().domainOf(worker), task.slot, task.totalBytes);
+            pool.ran(worker, Math.round(now - task.began), task.totalBytes);
             VirtualBatchQueue queue = task.collectors.isEmpty() ? null : batchQueue(task.slot);
             if (queue != null) {
                 queue.served(now - task.began, task.queries.size());
