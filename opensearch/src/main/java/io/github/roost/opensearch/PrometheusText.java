@@ -62,13 +62,7 @@ final class PrometheusText {
         text.append("# TYPE ").append(name).append(' ').append(type).append('\n');
     }
 
-    private static void sample(StringBuilder text, String name, String labels, double value) {
-        text.append(name).append(labels).append(' ');
-        if (value == Math.rint(value) && Math.abs(value) < 1L << 53) {
-            text.append((long) value);
-        } else {
-            text.append(value);
-        }
-        text.append('\n');
+    private static void sample(StringBuilder text, String name, String labels, Number value) {
+        text.append(name).append(labels).append(' ').append(value).append('\n');
     }
 }
