@@ -18,6 +18,11 @@ final class RoostHome {
         return Files.isDirectory(folder) ? folder : Path.of("");
     }
 
+    /** The checkout. */
+    static Path path() {
+        return home().toAbsolutePath().normalize();
+    }
+
     private static Path home() {
         return Path.of(System.getProperty("roost.home", ""));
     }
