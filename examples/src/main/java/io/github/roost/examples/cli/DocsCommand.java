@@ -19,7 +19,7 @@ final class DocsCommand implements Callable<Integer> {
     private final HelpOption help = new HelpOption();
 
     @Option(names = "--out", paramLabel = "FOLDER", description = "Where to; default examples/target/site.")
-    private Path out = RoostHome.path().resolve(Path.of("examples", "target", "site"));
+    private Path out = RoostHome.checkout().resolve(Path.of("examples", "target", "site"));
 
     @Option(names = "--guides", description = "The guides alone, which takes a second.")
     private boolean guides;
@@ -30,7 +30,7 @@ final class DocsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        new Site(RoostHome.path(), out, streams.err()).build(!guides);
+        new Site(RoostHome.checkout(), out, streams.err()).build(!guides);
         return 0;
     }
 }

@@ -18,8 +18,8 @@ final class RoostHome {
         return Files.isDirectory(folder) ? folder : Path.of("");
     }
 
-    /** The checkout. */
-    static Path path() {
+    /** The checkout; the present folder where the launcher did not say. */
+    static Path checkout() {
         return home().toAbsolutePath().normalize();
     }
 
