@@ -3,13 +3,18 @@ package io.github.roost.examples.site;
 import java.io.File;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.lang.module.FindException;
+import java.lang.module.ModuleFinder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.spi.ToolProvider;
@@ -18,6 +23,7 @@ import java.util.stream.Stream;
 
 /** Builds the site of a checkout: its guides, and one Javadoc of all modules that export something. */
 public final class Site {
+    private static final Pattern REQUIRES = Pattern.compile("\\brequires (?:static |transitive )*([\\w.]+);");
     private static final Pattern MODULE = Pattern.compile("^(?:open )?module ([\\w.]+)", Pattern.MULTILINE);
 
     private final Path root;
@@ -68,7 +74,7 @@ public final class Site {
                 "--module",
                 String.join(",", modules.keySet()),
                 "--module-path",
-                libraries()));
+                libraries(modules.values())));
         modules.forEach((name, sources) -> {
             arguments.add("--module-source-path");
             arguments.add(name + "=" + sources);
@@ -96,13 +102,28 @@ public final class Site {
         return modules;
     }
 
-    /** What the libraries need: the jars of this process's class path, but Roost's own. */
-    private static String libraries() {
+    /** The jars of this process's class path that the modules require. With all of them packages would be in several. */
+    private static String libraries(Collection<Path> sources) throws IOException {
+        Set<String> required = new HashSet<>();
+        for (Path source : sources) {
+            REQUIRES.matcher(Files.readString(source.resolve("module-info.java")))
+                    .results()
+                    .forEach(require -> required.add(require.group(1)));
+        }
         return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
                 .map(Path::of)
-                .filter(file -> file.toString().endsWith(".jar")
-                        && !String.valueOf(file.getFileName()).startsWith("roost-"))
+                .filter(file -> file.toString().endsWith(".jar") && isRequired(file, required))
                 .map(Path::toString)
                 .collect(Collectors.joining(File.pathSeparator));
+    }
+
+    private static boolean isRequired(Path jar, Set<String> required) {
+        try {
+            return ModuleFinder.of(jar).findAll().stream()
+                    .anyMatch(module -> required.contains(module.descriptor().name())
+                            && !module.descriptor().name().startsWith("io.github.roost"));
+        } catch (FindException noModule) {
+            return false;
+        }
     }
 }
