@@ -47,7 +47,8 @@ final class Guides {
     /** Those of a checkout: the README first, then those of docs, and what is for contributors. */
     static Guides of(Path root) throws IOException {
         try (Stream<Path> docs = Files.walk(root.resolve("docs"))) {
-            Stream<Path> first = Stream.of("README.md", "CHANGELOG.md", "CONTRIBUTING.md").map(root::resolve);
+            Stream<Path> first =
+                    Stream.of("README.md", "CHANGELOG.md", "CONTRIBUTING.md").map(root::resolve);
             return new Guides(
                     root,
                     Stream.concat(

@@ -63,7 +63,9 @@ class SiteTest {
             return Files.exists(Path.of(URI.create(link)));
         }
         int hash = link.indexOf('#');
-        Path to = hash == 0 ? page : page.resolveSibling(hash < 0 ? link : link.substring(0, hash)).normalize();
+        Path to = hash == 0
+                ? page
+                : page.resolveSibling(hash < 0 ? link : link.substring(0, hash)).normalize();
         return Files.exists(to)
                 && (hash < 0 || Files.readString(to).contains("id=\"" + link.substring(hash + 1) + "\""));
     }
