@@ -1014,7 +1014,7 @@ class OrchestratorTest {
     private static void awaitFree(Orchestrator orchestrator, int domain, int expected) {
         long end = System.nanoTime() + 10_000_000_000L;
         while (orchestrator.freeWorkers(domain) != expected && System.nanoTime() - end < 0) {
-            Thread.yield();
+            Thread.onSpinWait();
         }
         assertThat(orchestrator.freeWorkers(domain)).isEqualTo(expected);
     }

@@ -41,7 +41,7 @@ public enum TableFormat {
         this.opener = opener;
     }
 
-    /** Returns the first eight bytes of such a file, as a little-endian number. */
+    /** {@return the first eight bytes of such a file, as a little-endian number} */
     public long magic() {
         return magic;
     }

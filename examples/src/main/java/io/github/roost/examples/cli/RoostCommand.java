@@ -77,6 +77,7 @@ public final class RoostCommand implements Callable<Integer> {
                 .addSubcommand(new ServeCommand(streams))
                 .addSubcommand(new OpenSearchCommand(streams))
                 .addSubcommand(new SoakCommand(streams))
+                .addSubcommand(new DocsCommand(streams))
                 .addSubcommand(new SimCommand(streams))
                 .addSubcommand(new CommandLine(new BenchCommand())
                         .addSubcommand(new IvfBenchCommand(streams))

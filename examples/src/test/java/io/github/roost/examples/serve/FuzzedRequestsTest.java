@@ -15,6 +15,7 @@ import net.jqwik.api.lifecycle.BeforeContainer;
 
 /** Bodies that nearly fit: answered, or refused in one sentence, and never a fault of the service. */
 class FuzzedRequestsTest {
+    @SuppressWarnings("NullAway.Init")
     private static SmallService service;
 
     @BeforeContainer

@@ -36,10 +36,14 @@ class FuzzedFileTest {
     private static final int DIMENSION = 5;
     private static final int HEAD_BYTES = 192;
 
+    @SuppressWarnings("NullAway.Init")
     private static Orchestrator orchestrator;
+
+    @SuppressWarnings("NullAway.Init")
     private static Path folder;
-    private static byte[] frozen;
-    private static byte[] live;
+
+    private static byte[] frozen = {};
+    private static byte[] live = {};
 
     /** A number written over what a file has at a place. */
     record Edit(double place, boolean isInHead, int value, int bytes) {
@@ -96,9 +100,9 @@ class FuzzedFileTest {
 
     @Property(tries = 400)
     void aFrozenTableIsRefusedOrSearched(@ForAll("edits") Edit one, @ForAll("edits") Edit other) throws IOException {
-        ByteBuffer file = edited(frozen, List.of(one, other));
-        sign(file, 0, file.capacity() - Long.BYTES);
-        Path fuzzed = Files.write(folder.resolve("fuzzed"), file.array());
+        byte[] file = edited(frozen, List.of(one, other));
+        sign(file);
+        Path fuzzed = Files.write(folder.resolve("fuzzed"), file);
         try (HnswTable table = HnswTable.open(orchestrator, "fuzzed", fuzzed)) {
             assertSearched(table);
         } catch (TableFileException refused) {
@@ -109,7 +113,7 @@ class FuzzedFileTest {
     @Property(tries = 200)
     void aLiveTableIsRefusedOrSearched(@ForAll @Size(min = 1, max = 3) List<@From("edits") Edit> edits)
             throws IOException {
-        Path fuzzed = Files.write(folder.resolve("fuzzed"), edited(live, edits).array());
+        Path fuzzed = Files.write(folder.resolve("fuzzed"), edited(live, edits));
         try (LiveTable table = LiveTable.open(orchestrator, "fuzzed", fuzzed)) {
             assertSearched(table);
         } catch (TableFileException refused) {
@@ -129,16 +133,16 @@ class FuzzedFileTest {
         }
     }
 
-    private static ByteBuffer edited(byte[] good, List<Edit> edits) {
-        ByteBuffer file = ByteBuffer.wrap(good.clone()).order(ByteOrder.LITTLE_ENDIAN);
-        edits.forEach(edit -> edit.in(file));
+    private static byte[] edited(byte[] good, List<Edit> edits) {
+        byte[] file = good.clone();
+        edits.forEach(edit -> edit.in(ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN)));
         return file;
     }
 
-    private static void sign(ByteBuffer file, int from, int to) {
+    private static void sign(byte[] file) {
         CRC32C checksum = new CRC32C();
-        checksum.update(file.slice(from, to - from));
-        file.putLong(to, checksum.getValue());
+        checksum.update(file, 0, file.length - Long.BYTES);
+        ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN).putLong(file.length - Long.BYTES, checksum.getValue());
     }
 
     private static void assertSearched(VectorTable table) {

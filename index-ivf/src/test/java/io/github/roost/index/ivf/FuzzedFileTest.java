@@ -33,9 +33,13 @@ class FuzzedFileTest {
     private static final int LISTS = 4;
     private static final int HEAD_BYTES = 64 + 8 * LISTS;
 
+    @SuppressWarnings("NullAway.Init")
     private static Orchestrator orchestrator;
+
+    @SuppressWarnings("NullAway.Init")
     private static Path folder;
-    private static byte[] good;
+
+    private static byte[] good = {};
 
     @BeforeContainer
     static void save() throws IOException {
