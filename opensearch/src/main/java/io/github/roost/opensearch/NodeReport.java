@@ -36,11 +36,7 @@ final class NodeReport {
         report.put("level", RoostSettings.name(machine.topology().level()));
         report.put("reason", machine.reason());
         report.put("workers", stats.workers().size());
-        report.put(
-                "pinned",
-                stats.workers().stream()
-                        .filter(worker -> worker.pin() != null && worker.pin().pinned())
-                        .count());
+        report.put("pinned", PrometheusText.pinned(stats.workers()));
         report.put("restarted_workers", stats.restartedWorkers());
         report.put(
                 "cores_of_domains",
@@ -84,10 +80,14 @@ final class NodeReport {
         Map<String, Object> tables = new LinkedHashMap<>();
         byName.forEach((name, entries) -> {
             Map<String, Object> report = new LinkedHashMap<>();
-            report.put("mapping_ids", entries.stream().mapToInt(TableStats::clusters).sum());
-            report.put("searches", entries.stream().mapToLong(TableStats::searches).sum());
             report.put(
-                    "traffic_bytes", entries.stream().mapToLong(TableStats::trafficBytes).sum());
+                    "mapping_ids",
+                    entries.stream().mapToInt(TableStats::clusters).sum());
+            report.put(
+                    "searches", entries.stream().mapToLong(TableStats::searches).sum());
+            report.put(
+                    "traffic_bytes",
+                    entries.stream().mapToLong(TableStats::trafficBytes).sum());
             Map<String, Object> idsOfDomains = new LinkedHashMap<>();
             homesByName.getOrDefault(name, Map.of()).forEach((home, ids) -> idsOfDomains.put(home.toString(), ids));
             report.put("homes", idsOfDomains);

@@ -5,9 +5,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.opensearch.common.settings.Setting;
 import org.opensearch.common.settings.Setting.Property;
+import org.opensearch.core.common.unit.ByteSizeValue;
 
 /** The settings of nodes and indexes. Stateless. */
 final class RoostSettings {
@@ -28,6 +28,10 @@ final class RoostSettings {
     /** The machine's level whose objects are the cache domains; automatic where it is empty. */
     static final Setting<String> DOMAINS =
             new Setting<>("roost.domains", "", RoostSettings::requireLevel, Property.NodeScope);
+
+    /** How much memory all walks of segments may take at a time. */
+    static final Setting<ByteSizeValue> BREAKER_LIMIT =
+            Setting.memorySizeSetting("roost.breaker.limit", "10%", Property.NodeScope, Property.Dynamic);
 
     static final Setting<Boolean> PINNING = Setting.boolSetting("roost.pinning", true, Property.NodeScope);
 
@@ -50,12 +54,13 @@ final class RoostSettings {
     private RoostSettings() {}
 
     static List<Setting<?>> all() {
-        return List.of(INDEX_ENABLED, SLICES, HOMES, EFFORT, DOMAINS, PINNING);
+        return List.of(INDEX_ENABLED, SLICES, HOMES, EFFORT, DOMAINS, PINNING, BREAKER_LIMIT);
     }
 
     private static <E extends Enum<E>> Setting<E> ofConstants(
             String key, E byDefault, Class<E> constants, Property property) {
-        return new Setting<>(key, name(byDefault), value -> constant(key, value, constants), property, Property.NodeScope);
+        return new Setting<>(
+                key, name(byDefault), value -> constant(key, value, constants), property, Property.NodeScope);
     }
 
     static String name(Enum<?> constant) {
@@ -78,7 +83,9 @@ final class RoostSettings {
     }
 
     private static String names(Class<? extends Enum<?>> constants) {
-        return Arrays.stream(constants.getEnumConstants()).map(RoostSettings::name).collect(Collectors.joining(", "));
+        return Arrays.stream(constants.getEnumConstants())
+                .map(RoostSettings::name)
+                .collect(Collectors.joining(", "));
     }
 
     private static String requireLevel(String value) {

@@ -39,17 +39,20 @@ class BoundariesTest {
     private static final String IVF = "io.github.roost.index.ivf..";
     private static final String DISK = "io.github.roost.index.disk..";
     private static final String LUCENE = "io.github.roost.lucene..";
+    private static final String OPENSEARCH = "io.github.roost.opensearch..";
+    /** Not the plugin, whose log and whose exported types are OpenSearch's. */
     private static final String[] LIBRARIES = {TOPOLOGY, CORE, TABLE, TABLE_SERVICE, HNSW, IVF, DISK, LUCENE};
 
     private static final String HWLOC = "io.github.roost.topology.hwloc..";
     private static final String POOL = "io.github.roost.core.pool..";
     private static final String PLACEMENT = "io.github.roost.core.placement..";
     private static final String RINGS = "io.github.roost.core.io.linux..";
+    private static final String LIBRARIES_OF_KERNELS = "io.github.roost.core.kernel..";
     private static final String LOOKUP = "io.github.roost.table.kernel..";
     private static final String WALK = "io.github.roost.index.hnsw.walk..";
     private static final String KERNEL = "io.github.roost.index.ivf.kernel..";
     private static final String[] INTERNALS = {HWLOC, POOL, PLACEMENT, RINGS, LOOKUP, WALK, KERNEL};
-    private static final String[] NATIVE = {HWLOC, RINGS, LOOKUP, WALK, KERNEL};
+    private static final String[] NATIVE = {HWLOC, RINGS, LIBRARIES_OF_KERNELS, LOOKUP, WALK, KERNEL};
 
     private static final DescribedPredicate<JavaClass> EXPORTED = resideInAnyPackage(LIBRARIES)
             .and(DescribedPredicate.not(resideInAnyPackage(INTERNALS)))
@@ -74,6 +77,8 @@ class BoundariesTest {
             .definedBy(DISK)
             .layer("lucene")
             .definedBy(LUCENE)
+            .layer("opensearch")
+            .definedBy(OPENSEARCH)
             .layer("bench")
             .definedBy("io.github.roost.bench..")
             .layer("examples")
@@ -86,8 +91,10 @@ class BoundariesTest {
             .mayOnlyBeAccessedByLayers("table-service", "bench", "examples")
             .whereLayer("table-service")
             .mayOnlyBeAccessedByLayers("bench", "examples")
+            .whereLayer("opensearch")
+            .mayNotBeAccessedByAnyLayer()
             .whereLayer("lucene")
-            .mayOnlyBeAccessedByLayers("examples")
+            .mayOnlyBeAccessedByLayers("opensearch", "examples")
             .whereLayer("index-hnsw")
             .mayOnlyBeAccessedByLayers("lucene", "bench", "examples")
             .whereLayer("index-ivf")
@@ -96,7 +103,15 @@ class BoundariesTest {
             .mayOnlyBeAccessedByLayers("bench", "examples")
             .whereLayer("core")
             .mayOnlyBeAccessedByLayers(
-                    "table", "table-service", "index-hnsw", "index-ivf", "index-disk", "lucene", "bench", "examples");
+                    "table",
+                    "table-service",
+                    "index-hnsw",
+                    "index-ivf",
+                    "index-disk",
+                    "lucene",
+                    "opensearch",
+                    "bench",
+                    "examples");
 
     @ArchTest
     static final ArchRule hwlocIsBehindTopology = onlyUsedBy(HWLOC, TOPOLOGY);

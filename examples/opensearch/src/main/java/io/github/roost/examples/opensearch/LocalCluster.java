@@ -52,8 +52,8 @@ final class LocalCluster implements AutoCloseable {
                 ports[0] = httpPort;
             }
             for (int i = 0; i < count; i++) {
-                cluster.nodes.add(new LocalNode(
-                        home, folder.resolve("n" + i), heap, ports[2 * i], settings(i, ports, settings)));
+                cluster.nodes.add(
+                        new LocalNode(home, folder.resolve("n" + i), heap, ports[2 * i], settings(i, ports, settings)));
             }
             for (LocalNode node : cluster.nodes) {
                 node.start();
@@ -101,6 +101,16 @@ final class LocalCluster implements AutoCloseable {
                 socket.close();
             }
         }
+    }
+
+    /** A folder for files of whoever started the cluster, which goes with it. */
+    Path folder() {
+        return folder;
+    }
+
+    /** How many nodes it was started with. */
+    int nodes() {
+        return nodes.size();
     }
 
     LocalNode node(int number) {

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -23,17 +24,18 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
 
 /** Three real processes, the Java agent on, one index of 3 shards and a replica of each. Tests go on from one another. */
+@Tag("program")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ClusterTest {
-    private static final Path CHECKOUT = Path.of(System.getProperty("roost.home", "../.."))
-            .toAbsolutePath()
-            .normalize();
+    private static final Path CHECKOUT =
+            Path.of(System.getProperty("roost.home", "../..")).toAbsolutePath().normalize();
     private static final Duration PATIENCE = Duration.ofMinutes(4);
     private static final int KILLED = 1;
     private static final int PER_BULK = 50;
@@ -47,16 +49,14 @@ class ClusterTest {
     @BeforeAll
     void startThreeNodes() throws IOException {
         cluster = LocalCluster.start(CHECKOUT, 3, "512m", 0, Map.of());
-        cluster.client()
-                .put("/birds", """
+        cluster.client().put("/birds", """
                         {"settings":{"index.roost.enabled":true,"number_of_shards":3,"number_of_replicas":1,
                                      "index.unassigned.node_left.delayed_timeout":"1s"},
                          "mappings":{"properties":{
                            "v":{"type":"roost_vector","dimension":16,"similarity":"euclidean"},
                            "b":{"type":"roost_vector","dimension":16,"element_type":"byte"},
                            "l":{"type":"roost_vector","dimension":16,"format":"lucene_hnsw"},
-                           "word":{"type":"text"},"number":{"type":"integer"}}}}""")
-                .ok();
+                           "word":{"type":"text"},"number":{"type":"integer"}}}}""").ok();
         cluster.node(0).awaitGreen(3, PATIENCE);
     }
 
@@ -89,7 +89,7 @@ class ClusterTest {
             cluster.node(KILLED).kill();
             int before = acknowledged.size();
             int searchesBefore = searches.get();
-            await(() -> acknowledged.size() >= before + 1_000 && searches.get() >= searchesBefore + 20
+            await(() -> (acknowledged.size() >= before + 1_000 && searches.get() >= searchesBefore + 20)
                     || writing.isDone()
                     || searching.isDone());
         } finally {
@@ -130,6 +130,38 @@ class ClusterTest {
         assertThat(stats.at("/_nodes/successful").asInt()).isEqualTo(3);
     }
 
+    /** Words and meaning over all shards: two searches, their ranks fused as docs/opensearch.md says. */
+    @Test
+    @Order(4)
+    void wordsAndMeaningAreFusedByRank() throws IOException {
+        Set<String> present = present(0);
+        float[] vector = corpus.vector(2);
+        List<String> words = List.of(Corpus.word(0), Corpus.word(3));
+        String byWords = "{\"size\":50,\"_source\":false,\"query\":{\"match\":{\"word\":\"%s\"}}}"
+                .formatted(String.join(" ", words));
+        String byMeaning = """
+                {"size":50,"_source":false,"query":{"roost_knn":{"v":{"vector":%s,"k":50,"effort":50000}}}}""".formatted(Arrays.toString(vector));
+        JsonNode both = cluster.client().search(List.of(byWords, byMeaning), "birds");
+        List<List<String>> rankings = new ArrayList<>();
+        both.path("responses").forEach(response -> rankings.add(new Reply(200, response).ids()));
+        List<String> nearest = corpus.nearest(vector, 50, id -> present.contains(Integer.toString(id)));
+        assertThat(distances(vector, rankings.get(1))).isEqualTo(distances(vector, nearest));
+        assertThat(rankings.get(0)).hasSize(50).allMatch(id -> words.contains(Corpus.word(Integer.parseInt(id))));
+        List<String> fused = RankFusion.fuse(rankings, 100);
+        assertThat(fused)
+                .containsAll(rankings.get(0))
+                .containsAll(rankings.get(1))
+                .doesNotHaveDuplicates();
+        // What both searches found comes before what either found at a worse rank than both.
+        for (String id : rankings.get(0)) {
+            int meaning = rankings.get(1).indexOf(id);
+            if (meaning >= 0) {
+                String worse = rankings.get(1).getLast();
+                assertThat(fused.indexOf(id)).isLessThanOrEqualTo(fused.indexOf(worse));
+            }
+        }
+    }
+
     /** Writes some documents; those that the cluster says it has are acknowledged. */
     private void write(SearchClient client, int from) {
         try {
@@ -148,19 +180,22 @@ class ClusterTest {
 
     private static Reply nearest(SearchClient client, float[] vector, int k) {
         return client.post("/birds/_search", """
-                {"size":%d,"_source":false,"query":{"roost_knn":{"v":{"vector":%s,"k":%d,"effort":50000}}}}"""
-                .formatted(k, Arrays.toString(vector), k));
+                {"size":%d,"_source":false,"query":{"roost_knn":{"v":{"vector":%s,"k":%d,"effort":50000}}}}""".formatted(k, Arrays.toString(vector), k));
     }
 
     /** The ids that the index has. */
     private Set<String> present(int node) {
         SearchClient client = cluster.node(node).client();
-        client.post("/birds/_refresh", "").ok();
+        // A node that has just stopped is not known to have left at once.
+        await(() -> {
+            Reply refreshed = client.post("/birds/_refresh", "");
+            return refreshed.status() == 200
+                    && refreshed.body().at("/_shards/failed").asInt(1) == 0;
+        });
         Set<String> ids = new HashSet<>();
         for (int from = 0; from < corpus.size(); from += 10_000) {
             ids.addAll(client.post("/birds/_search", """
-                            {"size":10000,"_source":false,"query":{"range":{"number":{"gte":%d,"lt":%d}}}}"""
-                            .formatted(from, from + 10_000))
+                            {"size":10000,"_source":false,"query":{"range":{"number":{"gte":%d,"lt":%d}}}}""".formatted(from, from + 10_000))
                     .ids());
         }
         return ids;
@@ -186,8 +221,12 @@ class ClusterTest {
 
     private int shardsOf(String node) {
         int shards = 0;
-        for (JsonNode shard : cluster.client().get("/_cat/shards/birds?format=json").ok()) {
-            shards += shard.path("node").asText().equals(node) && shard.path("state").asText().equals("STARTED") ? 1 : 0;
+        for (JsonNode shard :
+                cluster.client().get("/_cat/shards/birds?format=json").ok()) {
+            shards += shard.path("node").asText().equals(node)
+                            && shard.path("state").asText().equals("STARTED")
+                    ? 1
+                    : 0;
         }
         return shards;
     }
