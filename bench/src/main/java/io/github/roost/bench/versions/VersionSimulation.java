@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.SplittableRandom;
 
@@ -199,6 +200,10 @@ public final class VersionSimulation {
                 fencedOff);
     }
 
+    private Server named(String name) {
+        return Objects.requireNonNull(byName.get(name));
+    }
+
     private void after(long nanos, Runnable action) {
         events.add(new Event(now + nanos, order++, action));
     }
@@ -283,7 +288,7 @@ public final class VersionSimulation {
         }
 
         private void send(Ask ask) {
-            Server server = byName.get(ask.server());
+            Server server = named(ask.server());
             long sequence = known.sequence(ask.server());
             VersionSimulation.this.send(() -> arrive(server, ask, sequence));
             after(ASK_TIMEOUT, () -> {
@@ -382,11 +387,11 @@ public final class VersionSimulation {
         Step step = RollingUpdate.next(seen, target, settledSince < 0 ? 0 : now - settledSince);
         switch (step) {
             case Step.Load load ->
-                command(byName.get(load.server()), term, LOAD, server -> {
+                command(named(load.server()), term, LOAD, server -> {
                     server.versions.put(load.version(), load.served());
                 });
             case Step.Unload unload ->
-                command(byName.get(unload.server()), term, 0, server -> {
+                command(named(unload.server()), term, 0, server -> {
                     server.versions.remove(unload.version());
                 });
             case Step.Wait wait -> {}
