@@ -78,6 +78,7 @@ public final class RoostCommand implements Callable<Integer> {
                 .addSubcommand(new OpenSearchCommand(streams))
                 .addSubcommand(new SoakCommand(streams))
                 .addSubcommand(new SimCommand(streams))
+                .addSubcommand(new TableServiceCommand(streams))
                 .addSubcommand(new CommandLine(new BenchCommand())
                         .addSubcommand(new IvfBenchCommand(streams))
                         .addSubcommand(new FanOutCommand(streams))
