@@ -133,7 +133,7 @@ class RoostKnnQueryTest {
                 .map(DebianPackages.Query::vector)
                 .toArray(float[][]::new);
         for (RoostTable table : List.of(exact, graph)) {
-            for (Query filter : Arrays.asList(null, python, new MatchNoDocsQuery())) {
+            for (Query filter : Arrays.asList(null, python, new MatchNoDocsQuery("nothing"))) {
                 List<TopDocs> together = RoostKnnQuery.batch(searcher, table, targets, K, filter);
                 assertThat(together).hasSize(targets.length);
                 for (int i = 0; i < targets.length; i++) {
