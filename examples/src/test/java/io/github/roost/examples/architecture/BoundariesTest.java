@@ -37,8 +37,9 @@ class BoundariesTest {
     private static final String HNSW = "io.github.roost.index.hnsw..";
     private static final String IVF = "io.github.roost.index.ivf..";
     private static final String DISK = "io.github.roost.index.disk..";
+    private static final String REMOTE = "io.github.roost.index.remote..";
     private static final String LUCENE = "io.github.roost.lucene..";
-    private static final String[] LIBRARIES = {TOPOLOGY, CORE, TABLE, HNSW, IVF, DISK, LUCENE};
+    private static final String[] LIBRARIES = {TOPOLOGY, CORE, TABLE, HNSW, IVF, DISK, REMOTE, LUCENE};
 
     private static final String HWLOC = "io.github.roost.topology.hwloc..";
     private static final String POOL = "io.github.roost.core.pool..";
@@ -69,6 +70,8 @@ class BoundariesTest {
             .definedBy(IVF)
             .layer("index-disk")
             .definedBy(DISK)
+            .layer("index-remote")
+            .definedBy(REMOTE)
             .layer("lucene")
             .definedBy(LUCENE)
             .layer("bench")
@@ -84,13 +87,16 @@ class BoundariesTest {
             .whereLayer("lucene")
             .mayOnlyBeAccessedByLayers("examples")
             .whereLayer("index-hnsw")
-            .mayOnlyBeAccessedByLayers("lucene", "bench", "examples")
+            .mayOnlyBeAccessedByLayers("index-remote", "lucene", "bench", "examples")
             .whereLayer("index-ivf")
             .mayOnlyBeAccessedByLayers("lucene", "bench", "examples")
             .whereLayer("index-disk")
             .mayOnlyBeAccessedByLayers("bench", "examples")
+            .whereLayer("index-remote")
+            .mayOnlyBeAccessedByLayers("bench", "examples")
             .whereLayer("core")
-            .mayOnlyBeAccessedByLayers("table", "index-hnsw", "index-ivf", "index-disk", "lucene", "bench", "examples");
+            .mayOnlyBeAccessedByLayers(
+                    "table", "index-hnsw", "index-ivf", "index-disk", "index-remote", "lucene", "bench", "examples");
 
     @ArchTest
     static final ArchRule hwlocIsBehindTopology = onlyUsedBy(HWLOC, TOPOLOGY);
