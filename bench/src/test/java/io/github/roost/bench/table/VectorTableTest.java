@@ -150,7 +150,7 @@ class VectorTableTest {
                         .open(
                                 orchestrator,
                                 "opened",
-                                new MappedMemory(file.getParent()),
+                                new MappedMemory(Objects.requireNonNull(file.getParent())),
                                 file.getFileName().toString());
             }
 
