@@ -18,7 +18,7 @@ record Asked(SearchRequest request, int ef, int visited, long visitLimit, boolea
 
     /** The query's limit is shared by its partitions; where that leaves too little for each, it visits the nearest only. */
     static Asked of(SearchRequest request, int ef, int effort, Directory directory) {
-        int most = (int) Math.clamp(request.visitLimit() / LEAST_PER_PARTITION, 1, effort);
+        int most = Math.clamp(request.visitLimit() / LEAST_PER_PARTITION, 1, effort);
         return new Asked(
                 request, Math.max(ef, request.k()), most, request.visitLimit() / most, most < effort, directory);
     }

@@ -192,7 +192,7 @@ class RemoteTableTest {
             assertThat(found).isEqualTo(clean.search(queries[0], K, 1).join());
             // Bytes that are wrong in the pool are wrong each time.
             memory.toFlip.set(Long.MAX_VALUE);
-            int other = (int) IntStream.range(0, queries.length)
+            int other = IntStream.range(0, queries.length)
                     .filter(i -> table.partitionsOf(queries[i], 1)[0] != table.partitionsOf(queries[0], 1)[0])
                     .findFirst()
                     .orElseThrow();
