@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import picocli.CommandLine.Option;
 
-/** The options that {@code build hnsw} and {@code build ivf} share, and what both do. */
+/** The options that {@code build hnsw}, {@code build ivf} and {@code build remote} share, and what all do. */
 final class BuildOptions {
     @Option(
             names = "--base",

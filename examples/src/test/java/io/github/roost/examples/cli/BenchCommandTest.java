@@ -39,6 +39,10 @@ class BenchCommandTest {
         "bench table --rounds 0, --rounds must be between 1 and 10000",
         "bench io --depth 0, '--depth must be between 1 and 128, got 0'",
         "bench io --folder /no/such/folder, /no/such/folder",
+        "bench remote --partitions 0, --partitions must be between 1 and 10000",
+        "bench remote --visited 161, --visited must be between 1 and 160",
+        "memory-node /no/such/pool --term-millis 1, --term-millis must be between 20 and 3600000",
+        "memory-node /no/such/pool, /no/such/pool",
         "soak --seconds 0, --seconds must be between 1 and 1000000",
         "bench, no benchmark given",
     })

@@ -103,6 +103,7 @@ class SearchCommandTest {
     static Stream<List<Object>> exhaustive() {
         return Stream.of(
                 List.of("hnsw", "--ef", BASE),
+                List.of("remote", "--partitions", 20, "--visited", 20),
                 List.of("ivf", "--nlist", 20, "--nprobe", 20),
                 List.of("ivf", "--nlist", 1));
     }

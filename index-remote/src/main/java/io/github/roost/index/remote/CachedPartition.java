@@ -29,8 +29,6 @@ final class CachedPartition {
     int pins;
     /** When it was last used, in uses of the cache. */
     long used;
-    /** Until when it is kept although nothing pins it, for a group of queries that goes on with it; 0 where there is none. */
-    long keptUntilNanos;
 
     @Nullable
     Memory memory;

@@ -81,28 +81,6 @@ record Directory(long epoch, List<Place> partitions, List<Gap> gaps, List<Space>
         return gaps.get(partition / 2);
     }
 
-    /** Bytes of the read that has a partition and so many bytes of its log. */
-    long readBytes(int partition, long logBytes) {
-        return partitions.get(partition).bytes() + logBytes;
-    }
-
-    /** Where that read begins: the log of an even partition follows it, that of an odd one precedes it. */
-    long readAt(int partition, long logBytes) {
-        Place place = partitions.get(partition);
-        return partition % 2 == 0 ? place.at() : place.at() - logBytes;
-    }
-
-    long rows() {
-        return partitions.stream().mapToLong(Place::rows).sum();
-    }
-
-    private long written() {
-        return HEADER_BYTES
-                + (long) partitions.size() * PLACE_BYTES
-                + (long) gaps.size() * GAP_BYTES
-                + (long) free.size() * SPACE_BYTES;
-    }
-
     void write(MemorySegment into) {
         into.set(LONG, 0, MAGIC);
         into.set(LONG, 8, epoch);

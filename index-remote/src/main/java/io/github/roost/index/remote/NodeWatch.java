@@ -9,17 +9,13 @@ final class NodeWatch {
     private record Seen(long heartbeat, long nanos) {}
 
     private final String region;
-    private volatile long termMillis;
+    private final long termMillis;
     private volatile Seen last;
 
     NodeWatch(String region, long heartbeat, long termMillis, long nowNanos) {
         this.region = region;
         this.termMillis = termMillis;
         this.last = new Seen(heartbeat, nowNanos);
-    }
-
-    void term(long millis) {
-        termMillis = millis;
     }
 
     /** Takes note of a heartbeat, and fails where it has stood still for too long. */

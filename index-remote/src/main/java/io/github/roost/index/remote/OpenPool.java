@@ -15,10 +15,11 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A region that holds a pool: its head, the graph of the centroids, and the directory of the epoch that was read last. Thread-safe: the
- * directory is replaced as a whole.
+ * A region that holds a pool: its head, the graph of the centroids, and the directory of its epoch. Thread-safe: nothing of it
+ * changes.
  */
 final class OpenPool implements AutoCloseable {
     /** A directory that is being written twice as often as it is read is not written by a table. */
@@ -35,7 +36,7 @@ final class OpenPool implements AutoCloseable {
     private final float[][] sample;
     private final NodeWatch watch;
     private final int rows;
-    private volatile Directory directory;
+    private final Directory directory;
 
     /** What is read before a search of a partition. */
     record Words(long epoch, long heartbeat, long pair) {}
@@ -120,13 +121,6 @@ final class OpenPool implements AutoCloseable {
         throw new RemoteMemoryException(region.name(), "has no whole directory of its epoch");
     }
 
-    /** Reads the directory of the epoch that is in force. */
-    Directory refresh() throws RemoteMemoryException {
-        Directory read = readDirectory();
-        directory = read;
-        return read;
-    }
-
     private MemorySegment read(long at, long bytes) throws RemoteMemoryException {
         MemorySegment into = Arena.ofAuto().allocate(bytes, 64);
         await(region.get(List.of(new RemoteRegion.Transfer(at, into))));
@@ -147,11 +141,11 @@ final class OpenPool implements AutoCloseable {
         }
     }
 
-    static RemoteMemoryException failure(String region, Throwable cause) {
+    static RemoteMemoryException failure(String region, @Nullable Throwable cause) {
         return switch (cause) {
             case RemoteMemoryException named -> named;
             case TimeoutException late -> new RemoteMemoryException(region, "does not answer", late);
-            default -> new RemoteMemoryException(region, "could not be read or written", cause);
+            case null, default -> new RemoteMemoryException(region, "could not be read or written", cause);
         };
     }
 
@@ -170,15 +164,6 @@ final class OpenPool implements AutoCloseable {
                     wordBuffers.add(buffer);
                     return words;
                 });
-    }
-
-    long word(long at) throws RemoteMemoryException {
-        return read(at, Long.BYTES).get(LONG, 0);
-    }
-
-    /** Looks whether a node serves the pool by now. */
-    void readTerm() throws RemoteMemoryException {
-        watch.term(word(PoolHead.TERM_AT));
     }
 
     /** The partitions that a query visits, the nearest centroid first. */

@@ -15,13 +15,13 @@ import org.jspecify.annotations.Nullable;
  * What is wanted and not there queues for the loader. All is guarded by this object's monitor, held for a few steps at a time;
  * waiters are completed outside of it.
  *
- * <p>Why a batch larger than the cache goes on: a search pins a partition for a slice only, and no slice waits for another
- * partition. So what is pinned is released, {@link #release} tells the loader, and the next wanted partition takes the place of one
- * that was used. One that a group of queries waits for, or has not ended with, is kept for a second;
- * if the group was given up, it goes then.
+ * <p>Why a batch larger than the cache goes on, and reads each partition once: every query says beforehand which partitions it {@linkplain
+ * #needs needs}, and says of each when it has been served there, or when it is over. A partition that is here and needed stays until nobody
+ * needs it, which comes to pass since its queries wait for nothing else; then it makes room for the next one that is wanted. Should none
+ * become free for a second, as where new queries keep coming for those that are here, a needed one that nobody uses at that moment goes.
  */
 final class PartitionCache {
-    private static final long KEPT_NANOS = 1_000_000_000;
+    private static final long MOST_STARVED_NANOS = 1_000_000_000;
     private static final long LONGEST_WAIT_MILLIS = 100;
 
     private final String region;
@@ -31,6 +31,12 @@ final class PartitionCache {
     private final EvictionOrder order;
     private final Map<CachedPartition.Key, CachedPartition> entries = new HashMap<>();
     private final ArrayDeque<CachedPartition> wanted = new ArrayDeque<>();
+    /** How many queries are going to search each partition. */
+    private final int[] needed;
+
+    /** Since when nothing has made room for what is wanted; 0 where it has. */
+    private long starvedSinceNanos;
+
     private long held;
     private long uses;
     private int loads;
@@ -50,6 +56,7 @@ final class PartitionCache {
         this.recordBytes = recordBytes;
         this.traffic = traffic;
         this.order = new EvictionOrder(partitions);
+        this.needed = new int[partitions];
     }
 
     /** Reads under way together. */
@@ -103,14 +110,22 @@ final class PartitionCache {
         }
     }
 
-    /**
-     * Ends the use of a partition.
-     *
-     * @param goesOn whether the same group of queries will ask for it again: then it is kept for that, for a second
-     */
-    synchronized void release(CachedPartition entry, boolean goesOn) {
+    /** A query is going to search these partitions. */
+    synchronized void needs(int[] partitions) {
+        for (int partition : partitions) {
+            needed[partition]++;
+        }
+    }
+
+    /** A query has searched a partition, or will not any more. */
+    synchronized void needsNoMore(int partition) {
+        if (--needed[partition] == 0) {
+            notifyAll();
+        }
+    }
+
+    synchronized void release(CachedPartition entry) {
         entry.pins--;
-        entry.keptUntilNanos = goesOn ? System.nanoTime() + KEPT_NANOS : 0;
         if (entry.pins == 0) {
             if (entries.get(entry.key) != entry) {
                 free(entry);
@@ -195,9 +210,10 @@ final class PartitionCache {
         for (Iterator<CachedPartition> queue = wanted.iterator();
                 queue.hasNext() && doorbell.partitions().size() < most; ) {
             CachedPartition entry = queue.next();
-            if (entry.memory == null && !makeRoom(entry)) {
+            if (entry.memory == null && !makeRoom(entry, isStarved())) {
                 if (entry.bytes() <= capacity) {
                     // In their order: the first that finds no room waits for it.
+                    starvedSinceNanos = starvedSinceNanos == 0 ? System.nanoTime() : starvedSinceNanos;
                     return null;
                 }
                 queue.remove();
@@ -209,6 +225,7 @@ final class PartitionCache {
                                 + " bytes with its log, more than the cache's " + capacity);
             }
             queue.remove();
+            starvedSinceNanos = 0;
             int records =
                     entry.waiters.stream().mapToInt(Waiting::records).max().orElse(entry.records);
             doorbell.records()[doorbell.partitions().size()] = records;
@@ -218,11 +235,15 @@ final class PartitionCache {
         return null;
     }
 
-    /** Gives an entry memory: free one, or that of another entry. */
-    private boolean makeRoom(CachedPartition entry) {
+    private boolean isStarved() {
+        return starvedSinceNanos != 0 && System.nanoTime() - starvedSinceNanos > MOST_STARVED_NANOS;
+    }
+
+    /** Gives an entry memory: free one, or that of another entry, a needed one too if it has waited for too long. */
+    private boolean makeRoom(CachedPartition entry, boolean starved) {
         long bytes = entry.bytes();
         while (held + bytes > capacity) {
-            CachedPartition victim = victim();
+            CachedPartition victim = victim(starved);
             if (victim == null) {
                 return false;
             }
@@ -243,17 +264,16 @@ final class PartitionCache {
         return true;
     }
 
-    private @Nullable CachedPartition victim() {
+    private @Nullable CachedPartition victim(boolean starved) {
         if (++loads % 64 == 1) {
             order.look(traffic.get());
         }
-        long now = System.nanoTime();
         CachedPartition victim = null;
         for (CachedPartition entry : entries.values()) {
             boolean kept = entry.pins > 0
                     || entry.loading
                     || entry.memory == null
-                    || (entry.keptUntilNanos != 0 && entry.keptUntilNanos - now > 0);
+                    || (needed[entry.key.partition()] > 0 && !starved);
             if (!kept
                     && (victim == null
                             || order.goesFirst(
@@ -269,7 +289,6 @@ final class PartitionCache {
         List<Waiting> goOn = new ArrayList<>();
         synchronized (this) {
             doorbellsUnderWay--;
-            long keptUntil = System.nanoTime() + KEPT_NANOS;
             for (int i = 0; i < doorbell.partitions().size(); i++) {
                 CachedPartition entry = doorbell.partitions().get(i);
                 entry.loading = false;
@@ -281,7 +300,6 @@ final class PartitionCache {
                 }
                 entry.loaded = true;
                 entry.records = doorbell.records()[i];
-                entry.keptUntilNanos = keptUntil;
                 for (Iterator<Waiting> waiters = entry.waiters.iterator(); waiters.hasNext(); ) {
                     Waiting waiting = waiters.next();
                     if (waiting.records() <= entry.records) {

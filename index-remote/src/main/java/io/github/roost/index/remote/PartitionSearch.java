@@ -134,14 +134,12 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
         private Step<Group<Asked, Found>, Boolean> search(
                 CachedPartition image, Directory directory, SearchContext context) throws RemoteMemoryException {
             boolean held = true;
-            boolean goesOn = true;
             try {
                 if (!image.isVerified() && !verify(image)) {
                     return new Step.Yield<>((same, slice) -> goOn(slice));
                 }
                 searchSome(image, directory, context);
-                goesOn = next < group.size();
-                return goesOn ? new Step.Yield<>((same, slice) -> goOn(slice)) : Step.done(true);
+                return next < group.size() ? new Step.Yield<>((same, slice) -> goOn(slice)) : Step.done(true);
             } catch (DamagedPartitionException wrong) {
                 damaged.increment();
                 cache.discard(image);
@@ -154,7 +152,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
                 return new Step.Yield<>((same, slice) -> goOn(slice));
             } finally {
                 if (held) {
-                    cache.release(image, goesOn);
+                    cache.release(image);
                 }
             }
         }
@@ -176,7 +174,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
             int index = next;
             for (; index < group.size() && searched < QUERIES_PER_SLICE; index++) {
                 Asked asked = group.query(index);
-                if (!answered[index] && asked.directory() == directory && !group.expired(index)) {
+                if (!answered[index] && asked.directory().epoch() == directory.epoch() && !group.expired(index)) {
                     answer(index, new Found(graph == null ? NOTHING : find(graph, asked, context)));
                     searched++;
                 }
@@ -188,6 +186,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
 
         private void answer(int index, Found found) {
             answered[index] = true;
+            group.query(index).served(partition, cache);
             group.answer(index, found);
         }
 
@@ -228,7 +227,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
             HnswGraph graph = image.graph();
             return new Found(graph == null ? NOTHING : find(graph, asked, context));
         } finally {
-            cache.release(image, false);
+            cache.release(image);
         }
     }
 
@@ -254,7 +253,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
                 }
             } finally {
                 if (!kept) {
-                    cache.release(image, false);
+                    cache.release(image);
                 }
             }
         }
@@ -282,7 +281,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
             int row = graph == null ? -1 : graph.row(id);
             return graph == null || row < 0 ? null : graph.vector(row);
         } finally {
-            cache.release(image, false);
+            cache.release(image);
         }
     }
 }

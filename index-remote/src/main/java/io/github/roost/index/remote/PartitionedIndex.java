@@ -497,7 +497,7 @@ public final class PartitionedIndex {
 
     /** Whole records, as many as the share asks for, within what a log counts. */
     static long gapBytes(long pairBytes, double share, int recordBytes) {
-        return Math.clamp((long) (pairBytes * share) / recordBytes, LEAST_RECORDS, MOST_RECORDS) * recordBytes;
+        return (long) recordBytes * Math.clamp((long) (pairBytes * share) / recordBytes, LEAST_RECORDS, MOST_RECORDS);
     }
 
     /** Some rows of others. */

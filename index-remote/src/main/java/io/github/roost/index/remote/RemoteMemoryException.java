@@ -1,6 +1,7 @@
 package io.github.roost.index.remote;
 
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Remote memory could not be read or written, or holds something else than it should. The message names the region and what is
@@ -24,9 +25,9 @@ public class RemoteMemoryException extends IOException {
      *
      * @param region name of the region
      * @param what continues a sentence that begins with the region's name
-     * @param cause what it comes of
+     * @param cause what it comes of, or null
      */
-    public RemoteMemoryException(String region, String what, Throwable cause) {
+    public RemoteMemoryException(String region, String what, @Nullable Throwable cause) {
         super(region + " " + what, cause);
     }
 }

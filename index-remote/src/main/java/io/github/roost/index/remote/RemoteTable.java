@@ -175,26 +175,35 @@ public final class RemoteTable implements VectorTable {
     }
 
     private <R> CompletableFuture<R> submit(SearchRequest request, Function<RemoteAnswer, R> result) {
-        Asked asked = asked(request, visited(request), ef);
+        return submit(asked(request, visited(request), ef), result);
+    }
+
+    private <R> CompletableFuture<R> submit(Asked asked, Function<RemoteAnswer, R> result) {
         enter();
         CompletableFuture<R> answer;
         try {
-            answer = orchestrator.indexing().submitFork(fork(asked, result), asked, request.options());
+            Step.Fork<Asked, Asked, Found, R> fork = fork(asked, true, result);
+            answer = orchestrator
+                    .indexing()
+                    .submitFork(fork, asked, asked.request().options());
         } catch (Throwable refused) {
-            leave();
+            leave(asked);
             throw refused;
         }
-        var _ = answer.whenComplete((found, failure) -> leave());
+        var _ = answer.whenComplete((found, failure) -> leave(asked));
         return answer;
     }
 
     private Asked asked(SearchRequest request, int visited, int width) {
-        return Asked.of(request, width, visited, pool.directory());
+        return new Asked(request, width, visited, pool.directory());
     }
 
     /** What follows it knows the query already, whatever is passed on. */
-    private <Q, R> Step.Fork<Q, Asked, Found, R> fork(Asked asked, Function<RemoteAnswer, R> result) {
+    private <Q, R> Step.Fork<Q, Asked, Found, R> fork(Asked asked, boolean kept, Function<RemoteAnswer, R> result) {
         int[] partitions = pool.nearest(asked.request().query(), asked.visited());
+        if (kept) {
+            asked.needs(partitions, cache);
+        }
         List<BatchQueue<Asked, Found>> joined = new ArrayList<>(partitions.length);
         for (int partition : partitions) {
             joined.add(queues.get(partition));
@@ -243,25 +252,29 @@ public final class RemoteTable implements VectorTable {
     private void searchTogether(
             List<SearchRequest> all, List<@Nullable CompletableFuture<SearchResult>> answers, SubmitOptions options) {
         List<Integer> together = new ArrayList<>();
-        List<Step.Fork<Object, Asked, Found, SearchResult>> forks = new ArrayList<>();
-        for (int i = 0; i < all.size(); i++) {
-            SearchRequest request = all.get(i);
-            if (request.options().equals(options) && Double.isNaN(request.targetRecall())) {
-                together.add(i);
-                forks.add(fork(asked(request, visited(request), ef), RemoteAnswer::result));
-            }
-        }
-        forks.forEach(fork -> enter());
+        List<Asked> asked = new ArrayList<>();
         List<CompletableFuture<SearchResult>> begun;
         try {
+            List<Step.Fork<Object, Asked, Found, SearchResult>> forks = new ArrayList<>();
+            for (int i = 0; i < all.size(); i++) {
+                SearchRequest request = all.get(i);
+                if (request.options().equals(options) && Double.isNaN(request.targetRecall())) {
+                    enter();
+                    Asked one = asked(request, visited(request), ef);
+                    asked.add(one);
+                    together.add(i);
+                    forks.add(fork(one, true, RemoteAnswer::result));
+                }
+            }
             begun = orchestrator.indexing().submitTogether(forks, name(), options);
         } catch (Throwable refused) {
-            forks.forEach(fork -> leave());
+            asked.forEach(this::leave);
             throw refused;
         }
         for (int i = 0; i < begun.size(); i++) {
+            Asked one = asked.get(i);
             answers.set(together.get(i), begun.get(i));
-            var _ = begun.get(i).whenComplete((found, failure) -> leave());
+            var _ = begun.get(i).whenComplete((found, failure) -> leave(one));
         }
     }
 
@@ -287,7 +300,8 @@ public final class RemoteTable implements VectorTable {
             public Step<float[], Neighbors> step(float[] query, SearchContext context) {
                 Asked asked = asked(requestOf(query, k, effort, SubmitOptions.DEFAULT), effort, ef);
                 requireOpen();
-                return fork(asked, answer -> answer.result().neighbors());
+                // Nobody tells when it is over, so no partition is kept for it.
+                return fork(asked, false, answer -> answer.result().neighbors());
             }
 
             @Override
@@ -331,18 +345,7 @@ public final class RemoteTable implements VectorTable {
     private CompletableFuture<Neighbors> inBatch(float[] query, int k, int visited, int width) {
         requireOpen();
         Asked asked = asked(requestOf(query, k, visited, SubmitOptions.BATCH), visited, width);
-        enter();
-        CompletableFuture<Neighbors> answer;
-        try {
-            answer = orchestrator
-                    .indexing()
-                    .submitFork(fork(asked, found -> found.result().neighbors()), asked, SubmitOptions.BATCH);
-        } catch (Throwable refused) {
-            leave();
-            throw refused;
-        }
-        var _ = answer.whenComplete((found, failure) -> leave());
-        return answer;
+        return submit(asked, found -> found.result().neighbors());
     }
 
     /** By rows as queries: each finds itself too, so one neighbour more is looked for, which every search finds. */
@@ -495,6 +498,11 @@ public final class RemoteTable implements VectorTable {
                 throw new TableClosedException(name());
             }
         } while (!users.compareAndSet(before, before + 1));
+    }
+
+    private void leave(Asked asked) {
+        asked.over(cache);
+        leave();
     }
 
     private void leave() {

