@@ -8,12 +8,13 @@ import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.HnswGraph;
 import java.util.Random;
+import java.util.function.IntUnaryOperator;
 import java.util.function.Supplier;
 import java.util.stream.LongStream;
 
 /**
- * Finds centroids by Lloyd's iterations over a sample (Lloyd, 1982), and the rows of their partitions. Nearest centroids are found by a
- * graph of them, which is what searches use too. Used once.
+ * Finds centroids by Lloyd's iterations over a sample (Lloyd, 1982) in which no partition has more than its share, and then the rows of
+ * the partitions. Nearest centroids are found by a graph of them, which is what searches use too. Used once.
  */
 final class Partitioner {
     /** More rows than these move the centroids too little to pay for the time. */
@@ -60,24 +61,30 @@ final class Partitioner {
     record Partitions(HnswGraph centroids, int[][] members) {}
 
     Partitions run(double boundary) {
-        HnswGraph centroids = graph(train());
+        float[][] trained = train();
+        int[][] members = assign(graph(trained), rows.size(), row -> row, boundary);
+        // Those that searches go by are of the rows that a partition has in the end.
+        return new Partitions(graph(means(row -> row, members, trained)), members);
+    }
+
+    /** Puts some rows, by their numbers among these, into partitions of nearly one size. */
+    private int[][] assign(HnswGraph centroids, int count, IntUnaryOperator row, double boundary) {
         int near = Math.min(NEAR, partitions);
-        int[] nearest = new int[Math.multiplyExact(rows.size(), near)];
+        int[] nearest = new int[Math.multiplyExact(count, near)];
         float[] distances = new float[nearest.length];
-        work.run(rows.size(), STEP, (from, to) -> {
-            for (int row = from; row < to; row++) {
+        work.run(count, STEP, (from, to) -> {
+            for (int number = from; number < to; number++) {
                 work.giveWay();
-                Neighbors found = nearest(centroids, vector(row), near);
+                Neighbors found = nearest(centroids, vector(row.applyAsInt(number)), near);
                 for (int i = 0; i < near; i++) {
-                    nearest[row * near + i] = (int) found.ids()[i];
-                    distances[row * near + i] = found.distances()[i];
+                    nearest[number * near + i] = (int) found.ids()[i];
+                    distances[number * near + i] = found.distances()[i];
                 }
             }
         });
-        int[][] members = work.once(() -> new BalancedPartitions(
-                        rows.size(), partitions, near, nearest, distances, row -> all(centroids, row))
+        return work.once(() -> new BalancedPartitions(
+                        count, partitions, near, nearest, distances, number -> all(centroids, row.applyAsInt(number)))
                 .assign(SLACK, boundary));
-        return new Partitions(centroids, members);
     }
 
     private int[] all(HnswGraph centroids, int row) {
@@ -124,44 +131,41 @@ final class Partitioner {
         for (int i = 0; i < partitions; i++) {
             centroids[i] = vector(sample[i]).clone();
         }
-        int[] assigned = new int[sample.length];
         for (int iteration = 0; iteration < ITERATIONS; iteration++) {
-            HnswGraph graph = graph(centroids);
-            work.run(sample.length, STEP, (from, to) -> {
-                for (int i = from; i < to; i++) {
-                    work.giveWay();
-                    assigned[i] = (int) nearest(graph, vector(sample[i]), 1).ids()[0];
-                }
-            });
-            centroids = means(sample, assigned);
+            int[][] members = assign(graph(centroids), sample.length, i -> sample[i], 0);
+            centroids = means(i -> sample[i], members, centroids);
         }
         return centroids;
     }
 
-    private float[][] means(int[] sample, int[] assigned) {
-        double[][] sums = new double[partitions][rows.dimension()];
-        int[] counts = new int[partitions];
-        for (int i = 0; i < sample.length; i++) {
+    /** The means of the members; of a partition that has none, what it was before. */
+    private float[][] means(IntUnaryOperator row, int[][] members, float[][] before) {
+        float[][] means = new float[partitions][];
+        work.run(partitions, 1, (from, to) -> {
+            for (int partition = from; partition < to; partition++) {
+                means[partition] = mean(row, members[partition], before[partition]);
+            }
+        });
+        return means;
+    }
+
+    private float[] mean(IntUnaryOperator row, int[] members, float[] before) {
+        if (members.length == 0) {
+            return before;
+        }
+        double[] sum = new double[rows.dimension()];
+        for (int member : members) {
             work.giveWay();
-            float[] vector = vector(sample[i]);
-            double[] sum = sums[assigned[i]];
+            float[] vector = vector(row.applyAsInt(member));
             for (int d = 0; d < sum.length; d++) {
                 sum[d] += vector[d];
             }
-            counts[assigned[i]]++;
         }
-        float[][] means = new float[partitions][rows.dimension()];
-        for (int partition = 0; partition < partitions; partition++) {
-            if (counts[partition] == 0) {
-                // Nobody's nearest: another row may be somebody's.
-                means[partition] = vector(sample[random.nextInt(sample.length)]).clone();
-                continue;
-            }
-            for (int d = 0; d < means[partition].length; d++) {
-                means[partition][d] = (float) (sums[partition][d] / counts[partition]);
-            }
+        float[] mean = new float[sum.length];
+        for (int d = 0; d < mean.length; d++) {
+            mean[d] = (float) (sum[d] / members.length);
         }
-        return means;
+        return mean;
     }
 
     private HnswGraph graph(float[][] centroids) {
