@@ -40,7 +40,6 @@ class BoundariesTest {
     private static final String DISK = "io.github.roost.index.disk..";
     private static final String REMOTE = "io.github.roost.index.remote..";
     private static final String LUCENE = "io.github.roost.lucene..";
-    private static final String REMOTE = "io.github.roost.index.remote..";
     private static final String OPENSEARCH = "io.github.roost.opensearch..";
     /** Not the plugin, whose log and whose exported types are OpenSearch's. */
     private static final String[] LIBRARIES = {TOPOLOGY, CORE, TABLE, TABLE_SERVICE, HNSW, IVF, DISK, REMOTE, LUCENE};
