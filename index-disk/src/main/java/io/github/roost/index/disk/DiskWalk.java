@@ -6,6 +6,7 @@ import io.github.roost.core.io.BlockReads;
 import io.github.roost.core.task.Pending;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.Step;
+import io.github.roost.core.vector.IdFilter;
 import java.util.Arrays;
 
 /**
@@ -34,8 +35,8 @@ final class DiskWalk {
     private final BlockReads reads;
     private final float[] distances;
     private final float[] vector;
-    private final Nearest inSight;
-    private final Nearest found;
+    private Nearest inSight = new Nearest(1);
+    private Nearest found = new Nearest(1);
     private final NodeMarks met = new NodeMarks();
     /** Nodes whose pages are under way. */
     private final int[] asked = new int[MOST_ASKED];
@@ -46,15 +47,17 @@ final class DiskWalk {
     private int most;
 
     /** Whether it looks at the codes of all allowed nodes instead of following edges. */
-    private final boolean scansCodes;
+    private boolean scansCodes;
     /** Whether it still does, and from which node on. */
     private boolean scans;
 
+    private final boolean isFiltered;
+    private boolean cutShort;
     private int scanned;
     private int pagesRead;
     private int expanded;
     private int damaged;
-    private int codesRead;
+    private long codesRead;
     private long parkedAt;
     private long stalledNanos;
     private long busyNanos;
@@ -68,26 +71,30 @@ final class DiskWalk {
         this.reads = reads;
         this.distances = new float[layout.codeBytes() * DiskLayout.CENTROIDS];
         this.vector = new float[layout.dimension()];
-        DiskFilter filter = how.filter();
-        this.scansCodes = filter != null && FilterPlan.scans(filter.count(), layout.nodes(), how.width());
-        this.scans = scansCodes;
-        int allowed = filter == null ? layout.nodes() : filter.count();
-        this.inSight = new Nearest(
-                scans
-                        ? Math.min(how.width(), Math.max(1, allowed))
-                        : FilterPlan.width(how.width(), allowed, layout.nodes()));
-        this.found = new Nearest(Math.max(1, Math.min(how.k(), allowed)));
+        this.isFiltered = how.filter() != IdFilter.all();
         this.most = how.mode() == DiskSearch.Mode.PIPELINED ? Math.min(FIRST_READS, how.reads()) : how.reads();
     }
 
     /** The first slice. */
     Step<DiskWalk, DiskAnswer> begin(DiskWalk same, SearchContext context) throws Exception {
         long began = System.nanoTime();
+        plan();
         codes.distances(query, distances);
         if (!scans) {
             meet(table.entry());
         }
         return goOn(began, context);
+    }
+
+    /** In a slice, so that what a filter throws fails this search. */
+    private void plan() {
+        int nodes = layout.nodes();
+        int allowed =
+                isFiltered ? FilterPlan.allowed(nodes, node -> how.filter().allows(codes.id(node))) : nodes;
+        scansCodes = isFiltered && FilterPlan.scans(allowed, nodes, how.width());
+        scans = scansCodes;
+        inSight = new Nearest(Math.min(scans ? how.width() : FilterPlan.width(how.width(), allowed, nodes), nodes));
+        found = new Nearest(Math.min(how.k(), nodes));
     }
 
     private Step<DiskWalk, DiskAnswer> resume(DiskWalk same, SearchContext context) throws Exception {
@@ -101,7 +108,7 @@ final class DiskWalk {
 
     private Step<DiskWalk, DiskAnswer> goOn(long began, SearchContext context) {
         int pagesBefore = pagesRead;
-        int codesBefore = codesRead;
+        long codesBefore = codesRead;
         int expandedBefore = expanded;
         if (scans) {
             scan();
@@ -118,7 +125,7 @@ final class DiskWalk {
         context.touched(
                 expanded - expandedBefore,
                 (long) (pagesRead - pagesBefore) * DiskLayout.PAGE_BYTES
-                        + (long) (codesRead - codesBefore) * layout.codeBytes());
+                        + (codesRead - codesBefore) * layout.codeBytes());
         long now = System.nanoTime();
         busyNanos += now - began;
         parkedAt = now;
@@ -129,16 +136,20 @@ final class DiskWalk {
         return how.mode() == DiskSearch.Mode.PIPELINED ? reads.any() : reads.all();
     }
 
-    /** Looks at the codes of some of the allowed nodes. */
+    /** Looks at the codes of the allowed among some nodes. */
     private void scan() {
-        DiskFilter filter = how.filter();
-        int node = filter == null ? -1 : filter.next(scanned);
-        for (int i = 0; filter != null && node >= 0 && i < CODES_PER_SLICE; i++) {
-            meet(node);
-            node = filter.next(node + 1);
+        int end = Math.min(layout.nodes(), scanned + CODES_PER_SLICE);
+        for (; scanned < end; scanned++) {
+            if (how.filter().allows(codes.id(scanned))) {
+                meet(scanned);
+            }
         }
-        scanned = node;
-        scans = node >= 0;
+        scans = end < layout.nodes() && !isOverLimit();
+    }
+
+    private boolean isOverLimit() {
+        cutShort |= codesRead >= how.visitLimit();
+        return cutShort;
     }
 
     private void meet(int node) {
@@ -182,8 +193,7 @@ final class DiskWalk {
 
     private void expand(NodePage page, int node) {
         expanded++;
-        DiskFilter filter = how.filter();
-        if (filter == null || filter.allows(node)) {
+        if (!isFiltered || how.filter().allows(codes.id(node))) {
             page.vector(node, vector);
             found.add(node, squaredDistance(query, vector));
         }
@@ -199,6 +209,10 @@ final class DiskWalk {
     /** Has the nearest that have not been read be read, each page once. */
     private void readNearest(SearchContext context) {
         int count = 0;
+        // After a look at the codes alone, what they gave is still to be read.
+        if (isOverLimit() && !scansCodes) {
+            return;
+        }
         while (reads.inFlight() + count < most && askedCount < MOST_ASKED) {
             int node = inSight.take();
             if (node < 0) {
@@ -232,7 +246,15 @@ final class DiskWalk {
         for (int i = 0; i < exact.length; i++) {
             exact[i] = table.reported(found.distance(i));
         }
-        return new DiskAnswer(Neighbors.sorted(ids, exact), pagesRead, expanded, damaged, stalledNanos, busyNanos);
+        return new DiskAnswer(
+                Neighbors.sorted(ids, exact),
+                pagesRead,
+                expanded,
+                codesRead,
+                cutShort,
+                damaged,
+                stalledNanos,
+                busyNanos);
     }
 
     /** Four sums, so that the additions need not wait for each other. */

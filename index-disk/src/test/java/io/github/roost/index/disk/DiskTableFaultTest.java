@@ -115,7 +115,7 @@ class DiskTableFaultTest {
                 }
                 assertThat(recall / 20).isGreaterThan(.95);
                 assertThat(damaged).isPositive();
-                assertThat(table.stats().damagedPages()).containsExactly(3);
+                assertThat(table.diskStats().damagedPages()).containsExactly(3);
                 assertThat(io.stats().resubmitted()).isPositive();
             }
         }
