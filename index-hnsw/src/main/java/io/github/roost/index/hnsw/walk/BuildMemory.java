@@ -21,6 +21,7 @@ public final class BuildMemory implements AutoCloseable {
     }
 
     @Override
+    @SuppressWarnings("ThreadPriorityCheck") // until the call that is in native code has returned
     public void close() {
         while (arena.scope().isAlive()) {
             try {
