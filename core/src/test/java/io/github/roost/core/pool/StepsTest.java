@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Machines;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.dispatch.CrossDomainGate;
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Part;
@@ -217,7 +218,8 @@ class StepsTest {
 
     @Test
     void partsRunAtTheirHomesAndTheirResultsAreInOrder() {
-        restart(Machines.orchestrator(4, 1));
+        // On a loaded machine a home whose thread gets no core looks like one with a sustained backlog.
+        restart(Machines.orchestrator(4, 1).crossDomainGate(new CrossDomainGate(Integer.MAX_VALUE, 0)));
         Registration ids = orchestrator.register("parts", 8);
         List<Part<Integer, List<Integer>>> parts = IntStream.range(0, 8)
                 .mapToObj(i -> new Part<Integer, List<Integer>>(

@@ -124,6 +124,7 @@ class BuildMethodTest {
     }
 
     @Test
+    @SuppressWarnings("NullAway") // what is under test
     void noMethodIsRefused() {
         assertThatThrownBy(() -> HnswTable.builder().buildMethod(null))
                 .isInstanceOf(NullPointerException.class)

@@ -3,6 +3,7 @@ package io.github.roost.examples.lucene;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.bench.ClientThreads;
 import io.github.roost.examples.lucene.LuceneBench.Contender;
 import io.github.roost.examples.lucene.LuceneBench.Outcome;
 import io.github.roost.examples.lucene.LuceneBench.Workload;

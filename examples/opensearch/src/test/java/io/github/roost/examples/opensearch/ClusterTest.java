@@ -89,7 +89,7 @@ class ClusterTest {
             cluster.node(KILLED).kill();
             int before = acknowledged.size();
             int searchesBefore = searches.get();
-            await(() -> acknowledged.size() >= before + 1_000 && searches.get() >= searchesBefore + 20
+            await(() -> (acknowledged.size() >= before + 1_000 && searches.get() >= searchesBefore + 20)
                     || writing.isDone()
                     || searching.isDone());
         } finally {

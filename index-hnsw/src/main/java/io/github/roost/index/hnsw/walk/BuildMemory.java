@@ -21,7 +21,7 @@ public final class BuildMemory implements AutoCloseable {
     }
 
     @Override
-    @SuppressWarnings("ThreadPriorityCheck") // until the call that is in native code has returned
+    @SuppressWarnings("ThreadPriorityCheck") // a piece in C ends within microseconds, and tells nobody
     public void close() {
         while (arena.scope().isAlive()) {
             try {

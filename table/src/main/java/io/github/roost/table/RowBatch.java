@@ -1,0 +1,296 @@
+package io.github.roost.table;
+
+import static io.github.roost.table.Schema.INT;
+import static io.github.roost.table.Schema.LONG;
+
+import io.github.roost.core.Vectors;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rows of many keys, all of one version, in one piece of memory: where each row ends, as 32-bit numbers that count from the first one,
+ * then the rows, in the order of the keys. The row of a key that is not there takes no bytes. There is no object per row:
+ * values are read by the number of the key and of the column. Numbers are little-endian. For one thread at a time; to be
+ * used again and again.
+ */
+public final class RowBatch {
+    /** The most bytes that the rows of a batch have together. */
+    public static final long MOST_BYTES = 1L << 30;
+
+    /** Whether memory that is too small is replaced. */
+    private final boolean grows;
+
+    private MemorySegment memory;
+    private int size;
+    private int present;
+    private long version;
+    private @Nullable Schema schema;
+
+    private RowBatch(MemorySegment memory, boolean grows) {
+        this.memory = memory;
+        this.grows = grows;
+    }
+
+    /**
+     * A batch that has its memory on the heap, and takes as much as it needs.
+     *
+     * @return an empty batch
+     */
+    public static RowBatch onHeap() {
+        return new RowBatch(MemorySegment.ofArray(new byte[0]), true);
+    }
+
+    /**
+     * A batch in memory of the caller's.
+     *
+     * @param buffer writable; for n keys it has room for n ends of 4 bytes and their rows, or these are refused
+     * @return an empty batch
+     * @throws IllegalArgumentException if the buffer cannot be written
+     */
+    public static RowBatch in(MemorySegment buffer) {
+        if (buffer.isReadOnly()) {
+            throw new IllegalArgumentException("buffer must be writable, is read-only");
+        }
+        return new RowBatch(buffer, false);
+    }
+
+    /**
+     * A batch that somebody else has filled: what {@link #memory} returned there. Nothing in it is believed.
+     *
+     * @param schema of the rows
+     * @param version that they are of
+     * @param size how many keys were asked for
+     * @param bytes of the batch, referred to from now on
+     * @return the batch
+     * @throws IllegalArgumentException if the bytes are not those of a batch of so many rows of this schema
+     */
+    public static RowBatch of(Schema schema, long version, int size, MemorySegment bytes) {
+        Vectors.requireRange("size", size, 0, bytes.byteSize() / Integer.BYTES);
+        RowBatch batch = new RowBatch(bytes, false);
+        batch.begin(schema, version, size);
+        int before = 0;
+        for (int i = 0; i < size; i++) {
+            int end = batch.end(i);
+            long most = bytes.byteSize() - batch.firstRow();
+            Vectors.requireRange("end of row " + i, end, before, most);
+            if (end > before) {
+                String fault = schema.fault(bytes, batch.firstRow() + before, end - before);
+                if (fault != null) {
+                    throw new IllegalArgumentException("row " + i + " " + fault);
+                }
+                batch.present++;
+            }
+            before = end;
+        }
+        Vectors.requireRange("bytes", bytes.byteSize(), batch.firstRow() + before, batch.firstRow() + before);
+        return batch;
+    }
+
+    /** Begins anew: so many rows of a schema. */
+    void begin(Schema newSchema, long newVersion, int newSize) {
+        this.schema = newSchema;
+        this.version = newVersion;
+        this.size = newSize;
+        this.present = 0;
+    }
+
+    /** Makes room for the rows of so many keys, before anything is changed. */
+    void reserve(int keys, long rowBytes) {
+        long needed = (long) keys * Integer.BYTES + rowBytes;
+        if (rowBytes > MOST_BYTES || needed > Integer.MAX_VALUE - Long.BYTES) {
+            throw new IllegalArgumentException(
+                    "the rows of a batch must have " + MOST_BYTES + " bytes at most, got " + rowBytes);
+        }
+        if (needed <= memory.byteSize()) {
+            return;
+        }
+        if (!grows) {
+            throw new IllegalArgumentException(
+                    "buffer must have " + needed + " bytes for these rows, got " + memory.byteSize());
+        }
+        memory = MemorySegment.ofArray(new byte[(int) needed]);
+    }
+
+    /** Writes where row i ends; rows in their order. */
+    void setEnd(int i, long end, boolean isPresent) {
+        memory.set(INT, (long) i * Integer.BYTES, (int) end);
+        present += isPresent ? 1 : 0;
+    }
+
+    MemorySegment room() {
+        return memory;
+    }
+
+    long firstRow() {
+        return (long) size * Integer.BYTES;
+    }
+
+    private int end(int i) {
+        return memory.get(INT, (long) i * Integer.BYTES);
+    }
+
+    /**
+     * How many keys were asked for.
+     *
+     * @return 0 or more
+     */
+    public int size() {
+        return size;
+    }
+
+    /**
+     * How many of them are there.
+     *
+     * @return from 0 to {@link #size}
+     */
+    public int present() {
+        return present;
+    }
+
+    /**
+     * The version that all rows are of.
+     *
+     * @return the version; 0 before the batch was filled
+     */
+    public long version() {
+        return version;
+    }
+
+    /**
+     * The columns that were asked for.
+     *
+     * @return columns 0, 1, ... of the rows
+     * @throws IllegalStateException if the batch has not been filled
+     */
+    public Schema schema() {
+        Schema filled = schema;
+        if (filled == null) {
+            throw new IllegalStateException("the batch has not been filled");
+        }
+        return filled;
+    }
+
+    /**
+     * The batch as it lies in memory: the ends, then the rows.
+     *
+     * @return until the batch is filled again; on the heap or in the caller's buffer
+     */
+    public MemorySegment memory() {
+        return memory.asSlice(0, size == 0 ? 0 : firstRow() + end(size - 1));
+    }
+
+    /**
+     * Whether a key is there.
+     *
+     * @param i which of the keys, from 0
+     * @return whether it has a row
+     * @throws IllegalArgumentException if there is no key {@code i}
+     */
+    public boolean isPresent(int i) {
+        Vectors.requireRange("i", i, 0, size - 1L);
+        return end(i) > begin(i);
+    }
+
+    private int begin(int i) {
+        return i == 0 ? 0 : end(i - 1);
+    }
+
+    private long row(int i) {
+        if (!isPresent(i)) {
+            throw new IllegalArgumentException("key " + i + " must be present to be read, is not");
+        }
+        return firstRow() + begin(i);
+    }
+
+    private long at(int i, int column, Column.Type type) {
+        schema().require(column, type);
+        return row(i) + schema().place(column);
+    }
+
+    /**
+     * A 32-bit integer.
+     *
+     * @param i which of the keys, from 0
+     * @param column which of the columns asked for, from 0
+     * @return its value
+     * @throws IllegalArgumentException if there is no such key or column, the key is not present, or the column's type is another
+     */
+    public int getInt(int i, int column) {
+        return memory.get(INT, at(i, column, Column.Type.INT));
+    }
+
+    /**
+     * A 64-bit integer.
+     *
+     * @param i which of the keys, from 0
+     * @param column which of the columns asked for, from 0
+     * @return its value
+     * @throws IllegalArgumentException as {@link #getInt}
+     */
+    public long getLong(int i, int column) {
+        return memory.get(LONG, at(i, column, Column.Type.LONG));
+    }
+
+    /**
+     * A 32-bit floating-point number.
+     *
+     * @param i which of the keys, from 0
+     * @param column which of the columns asked for, from 0
+     * @return its value
+     * @throws IllegalArgumentException as {@link #getInt}
+     */
+    public float getFloat(int i, int column) {
+        return Float.intBitsToFloat(memory.get(INT, at(i, column, Column.Type.FLOAT)));
+    }
+
+    /**
+     * A 64-bit floating-point number.
+     *
+     * @param i which of the keys, from 0
+     * @param column which of the columns asked for, from 0
+     * @return its value
+     * @throws IllegalArgumentException as {@link #getInt}
+     */
+    public double getDouble(int i, int column) {
+        return Double.longBitsToDouble(memory.get(LONG, at(i, column, Column.Type.DOUBLE)));
+    }
+
+    /**
+     * Bytes or a text, as UTF-8, where they lie.
+     *
+     * @param i which of the keys, from 0
+     * @param column which of the columns asked for, from 0
+     * @return a part of this batch's memory, until it is filled again
+     * @throws IllegalArgumentException as {@link #getInt}
+     */
+    public MemorySegment getBytes(int i, int column) {
+        Schema of = schema();
+        Vectors.requireRange("column", column, 0, of.columns().size() - 1L);
+        Column asked = of.columns().get(column);
+        if (asked.type() == Column.Type.FIXED_BYTES) {
+            return memory.asSlice(row(i) + of.place(column), asked.bytes());
+        }
+        if (!asked.type().isVariable()) {
+            of.require(column, Column.Type.BYTES);
+        }
+        long row = row(i);
+        int begin = of.begin(memory, row, of.place(column));
+        int end = of.end(memory, row, of.place(column));
+        return memory.asSlice(row + of.headBytes() + begin, (long) end - begin);
+    }
+
+    /**
+     * A text.
+     *
+     * @param i which of the keys, from 0
+     * @param column which of the columns asked for, from 0
+     * @return its value
+     * @throws IllegalArgumentException as {@link #getInt}
+     */
+    public String getText(int i, int column) {
+        schema().require(column, Column.Type.TEXT);
+        return new String(getBytes(i, column).toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,160 @@
+package io.github.roost.table;
+
+import static io.github.roost.table.Schema.INT;
+import static io.github.roost.table.Schema.LONG;
+
+import io.github.roost.core.Vectors;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/**
+ * Puts a row together, column by column. What is not set is 0, or empty. For one thread at a time; to be used again and again.
+ */
+public final class RowWriter {
+    private static final byte[] EMPTY = {};
+
+    private final Schema schema;
+    private final byte[][] values;
+    private byte[] row;
+    private MemorySegment memory;
+
+    RowWriter(Schema schema) {
+        this.schema = schema;
+        this.values = new byte[schema.variables()][];
+        this.row = new byte[schema.headBytes()];
+        this.memory = MemorySegment.ofArray(row);
+        clear();
+    }
+
+    /**
+     * Sets all columns to 0, or empty.
+     *
+     * @return this
+     */
+    public RowWriter clear() {
+        Arrays.fill(row, 0, schema.headBytes(), (byte) 0);
+        Arrays.fill(values, EMPTY);
+        return this;
+    }
+
+    /**
+     * Sets a 32-bit integer.
+     *
+     * @param column its index
+     * @param value any
+     * @return this
+     * @throws IllegalArgumentException if there is no such column, or its type is another
+     */
+    public RowWriter setInt(int column, int value) {
+        memory.set(INT, place(column, Column.Type.INT), value);
+        return this;
+    }
+
+    /**
+     * Sets a 64-bit integer.
+     *
+     * @param column its index
+     * @param value any
+     * @return this
+     * @throws IllegalArgumentException if there is no such column, or its type is another
+     */
+    public RowWriter setLong(int column, long value) {
+        memory.set(LONG, place(column, Column.Type.LONG), value);
+        return this;
+    }
+
+    /**
+     * Sets a 32-bit floating-point number; its bits are kept as they are.
+     *
+     * @param column its index
+     * @param value any, NaN too
+     * @return this
+     * @throws IllegalArgumentException if there is no such column, or its type is another
+     */
+    public RowWriter setFloat(int column, float value) {
+        memory.set(INT, place(column, Column.Type.FLOAT), Float.floatToRawIntBits(value));
+        return this;
+    }
+
+    /**
+     * Sets a 64-bit floating-point number; its bits are kept as they are.
+     *
+     * @param column its index
+     * @param value any, NaN too
+     * @return this
+     * @throws IllegalArgumentException if there is no such column, or its type is another
+     */
+    public RowWriter setDouble(int column, double value) {
+        memory.set(LONG, place(column, Column.Type.DOUBLE), Double.doubleToRawLongBits(value));
+        return this;
+    }
+
+    private int place(int column, Column.Type type) {
+        schema.require(column, type);
+        return schema.place(column);
+    }
+
+    /**
+     * Sets bytes, of fixed or variable length.
+     *
+     * @param column its index
+     * @param value not to be changed until the row was put
+     * @return this
+     * @throws IllegalArgumentException if there is no such column, its type is another, or its values have another length
+     */
+    public RowWriter setBytes(int column, byte[] value) {
+        Vectors.requireRange("column", column, 0, schema.columns().size() - 1L);
+        Column of = schema.columns().get(column);
+        if (of.type() == Column.Type.BYTES) {
+            values[schema.place(column)] = value;
+            return this;
+        }
+        schema.require(column, Column.Type.FIXED_BYTES);
+        if (value.length != of.bytes()) {
+            throw new IllegalArgumentException(
+                    "a value of column " + of.name() + " must have " + of.bytes() + " bytes, got " + value.length);
+        }
+        MemorySegment.copy(value, 0, memory, ValueLayout.JAVA_BYTE, schema.place(column), value.length);
+        return this;
+    }
+
+    /**
+     * Sets a text.
+     *
+     * @param column its index
+     * @param value any; kept as UTF-8
+     * @return this
+     * @throws IllegalArgumentException if there is no such column, or its type is another
+     */
+    public RowWriter setText(int column, String value) {
+        values[place(column, Column.Type.TEXT)] = value.getBytes(StandardCharsets.UTF_8);
+        return this;
+    }
+
+    /**
+     * The row, as it is set now.
+     *
+     * @return its bytes, until the next call of any method
+     * @throws IllegalArgumentException if it has more than {@link Schema#MOST_ROW_BYTES}
+     */
+    public MemorySegment row() {
+        long bytes = schema.headBytes();
+        for (byte[] value : values) {
+            bytes += value.length;
+        }
+        Vectors.requireRange("bytes of a row", bytes, 1, Schema.MOST_ROW_BYTES);
+        if (bytes > row.length) {
+            row = Arrays.copyOf(row, (int) Math.min(Schema.MOST_ROW_BYTES, 2 * bytes));
+            memory = MemorySegment.ofArray(row);
+        }
+        int at = schema.headBytes();
+        for (int i = 0; i < values.length; i++) {
+            System.arraycopy(values[i], 0, row, at, values[i].length);
+            at += values[i].length;
+            memory.set(INT, schema.fixedBytes() + (long) i * Integer.BYTES, at - schema.headBytes());
+        }
+        return memory.asSlice(0, bytes);
+    }
+}
