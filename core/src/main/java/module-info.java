@@ -10,6 +10,7 @@ module io.github.roost.core {
     exports io.github.roost.core;
     exports io.github.roost.core.dispatch;
     exports io.github.roost.core.io;
+    exports io.github.roost.core.kernel;
     exports io.github.roost.core.mapping;
     exports io.github.roost.core.metrics;
     exports io.github.roost.core.monitor;

@@ -1,16 +1,10 @@
-/* The exported functions, and the one place that knows which instruction sets there are. */
+/* The exported functions and the choice of a kernel for each. */
 #include <stddef.h>
 
 #include "heap.h"
 #include "insert.h"
+#include "isa.h"
 #include "walk.h"
-
-#if defined(__aarch64__)
-#include <sys/auxv.h>
-#ifndef HWCAP_ASIMDDP
-#define HWCAP_ASIMDDP (1 << 20)
-#endif
-#endif
 
 _Static_assert(offsetof(struct progress, size) == 4 && offsetof(struct progress, logged) == 8 &&
                    offsetof(struct progress, computed) == 16 && offsetof(struct progress, expanded) == 24 &&
@@ -18,26 +12,8 @@ _Static_assert(offsetof(struct progress, size) == 4 && offsetof(struct progress,
                "as in WalkScratch.java");
 _Static_assert(offsetof(struct insertion, walk) == 0 && sizeof(struct insertion) <= 128, "as in WalkScratch.java");
 
-enum isa { PORTABLE, AVX2, AVX512, NEON };
-
 /* Whether this CPU, under this operating system, runs the walk of an instruction set. */
-int32_t roost_hnsw_supports(int32_t isa) {
-    switch (isa) {
-        case PORTABLE:
-            return 1;
-#if defined(__x86_64__)
-        case AVX2:
-            return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-        case AVX512:
-            return __builtin_cpu_supports("avx512f");
-#elif defined(__aarch64__)
-        case NEON:
-            return 1;
-#endif
-        default:
-            return 0;
-    }
-}
+int32_t roost_hnsw_supports(int32_t isa) { return cpu_has(isa); }
 
 /* The walk over floats; `isa` must be supported. */
 static void walk_floats(int32_t isa, const struct search *search) {
@@ -67,7 +43,7 @@ static void walk_codes(int32_t isa, const struct search *search) {
             walk_codes_avx2(search);
             return;
         case AVX512:
-            if (__builtin_cpu_supports("avx512vnni")) {
+            if (cpu_multiplies_bytes()) {
                 walk_codes_vnni(search);
             } else {
                 walk_codes_avx2(search);
@@ -75,7 +51,7 @@ static void walk_codes(int32_t isa, const struct search *search) {
             return;
 #elif defined(__aarch64__)
         case NEON:
-            if (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) {
+            if (cpu_multiplies_bytes()) {
                 walk_codes_dot(search);
             } else {
                 walk_codes_neon(search);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa.h"
 #include "tile.h"
 
 int32_t roost_hnsw_supports(int32_t isa);
@@ -18,7 +19,7 @@ int32_t roost_hnsw_scan(int32_t isa, const struct image *image, const float *que
                         int32_t width, const uint64_t *allowed, int64_t from, int64_t to, int64_t *found,
                         struct progress *progress, int32_t budget);
 
-enum { PORTABLE, LAST_ISA = 3, ROUNDS = 200, HEAD = 4096, WHOLE = 1 << 20 };
+enum { LAST_ISA = NEON, ROUNDS = 200, HEAD = 4096, WHOLE = 1 << 20 };
 static const char *const NAMES[] = {"portable", "avx2", "avx512", "neon"};
 
 static uint64_t state = 88172645463325252u;

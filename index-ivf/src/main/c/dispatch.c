@@ -1,32 +1,10 @@
-/* The exported functions, and the one place that knows which instruction sets there are. */
+/* The exported functions and the choice of a kernel for each. */
 #include "codes.h"
+#include "isa.h"
 #include "scan.h"
 
-#if defined(__aarch64__)
-#include <asm/hwcap.h>
-#include <sys/auxv.h>
-#endif
-
-enum isa { PORTABLE, AVX2, AVX512, NEON };
-
 /* Whether this CPU, under this operating system, runs the scan of an instruction set. */
-int32_t roost_ivf_supports(int32_t isa) {
-    switch (isa) {
-        case PORTABLE:
-            return 1;
-#if defined(__x86_64__)
-        case AVX2:
-            return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
-        case AVX512:
-            return __builtin_cpu_supports("avx512f");
-#elif defined(__aarch64__)
-        case NEON:
-            return 1;
-#endif
-        default:
-            return 0;
-    }
-}
+int32_t roost_ivf_supports(int32_t isa) { return cpu_has(isa); }
 
 /* Arguments as in struct scan; `isa` must be supported. */
 void roost_ivf_scan(int32_t isa, const void *rows, int32_t halves, const int64_t *ids, int64_t count, int64_t stride,
@@ -63,7 +41,7 @@ void roost_ivf_scan_codes(int32_t isa, const uint8_t *codes, const float *terms,
     switch (isa) {
 #if defined(__x86_64__)
         case AVX512:
-            if (__builtin_cpu_supports("avx512vnni")) {
+            if (cpu_multiplies_bytes()) {
                 codes_vnni(&scan);
             } else {
                 codes_avx2(&scan);
@@ -74,7 +52,7 @@ void roost_ivf_scan_codes(int32_t isa, const uint8_t *codes, const float *terms,
             break;
 #elif defined(__aarch64__)
         case NEON:
-            if (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) {
+            if (cpu_multiplies_bytes()) {
                 codes_dot(&scan);
             } else {
                 codes_neon(&scan);

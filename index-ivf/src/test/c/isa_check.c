@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "codes.h"
+#include "isa.h"
 #include "scan.h"
 
 int32_t roost_ivf_supports(int32_t isa);
@@ -27,7 +28,7 @@ float roost_ivf_bound(int32_t isa, const float *scores, int32_t size, float cert
 int32_t roost_ivf_keep(int32_t isa, float *scores, int64_t *places, int32_t size, float bound);
 int32_t roost_ivf_order(int32_t isa, const float *distances, int32_t count, int32_t wanted, int32_t *order);
 
-enum { PORTABLE, LAST_ISA = 3, ROUNDS = 300 };
+enum { LAST_ISA = NEON, ROUNDS = 300 };
 static const char *const NAMES[] = {"portable", "avx2", "avx512", "neon"};
 
 static uint64_t state = 88172645463325252u;

@@ -1,21 +1,9 @@
-/* The exported functions, and the one place that knows which instruction sets there are. */
+/* The exported functions and the choice of a kernel for each. */
+#include "isa.h"
 #include "lookup.h"
 
-enum isa { PORTABLE, AVX512 };
-
 /* Whether this CPU, under this operating system, runs the lookup of an instruction set. */
-int32_t roost_table_supports(int32_t isa) {
-    switch (isa) {
-        case PORTABLE:
-            return 1;
-#if defined(__x86_64__)
-        case AVX512:
-            return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
-#endif
-        default:
-            return 0;
-    }
-}
+int32_t roost_table_supports(int32_t isa) { return (isa == PORTABLE || isa == AVX512) && cpu_has(isa); }
 
 /* Arguments as in struct table and of find_portable; `isa` must be supported. */
 int64_t roost_table_find(int32_t isa, const void *slots, int32_t shift, int64_t seed, const int64_t *keys,

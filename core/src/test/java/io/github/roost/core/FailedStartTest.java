@@ -7,9 +7,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+@Tag("program")
 class FailedStartTest {
     /** Room for the stacks of some workers, not of all. */
     private static final String ADDRESS_SPACE_KIB = "6000000";

@@ -84,10 +84,14 @@ final class NodeReport {
         Map<String, Object> tables = new LinkedHashMap<>();
         byName.forEach((name, entries) -> {
             Map<String, Object> report = new LinkedHashMap<>();
-            report.put("mapping_ids", entries.stream().mapToInt(TableStats::clusters).sum());
-            report.put("searches", entries.stream().mapToLong(TableStats::searches).sum());
             report.put(
-                    "traffic_bytes", entries.stream().mapToLong(TableStats::trafficBytes).sum());
+                    "mapping_ids",
+                    entries.stream().mapToInt(TableStats::clusters).sum());
+            report.put(
+                    "searches", entries.stream().mapToLong(TableStats::searches).sum());
+            report.put(
+                    "traffic_bytes",
+                    entries.stream().mapToLong(TableStats::trafficBytes).sum());
             Map<String, Object> idsOfDomains = new LinkedHashMap<>();
             homesByName.getOrDefault(name, Map.of()).forEach((home, ids) -> idsOfDomains.put(home.toString(), ids));
             report.put("homes", idsOfDomains);

@@ -36,7 +36,8 @@ record NodeTopology(Topology topology, String reason) {
         }
         long cpus = live.cores().mapToLong(core -> core.pus().size()).sum();
         if (processors < cpus) {
-            // A share of time comes with no CPUs of one's own: workers bound to the first few would meet those of other nodes there.
+            // A share of time comes with no CPUs of one's own: workers bound to the first few would meet those of other
+            // nodes there.
             return oneDomain(processors, "the node has " + processors + " processors of " + cpus + " CPUs");
         }
         return live.bindable() ? new NodeTopology(live, "") : oneDomain(processors, "threads cannot be pinned here");

@@ -18,7 +18,8 @@ final class RestRoostStats extends BaseRestHandler {
     @Override
     public List<Route> routes() {
         return List.of(
-                new Route(Method.GET, "/_plugins/_roost/stats"), new Route(Method.GET, "/_plugins/_roost/{nodes}/stats"));
+                new Route(Method.GET, "/_plugins/_roost/stats"),
+                new Route(Method.GET, "/_plugins/_roost/{nodes}/stats"));
     }
 
     @Override

@@ -18,11 +18,7 @@ final class RoostCodecService extends CodecService {
     private final MapperService mappings;
 
     RoostCodecService(CodecServiceConfig config) {
-        super(
-                config.getMapperService(),
-                config.getIndexSettings(),
-                config.getLogger(),
-                config.getAdditionalCodecs());
+        super(config.getMapperService(), config.getIndexSettings(), config.getLogger(), config.getAdditionalCodecs());
         this.mappings = config.getMapperService();
     }
 

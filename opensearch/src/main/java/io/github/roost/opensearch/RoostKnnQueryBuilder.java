@@ -119,19 +119,22 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
 
     static RoostKnnQueryBuilder parse(RoostNode node, XContentParser parser) throws IOException {
         if (parser.nextToken() != Token.FIELD_NAME) {
-            throw new ParsingException(parser.getTokenLocation(), "[roost_knn] must name a field, got " + parser.currentToken());
+            throw new ParsingException(
+                    parser.getTokenLocation(), "[roost_knn] must name a field, got " + parser.currentToken());
         }
         String field = parser.currentName();
         if (parser.nextToken() != Token.START_OBJECT) {
             throw new ParsingException(
-                    parser.getTokenLocation(), "[roost_knn] must have an object under [" + field + "], got " + parser.currentToken());
+                    parser.getTokenLocation(),
+                    "[roost_knn] must have an object under [" + field + "], got " + parser.currentToken());
         }
         Body body = BODY.parse(parser, null);
         if (parser.nextToken() != Token.END_OBJECT) {
             throwParsingExceptionOnMultipleFields(NAME, parser.getTokenLocation(), field, parser.currentName());
         }
         if (body.vector == null) {
-            throw new ParsingException(parser.getTokenLocation(), "[roost_knn] must have a vector for field [" + field + "]");
+            throw new ParsingException(
+                    parser.getTokenLocation(), "[roost_knn] must have a vector for field [" + field + "]");
         }
         float[] vector = new float[body.vector.size()];
         for (int i = 0; i < vector.length; i++) {
@@ -170,8 +173,8 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
                     + context.index().getName() + "]");
         }
         if (!(type instanceof RoostVectorType vectors)) {
-            throw new IllegalArgumentException(
-                    "[roost_knn] field [" + field + "] must be of type roost_vector, and is of type " + type.typeName());
+            throw new IllegalArgumentException("[roost_knn] field [" + field
+                    + "] must be of type roost_vector, and is of type " + type.typeName());
         }
         int width = Math.max(k, effort == null ? node.effort() : effort);
         NearestHits hits = new NearestHits(k, minScore == null ? Float.NEGATIVE_INFINITY : minScore);

@@ -74,8 +74,7 @@ final class RoostNode implements Closeable {
     }
 
     private static Topology live(String level) {
-        DomainLevel forced =
-                level.isEmpty() ? null : RoostSettings.constant("roost.domains", level, DomainLevel.class);
+        DomainLevel forced = level.isEmpty() ? null : RoostSettings.constant("roost.domains", level, DomainLevel.class);
         return TopologyReader.live().level(forced).read();
     }
 

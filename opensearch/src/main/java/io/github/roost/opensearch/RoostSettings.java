@@ -5,7 +5,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.opensearch.common.settings.Setting;
 import org.opensearch.common.settings.Setting.Property;
 
@@ -55,7 +54,8 @@ final class RoostSettings {
 
     private static <E extends Enum<E>> Setting<E> ofConstants(
             String key, E byDefault, Class<E> constants, Property property) {
-        return new Setting<>(key, name(byDefault), value -> constant(key, value, constants), property, Property.NodeScope);
+        return new Setting<>(
+                key, name(byDefault), value -> constant(key, value, constants), property, Property.NodeScope);
     }
 
     static String name(Enum<?> constant) {
@@ -78,7 +78,9 @@ final class RoostSettings {
     }
 
     private static String names(Class<? extends Enum<?>> constants) {
-        return Arrays.stream(constants.getEnumConstants()).map(RoostSettings::name).collect(Collectors.joining(", "));
+        return Arrays.stream(constants.getEnumConstants())
+                .map(RoostSettings::name)
+                .collect(Collectors.joining(", "));
     }
 
     private static String requireLevel(String value) {

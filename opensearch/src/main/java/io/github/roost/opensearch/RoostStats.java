@@ -87,7 +87,8 @@ final class RoostStats {
         public XContentBuilder toXContent(XContentBuilder builder, Params params) throws IOException {
             builder.startObject("nodes");
             for (NodeResponse node : getNodes()) {
-                builder.startObject(node.getNode().getId()).field("name", node.getNode().getName());
+                builder.startObject(node.getNode().getId())
+                        .field("name", node.getNode().getName());
                 for (Map.Entry<String, Object> value : node.values.entrySet()) {
                     builder.field(value.getKey(), value.getValue());
                 }

@@ -24,8 +24,9 @@ final class RoostVectorMapper extends ParametrizedFieldMapper {
 
     static final Mapper.TypeParser PARSER = new TypeParser((name, context) -> {
         if (!RoostSettings.INDEX_ENABLED.get(context.getSettings())) {
-            throw new MapperParsingException("field [" + name + "] of type roost_vector needs an index that was created with "
-                    + RoostSettings.INDEX_ENABLED.getKey() + ": true");
+            throw new MapperParsingException(
+                    "field [" + name + "] of type roost_vector needs an index that was created with "
+                            + RoostSettings.INDEX_ENABLED.getKey() + ": true");
         }
         return new Builder(name);
     });
@@ -33,7 +34,8 @@ final class RoostVectorMapper extends ParametrizedFieldMapper {
     private final Settings settings;
 
     /** What a mapping says of a field. */
-    private record Settings(VectorShape shape, FieldFormat format, int m, int efConstruction, Map<String, String> meta) {}
+    private record Settings(
+            VectorShape shape, FieldFormat format, int m, int efConstruction, Map<String, String> meta) {}
 
     private RoostVectorMapper(
             String simpleName, RoostVectorType type, Settings settings, MultiFields multiFields, CopyTo copyTo) {
@@ -86,8 +88,8 @@ final class RoostVectorMapper extends ParametrizedFieldMapper {
         int count = 0;
         for (Token token = parser.nextToken(); token != Token.END_ARRAY; token = parser.nextToken()) {
             if (token != Token.VALUE_NUMBER) {
-                throw new IllegalArgumentException(what + " must be an array of numbers, got "
-                        + found(parser) + " in dimension " + count);
+                throw new IllegalArgumentException(
+                        what + " must be an array of numbers, got " + found(parser) + " in dimension " + count);
             }
             if (count < dimension) {
                 vector[count] = parser.floatValue(false);
@@ -107,10 +109,16 @@ final class RoostVectorMapper extends ParametrizedFieldMapper {
 
     /** Collects what a mapping says. */
     private static final class Builder extends ParametrizedFieldMapper.Builder {
-        private final Parameter<Integer> dimension =
-                number("dimension", 0, Vectors.MOST_DIMENSIONS, settings -> settings.shape().dimension());
-        private final Parameter<Elements> elements =
-                constant("element_type", Elements.FLOAT, Elements.class, settings -> settings.shape().elements());
+        private final Parameter<Integer> dimension = number(
+                "dimension",
+                0,
+                Vectors.MOST_DIMENSIONS,
+                settings -> settings.shape().dimension());
+        private final Parameter<Elements> elements = constant(
+                "element_type",
+                Elements.FLOAT,
+                Elements.class,
+                settings -> settings.shape().elements());
         private final Parameter<VectorSimilarityFunction> similarity = constant(
                 "similarity",
                 VectorSimilarityFunction.COSINE,
@@ -140,8 +148,9 @@ final class RoostVectorMapper extends ParametrizedFieldMapper {
         public ParametrizedFieldMapper build(Mapper.BuilderContext context) {
             String fullName = buildFullName(context);
             if (dimension.get() == 0) {
-                throw new MapperParsingException("field [" + fullName + "] of type roost_vector needs a dimension between 1 and "
-                        + format.get().mostDimensions());
+                throw new MapperParsingException(
+                        "field [" + fullName + "] of type roost_vector needs a dimension between 1 and "
+                                + format.get().mostDimensions());
             }
             if (dimension.get() > format.get().mostDimensions()) {
                 throw new MapperParsingException("dimension of field [" + fullName + "] must be between 1 and "
@@ -155,8 +164,7 @@ final class RoostVectorMapper extends ParametrizedFieldMapper {
             return new RoostVectorMapper(name, type, settings, multiFieldsBuilder.build(this, context), copyTo.build());
         }
 
-        private static Parameter<Integer> number(
-                String name, int byDefault, int most, Function<Settings, Integer> of) {
+        private static Parameter<Integer> number(String name, int byDefault, int most, Function<Settings, Integer> of) {
             return new Parameter<>(
                     name,
                     false,
@@ -180,7 +188,9 @@ final class RoostVectorMapper extends ParametrizedFieldMapper {
                             () -> byDefault,
                             (field, context, value) -> RoostSettings.constant(name, String.valueOf(value), constants),
                             mapper -> of.apply(RoostVectorMapper.of(mapper)))
-                    .setSerializer((builder, key, value) -> builder.field(key, RoostSettings.name(value)), RoostSettings::name);
+                    .setSerializer(
+                            (builder, key, value) -> builder.field(key, RoostSettings.name(value)),
+                            RoostSettings::name);
         }
     }
 }

@@ -43,8 +43,7 @@ final class RoostVectorType extends MappedFieldType {
      * @param width of the search in each segment, at least 1
      * @throws IllegalArgumentException if the vector is none of this field's shape
      */
-    Query nearest(
-            RoostNode node, String index, float[] vector, int width, NearestHits hits, @Nullable Query filter) {
+    Query nearest(RoostNode node, String index, float[] vector, int width, NearestHits hits, @Nullable Query filter) {
         shape.require("the query's vector for field [" + name() + "]", vector);
         return shape.elements() == Elements.FLOAT
                 ? new NearestFloats(node, index, name(), format, vector, width, hits, filter)
@@ -59,7 +58,8 @@ final class RoostVectorType extends MappedFieldType {
     @Override
     public ValueFetcher valueFetcher(QueryShardContext context, SearchLookup lookup, @Nullable String format) {
         if (format != null) {
-            throw new IllegalArgumentException("field [" + name() + "] of type roost_vector takes no format, got " + format);
+            throw new IllegalArgumentException(
+                    "field [" + name() + "] of type roost_vector takes no format, got " + format);
         }
         return new SourceValueFetcher(name(), context) {
             @Override
@@ -76,7 +76,7 @@ final class RoostVectorType extends MappedFieldType {
 
     @Override
     public Query termQuery(Object value, @Nullable QueryShardContext context) {
-        throw new IllegalArgumentException(
-                "field [" + name() + "] of type roost_vector is searched by roost_knn, and by exists, not by its values");
+        throw new IllegalArgumentException("field [" + name()
+                + "] of type roost_vector is searched by roost_knn, and by exists, not by its values");
     }
 }

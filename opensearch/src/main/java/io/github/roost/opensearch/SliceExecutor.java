@@ -60,8 +60,9 @@ final class SliceExecutor extends AbstractExecutorService {
 
     @Override
     public List<Runnable> shutdownNow() {
-        List<Runnable> neverRun =
-                domains.stream().flatMap(domain -> domain.shutdownNow().stream()).toList();
+        List<Runnable> neverRun = domains.stream()
+                .flatMap(domain -> domain.shutdownNow().stream())
+                .toList();
         registration.close();
         return neverRun;
     }

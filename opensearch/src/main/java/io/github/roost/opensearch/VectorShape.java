@@ -51,8 +51,8 @@ record VectorShape(int dimension, Elements elements, VectorSimilarityFunction si
     private static void requireBytes(String what, float[] vector) {
         for (int i = 0; i < vector.length; i++) {
             if (vector[i] != (byte) vector[i]) {
-                throw new IllegalArgumentException(
-                        what + " must have whole numbers between -128 and 127, got " + vector[i] + " in dimension " + i);
+                throw new IllegalArgumentException(what + " must have whole numbers between -128 and 127, got "
+                        + vector[i] + " in dimension " + i);
             }
         }
     }
@@ -62,12 +62,14 @@ record VectorShape(int dimension, Elements elements, VectorSimilarityFunction si
         for (float component : vector) {
             squared += component * component;
         }
-        if (similarity == VectorSimilarityFunction.COSINE && !(squared >= Float.MIN_NORMAL && squared <= Float.MAX_VALUE)) {
+        if (similarity == VectorSimilarityFunction.COSINE
+                && !(squared >= Float.MIN_NORMAL && squared <= Float.MAX_VALUE)) {
             throw new IllegalArgumentException(
                     what + " must have a length whose square is a normal float, got " + squared + ": it has no cosine");
         }
         if (similarity == VectorSimilarityFunction.DOT_PRODUCT && Math.abs(squared - 1) > UNIT_TOLERANCE) {
-            throw new IllegalArgumentException(what + " must have a length of 1 for dot_product, got " + Math.sqrt(squared));
+            throw new IllegalArgumentException(
+                    what + " must have a length of 1 for dot_product, got " + Math.sqrt(squared));
         }
     }
 

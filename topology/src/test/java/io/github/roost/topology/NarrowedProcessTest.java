@@ -3,10 +3,12 @@ package io.github.roost.topology;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
+@Tag("program")
 @EnabledOnOs(OS.LINUX)
 class NarrowedProcessTest {
     private final List<Integer> cpus = TopologyReader.live()

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Runs the jcstress tests beside this class, in JVMs of their own, and reads what they report. Each has two actors, so
  * that they run on two cores.
  */
+@Tag("stress")
 class ConcurrencyStressTest {
     @Test
     @Timeout(value = 5, unit = TimeUnit.MINUTES)

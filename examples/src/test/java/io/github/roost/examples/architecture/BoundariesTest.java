@@ -44,11 +44,12 @@ class BoundariesTest {
     private static final String POOL = "io.github.roost.core.pool..";
     private static final String PLACEMENT = "io.github.roost.core.placement..";
     private static final String RINGS = "io.github.roost.core.io.linux..";
+    private static final String LIBRARIES_OF_KERNELS = "io.github.roost.core.kernel..";
     private static final String LOOKUP = "io.github.roost.table.kernel..";
     private static final String WALK = "io.github.roost.index.hnsw.walk..";
     private static final String KERNEL = "io.github.roost.index.ivf.kernel..";
     private static final String[] INTERNALS = {HWLOC, POOL, PLACEMENT, RINGS, LOOKUP, WALK, KERNEL};
-    private static final String[] NATIVE = {HWLOC, RINGS, LOOKUP, WALK, KERNEL};
+    private static final String[] NATIVE = {HWLOC, RINGS, LIBRARIES_OF_KERNELS, LOOKUP, WALK, KERNEL};
 
     private static final DescribedPredicate<JavaClass> EXPORTED = resideInAnyPackage(LIBRARIES)
             .and(DescribedPredicate.not(resideInAnyPackage(INTERNALS)))

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Runs the programs {@code src/test/c/isa_check.c}, which hold every instruction set's kernels against the portable ones: those
  * of this CPU under the sanitizers of addresses and of undefined behaviour, and those of 64-bit Arm in an emulator.
  */
+@Tag("program")
 class KernelChecksTest {
     private static final String SANITIZED = "-Og -g1 -fsanitize=address,undefined -fno-sanitize-recover=all";
     private static final String ARM = "aarch64-linux-gnu-gcc";
@@ -74,7 +76,12 @@ class KernelChecksTest {
         Path check = directory.resolve("isa_check");
         List<String> command = new ArrayList<>(List.of(compiler));
         command.addAll(List.of(flags.split(" ")));
-        command.addAll(List.of("-std=gnu11", "-Wall", "-Wextra", "-I", sources.toString(), "-o", check.toString()));
+        command.addAll(List.of("-std=gnu11", "-Wall", "-Wextra", "-o", check.toString()));
+        command.addAll(List.of(
+                "-I",
+                sources.toString(),
+                "-I",
+                Programs.ROOT.resolve("core/src/main/c").toString()));
         command.add(module.resolve("src/test/c/isa_check.c").toString());
         try (Stream<Path> compiled = Files.list(objects)) {
             compiled.map(Path::toString).filter(name -> name.endsWith(".o")).forEach(command::add);

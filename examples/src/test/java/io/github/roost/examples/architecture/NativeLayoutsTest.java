@@ -4,6 +4,7 @@ import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.github.roost.core.kernel.InstructionSet;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.nio.file.Files;
@@ -16,6 +17,7 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -23,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Holds the numbers and offsets that Java knows of C's headers against what a C compiler makes of these headers. Every constant
  * of the Java class is compared, so that a new one cannot be forgotten.
  */
+@Tag("program")
 class NativeLayoutsTest {
     private static final Path SYSTEM = Path.of("/usr/include");
 
@@ -35,6 +38,16 @@ class NativeLayoutsTest {
                 constants("io.github.roost.index.hnsw.walk.GraphImage", name -> name.startsWith("AT_"));
         assertThat(java).hasSizeGreaterThan(20);
         assertThat(java).isEqualTo(walk(java, name -> offset("struct image", name.substring("AT_".length()))));
+    }
+
+    @Test
+    void instructionSetsHaveTheNumbersOfTheHeader() throws Exception {
+        Map<String, Long> java = new TreeMap<>();
+        for (InstructionSet set : InstructionSet.values()) {
+            java.put(set.name(), (long) set.code());
+        }
+        Path sources = Programs.ROOT.resolve("core/src/main/c");
+        assertThat(java).isEqualTo(compiled(java, List.of("isa.h"), sources, UnaryOperator.identity()));
     }
 
     @Test

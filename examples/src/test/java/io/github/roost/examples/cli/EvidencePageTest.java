@@ -19,10 +19,12 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Reads the page of a run as a person does, in Debian's Chromium. */
+@Tag("program")
 @SuppressWarnings("NullAway.Init")
 class EvidencePageTest {
     private static final Path CHROMIUM = Path.of("/usr/bin/chromium");

@@ -7,10 +7,12 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The commands of docs/observability.md, run on this process. */
+@Tag("program")
 class FlightRecorderTest {
     private static final String PID = Long.toString(ProcessHandle.current().pid());
 

@@ -24,10 +24,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What docs/observability.md and the dashboard promise, against what Debian's Prometheus has scraped. */
+@Tag("program")
 @SuppressWarnings("NullAway.Init")
 class PrometheusTest {
     private static final Path PROMETHEUS = Path.of("/usr/bin/prometheus");

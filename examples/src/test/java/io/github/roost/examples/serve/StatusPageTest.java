@@ -24,11 +24,13 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Uses the status page as a person does, in Debian's Chromium. */
+@Tag("program")
 @SuppressWarnings("NullAway.Init")
 class StatusPageTest {
     private static final Path CHROMIUM = Path.of("/usr/bin/chromium");

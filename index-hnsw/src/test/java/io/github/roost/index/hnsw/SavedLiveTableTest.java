@@ -36,6 +36,7 @@ import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -310,6 +311,7 @@ class SavedLiveTableTest {
         }
     }
 
+    @Tag("program")
     @Test
     void aKillAtAnyPointOfASaveLeavesAWholeTable() throws Exception {
         Random random = new Random(76);

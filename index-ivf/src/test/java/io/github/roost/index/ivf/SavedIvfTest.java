@@ -25,6 +25,7 @@ import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -401,6 +402,7 @@ class SavedIvfTest {
         }
     }
 
+    @Tag("program")
     @Test
     void aKillAtAnyPointOfASaveLeavesAWholeTable() throws Exception {
         Random random = new Random(5);

@@ -1,10 +1,9 @@
 package io.github.roost.table.kernel;
 
+import io.github.roost.core.kernel.Kernels;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The lookups that this machine can run, and which of them is for what. */
 public final class BatchLookups {
@@ -20,16 +19,15 @@ public final class BatchLookups {
     /** From so many on it is faster than Java that may not. */
     private static final int LEAST_BESIDE_WRITER = 8;
 
-    private static final Logger LOG = LoggerFactory.getLogger(BatchLookups.class);
-    private static final List<BatchLookup> AVAILABLE = find();
-    private static final BatchLookup JAVA = AVAILABLE.getLast();
+    private static final Kernels<BatchLookup> KERNELS = new Kernels<>(PROPERTY, find(), BatchLookup::name);
+    private static final BatchLookup JAVA = KERNELS.available().getLast();
     private static final BatchLookup JAVA_ALONE = new JavaLookup(false);
 
     private BatchLookups() {}
 
     /** All lookups, the fastest first; the last is plain Java and always there. */
     public static List<BatchLookup> available() {
-        return AVAILABLE;
+        return KERNELS.available();
     }
 
     /**
@@ -38,8 +36,7 @@ public final class BatchLookups {
      * @throws IllegalArgumentException if the property names none of {@link #available()}
      */
     public static BatchLookup preferred() {
-        String name = System.getProperty(PROPERTY);
-        return name == null ? AVAILABLE.getFirst() : named(name);
+        return KERNELS.preferred();
     }
 
     /**
@@ -67,13 +64,7 @@ public final class BatchLookups {
      * @throws IllegalArgumentException if it is none of {@link #available()}
      */
     public static BatchLookup named(String name) {
-        for (BatchLookup lookup : AVAILABLE) {
-            if (lookup.name().equals(name)) {
-                return lookup;
-            }
-        }
-        throw new IllegalArgumentException(PROPERTY + " must be one of "
-                + AVAILABLE.stream().map(BatchLookup::name).toList() + ", got " + name);
+        return KERNELS.named(name);
     }
 
     private static List<BatchLookup> find() {
@@ -86,16 +77,8 @@ public final class BatchLookups {
         return List.copyOf(lookups);
     }
 
-    @SuppressWarnings("IllegalCatch") // whatever keeps a library from loading, Java serves
     private static List<BatchLookup> natively() {
-        try {
-            return NativeLookup.all();
-        } catch (Throwable failure) {
-            Throwable cause = failure instanceof ExceptionInInitializerError && failure.getCause() != null
-                    ? failure.getCause()
-                    : failure;
-            LOG.warn("The native batch lookup cannot be loaded, keys are looked up in Java: {}", cause.toString());
-            return List.of();
-        }
+        return Kernels.orNone(
+                "The native batch lookup cannot be loaded, keys are looked up in Java", NativeLookup::all);
     }
 }

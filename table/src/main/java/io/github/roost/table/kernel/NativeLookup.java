@@ -4,35 +4,22 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.github.roost.core.NativeResource;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.lang.foreign.Arena;
+import io.github.roost.core.kernel.InstructionSet;
+import io.github.roost.core.kernel.NativeLibrary;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 
 /** The lookup in C, for one instruction set. Its calls are critical, as keys and payloads may be arrays, and so are short. */
 final class NativeLookup implements BatchLookup {
-    /** The instruction sets, in the order of the C enumeration. */
-    private enum Isa {
-        PORTABLE,
-        AVX512
-    }
-
-    private static final List<Isa> BEST_FIRST = List.of(Isa.AVX512, Isa.PORTABLE);
-
     /** Keys of a call, for which a safepoint has to wait: some 60 microseconds where none is in the cache. */
     private static final int MOST_CRITICAL = 4_096;
 
-    private final Isa isa;
+    private final InstructionSet isa;
 
-    private NativeLookup(Isa isa) {
+    private NativeLookup(InstructionSet isa) {
         this.isa = isa;
     }
 
@@ -41,47 +28,25 @@ final class NativeLookup implements BatchLookup {
      *
      * @throws ExceptionInInitializerError if the library cannot be loaded
      */
-    static List<BatchLookup> all() throws Throwable {
-        List<BatchLookup> lookups = new ArrayList<>();
-        for (Isa isa : BEST_FIRST) {
-            if ((int) Library.SUPPORTS.invokeExact(isa.ordinal()) != 0) {
-                lookups.add(new NativeLookup(isa));
-            }
-        }
-        return lookups;
+    static List<BatchLookup> all() {
+        return Library.LIBRARY.supported(NativeLookup::new);
     }
 
     /** The functions of the library: constants, so that a call is compiled to a call. It stays loaded for the life of the JVM. */
-    @SuppressWarnings("restricted")
     private static final class Library {
-        private static final SymbolLookup SYMBOLS = load();
+        static final NativeLibrary LIBRARY = NativeLibrary.load(NativeLookup.class, "roost_table");
 
-        static final MethodHandle SUPPORTS =
-                function("roost_table_supports", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
-        static final MethodHandle FIND = function(
+        static final MethodHandle FIND = LIBRARY.function(
                 "roost_table_find",
                 FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT, JAVA_LONG, ADDRESS, JAVA_LONG, ADDRESS),
                 Linker.Option.critical(true));
 
         private Library() {}
-
-        private static SymbolLookup load() {
-            try {
-                return NativeResource.load(
-                        NativeLookup.class, "roost_table", file -> SymbolLookup.libraryLookup(file, Arena.global()));
-            } catch (IOException failure) {
-                throw new UncheckedIOException(failure);
-            }
-        }
-
-        private static MethodHandle function(String name, FunctionDescriptor descriptor, Linker.Option... options) {
-            return Linker.nativeLinker().downcallHandle(SYMBOLS.findOrThrow(name), descriptor, options);
-        }
     }
 
     @Override
     public String name() {
-        return isa.name().toLowerCase(Locale.ROOT);
+        return isa.label();
     }
 
     /** Slots know their own size, and steps wrap around within them, whatever their words hold. */
@@ -98,8 +63,8 @@ final class NativeLookup implements BatchLookup {
 
     private long call(Slots slots, MemorySegment keys, long count, MemorySegment payloads) {
         try {
-            return (long) Library.FIND.invokeExact(
-                    isa.ordinal(), slots.memory, slots.shift, slots.seed, keys, count, payloads);
+            return (long)
+                    Library.FIND.invokeExact(isa.code(), slots.memory, slots.shift, slots.seed, keys, count, payloads);
         } catch (IllegalStateException closed) {
             throw closed;
         } catch (Throwable failure) {

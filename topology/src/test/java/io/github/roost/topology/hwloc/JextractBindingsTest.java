@@ -18,10 +18,12 @@ import java.util.List;
 import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Holds the hand-written bindings against those that jextract has generated ({@code mvn -Pjextract verify}). */
+@Tag("program")
 class JextractBindingsTest {
     private static final Path GENERATED = Path.of("target", "jextract");
 

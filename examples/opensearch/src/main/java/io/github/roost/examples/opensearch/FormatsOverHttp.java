@@ -24,7 +24,9 @@ public final class FormatsOverHttp implements AutoCloseable {
     private static final int K = 10;
     private static final int PER_BULK = 500;
     private static final int WARM_UP = 2;
-    private static final int[] EFFORTS = {10, 12, 14, 17, 20, 24, 28, 34, 40, 48, 57, 68, 80, 96, 113, 136, 160, 192, 226, 271, 320, 640, 1_280};
+    private static final int[] EFFORTS = {
+        10, 12, 14, 17, 20, 24, 28, 34, 40, 48, 57, 68, 80, 96, 113, 136, 160, 192, 226, 271, 320, 640, 1_280
+    };
 
     private final LocalCluster cluster;
     private final float[][] queries;
@@ -49,8 +51,7 @@ public final class FormatsOverHttp implements AutoCloseable {
             return this == NOTHING
                     ? "{\"_source\":false,\"query\":{\"match_none\":{}}}"
                     : """
-                    {"size":%d,"_source":false,"query":{"roost_knn":{"%s":{"vector":%s,"k":%d,"effort":%d}}}}"""
-                            .formatted(K, field, Arrays.toString(query), K, effort);
+                    {"size":%d,"_source":false,"query":{"roost_knn":{"%s":{"vector":%s,"k":%d,"effort":%d}}}}""".formatted(K, field, Arrays.toString(query), K, effort);
         }
     }
 
@@ -89,8 +90,8 @@ public final class FormatsOverHttp implements AutoCloseable {
      * @param checkout in which module opensearch has been packaged
      * @param progress told what is being done
      */
-    public static FormatsOverHttp start(
-            Path checkout, float[][] vectors, float[][] queries, Consumer<String> progress) throws IOException {
+    public static FormatsOverHttp start(Path checkout, float[][] vectors, float[][] queries, Consumer<String> progress)
+            throws IOException {
         progress.accept("comparing all vectors, for the truth");
         List<List<String>> truth = Arrays.stream(new ExactSearch(vectors).searchAll(queries, K))
                 .map(FormatsOverHttp::ids)
@@ -99,14 +100,11 @@ public final class FormatsOverHttp implements AutoCloseable {
         LocalCluster cluster = LocalCluster.start(checkout, 1, "1g", 0, Map.of());
         try {
             String field = "{\"type\":\"roost_vector\",\"similarity\":\"euclidean\",\"dimension\":" + vectors[0].length;
-            cluster.client()
-                    .put("/bench", """
+            cluster.client().put("/bench", """
                             {"settings":{"index.roost.enabled":true,"number_of_shards":1,"number_of_replicas":0,
                                          "refresh_interval":-1,"index.requests.cache.enable":false},
                              "mappings":{"_source":{"enabled":false},
-                                         "properties":{"v":%s},"l":%s,"format":"lucene_hnsw"}}}}"""
-                            .formatted(field, field))
-                    .ok();
+                                         "properties":{"v":%s},"l":%s,"format":"lucene_hnsw"}}}}""".formatted(field, field)).ok();
             progress.accept("indexing %,d vectors in two fields".formatted(vectors.length));
             for (int from = 0; from < vectors.length; from += PER_BULK) {
                 load(cluster.client(), vectors, from, Math.min(from + PER_BULK, vectors.length));
@@ -129,7 +127,11 @@ public final class FormatsOverHttp implements AutoCloseable {
         for (int row = from; row < to; row++) {
             String vector = Arrays.toString(vectors[row]);
             bulk.append("{\"index\":{\"_id\":\"").append(row).append("\"}}\n");
-            bulk.append("{\"v\":").append(vector).append(",\"l\":").append(vector).append("}\n");
+            bulk.append("{\"v\":")
+                    .append(vector)
+                    .append(",\"l\":")
+                    .append(vector)
+                    .append("}\n");
         }
         client.bulk("bench", bulk.toString());
     }

@@ -52,8 +52,8 @@ final class LocalCluster implements AutoCloseable {
                 ports[0] = httpPort;
             }
             for (int i = 0; i < count; i++) {
-                cluster.nodes.add(new LocalNode(
-                        home, folder.resolve("n" + i), heap, ports[2 * i], settings(i, ports, settings)));
+                cluster.nodes.add(
+                        new LocalNode(home, folder.resolve("n" + i), heap, ports[2 * i], settings(i, ports, settings)));
             }
             for (LocalNode node : cluster.nodes) {
                 node.start();

@@ -47,7 +47,8 @@ final class LocalNode implements AutoCloseable {
             Files.createDirectories(folder.resolve(name));
         }
         StringBuilder yaml = new StringBuilder();
-        settings.forEach((key, value) -> yaml.append(key).append(": ").append(value).append('\n'));
+        settings.forEach(
+                (key, value) -> yaml.append(key).append(": ").append(value).append('\n'));
         yaml.append("path.data: ").append(folder.resolve("data")).append('\n');
         yaml.append("path.logs: ").append(folder.resolve("logs")).append('\n');
         yaml.append("path.repo: [\"").append(folder.resolve("snapshots")).append("\"]\n");
@@ -154,9 +155,8 @@ final class LocalNode implements AutoCloseable {
         long end = System.nanoTime() + patience.toNanos();
         while (!isAnswered(path)) {
             if (!isAlive() || System.nanoTime() > end) {
-                throw new IOException(
-                        (isAlive() ? complaint + " in " + patience : "the node has ended") + "; the end of its log:\n"
-                                + endOfLog());
+                throw new IOException((isAlive() ? complaint + " in " + patience : "the node has ended")
+                        + "; the end of its log:\n" + endOfLog());
             }
             LockSupport.parkNanos(LOOK_AGAIN_NANOS);
         }

@@ -39,14 +39,18 @@ final class SearchClient {
         /** The ids of its hits, best first. */
         List<String> ids() {
             List<String> ids = new ArrayList<>();
-            ok().path("hits").path("hits").forEach(hit -> ids.add(hit.path("_id").asText()));
+            ok().path("hits")
+                    .path("hits")
+                    .forEach(hit -> ids.add(hit.path("_id").asText()));
             return ids;
         }
 
         /** The scores of its hits. */
         List<Double> scores() {
             List<Double> scores = new ArrayList<>();
-            ok().path("hits").path("hits").forEach(hit -> scores.add(hit.path("_score").asDouble()));
+            ok().path("hits")
+                    .path("hits")
+                    .forEach(hit -> scores.add(hit.path("_score").asDouble()));
             return scores;
         }
     }

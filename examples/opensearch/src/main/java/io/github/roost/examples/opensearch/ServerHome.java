@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class ServerHome {
     private static final String TRANSPORT = "modules/transport-netty4";
-    private static final List<String> TRANSPORT_FILES = List.of("plugin-descriptor.properties", "plugin-security.policy");
+    private static final List<String> TRANSPORT_FILES =
+            List.of("plugin-descriptor.properties", "plugin-security.policy");
 
     private final Path folder;
 
@@ -37,7 +38,8 @@ final class ServerHome {
         Path packaged = checkout.resolve("opensearch/target");
         Path server = packaged.resolve("server");
         if (!Files.isDirectory(server)) {
-            throw new NoSuchFileException(server.toString(), null, "there is no server; to get one: ./mvnw package -pl opensearch -am");
+            throw new NoSuchFileException(
+                    server.toString(), null, "there is no server; to get one: ./mvnw package -pl opensearch -am");
         }
         for (String name : List.of("", "bin", "config", "extensions", "plugins")) {
             Files.createDirectories(folder.resolve(name));
@@ -48,7 +50,8 @@ final class ServerHome {
         for (String name : TRANSPORT_FILES) {
             try (InputStream content = ServerHome.class.getResourceAsStream("transport-netty4/" + name)) {
                 Files.copy(
-                        Objects.requireNonNull(content, name), folder.resolve(TRANSPORT).resolve(name));
+                        Objects.requireNonNull(content, name),
+                        folder.resolve(TRANSPORT).resolve(name));
             }
         }
         unpack(zip(packaged), folder.resolve("plugins/roost"));

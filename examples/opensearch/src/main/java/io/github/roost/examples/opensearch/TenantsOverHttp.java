@@ -101,8 +101,7 @@ public final class TenantsOverHttp implements AutoCloseable {
             }
             String[] bodies = Arrays.stream(queries)
                     .map(query -> """
-                            {"size":%d,"_source":false,"query":{"roost_knn":{"v":{"vector":%s,"k":%d,"effort":%d}}}}"""
-                            .formatted(K, Arrays.toString(query), K, effort))
+                            {"size":%d,"_source":false,"query":{"roost_knn":{"v":{"vector":%s,"k":%d,"effort":%d}}}}""".formatted(K, Arrays.toString(query), K, effort))
                     .toArray(String[]::new);
             return new TenantsOverHttp(cluster, bodies);
         } catch (Throwable failure) {
@@ -122,13 +121,13 @@ public final class TenantsOverHttp implements AutoCloseable {
                                      "refresh_interval":-1,"index.merge.policy.segments_per_tier":50,
                                      "index.merge.policy.floor_segment":"1kb","index.requests.cache.enable":false},
                          "mappings":{"_source":{"enabled":false},"properties":{
-                           "v":{"type":"roost_vector","similarity":"euclidean","dimension":%d}}}}"""
-                        .formatted(vectors[0].length))
-                .ok();
+                           "v":{"type":"roost_vector","similarity":"euclidean","dimension":%d}}}}""".formatted(vectors[0].length)).ok();
         for (int segment = 0; segment < SEGMENTS; segment++) {
             StringBuilder bulk = new StringBuilder();
             for (int row = segment; row < vectors.length; row += SEGMENTS) {
-                bulk.append("{\"index\":{}}\n{\"v\":").append(Arrays.toString(vectors[row])).append("}\n");
+                bulk.append("{\"index\":{}}\n{\"v\":")
+                        .append(Arrays.toString(vectors[row]))
+                        .append("}\n");
             }
             client.bulk(index, bulk.toString());
             client.post("/" + index + "/_refresh", "").ok();
@@ -159,12 +158,13 @@ public final class TenantsOverHttp implements AutoCloseable {
         return outcomes;
     }
 
-    private void run(
-            Pool pool, int hotClients, int perSecond, Duration slice, @Nullable Outcome outcome)
+    private void run(Pool pool, int hotClients, int perSecond, Duration slice, @Nullable Outcome outcome)
             throws InterruptedException, ExecutionException {
         cluster.client()
-                .put("/_cluster/settings", "{\"transient\":{\"roost.slices\":\"%s\"}}"
-                        .formatted(pool.name().toLowerCase(Locale.ROOT)))
+                .put(
+                        "/_cluster/settings",
+                        "{\"transient\":{\"roost.slices\":\"%s\"}}"
+                                .formatted(pool.name().toLowerCase(Locale.ROOT)))
                 .ok();
         long began = System.nanoTime();
         long end = began + slice.toNanos();

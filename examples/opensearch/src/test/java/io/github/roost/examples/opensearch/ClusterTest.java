@@ -23,17 +23,18 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
 
 /** Three real processes, the Java agent on, one index of 3 shards and a replica of each. Tests go on from one another. */
+@Tag("program")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ClusterTest {
-    private static final Path CHECKOUT = Path.of(System.getProperty("roost.home", "../.."))
-            .toAbsolutePath()
-            .normalize();
+    private static final Path CHECKOUT =
+            Path.of(System.getProperty("roost.home", "../..")).toAbsolutePath().normalize();
     private static final Duration PATIENCE = Duration.ofMinutes(4);
     private static final int KILLED = 1;
     private static final int PER_BULK = 50;
@@ -47,16 +48,14 @@ class ClusterTest {
     @BeforeAll
     void startThreeNodes() throws IOException {
         cluster = LocalCluster.start(CHECKOUT, 3, "512m", 0, Map.of());
-        cluster.client()
-                .put("/birds", """
+        cluster.client().put("/birds", """
                         {"settings":{"index.roost.enabled":true,"number_of_shards":3,"number_of_replicas":1,
                                      "index.unassigned.node_left.delayed_timeout":"1s"},
                          "mappings":{"properties":{
                            "v":{"type":"roost_vector","dimension":16,"similarity":"euclidean"},
                            "b":{"type":"roost_vector","dimension":16,"element_type":"byte"},
                            "l":{"type":"roost_vector","dimension":16,"format":"lucene_hnsw"},
-                           "word":{"type":"text"},"number":{"type":"integer"}}}}""")
-                .ok();
+                           "word":{"type":"text"},"number":{"type":"integer"}}}}""").ok();
         cluster.node(0).awaitGreen(3, PATIENCE);
     }
 
@@ -148,8 +147,7 @@ class ClusterTest {
 
     private static Reply nearest(SearchClient client, float[] vector, int k) {
         return client.post("/birds/_search", """
-                {"size":%d,"_source":false,"query":{"roost_knn":{"v":{"vector":%s,"k":%d,"effort":50000}}}}"""
-                .formatted(k, Arrays.toString(vector), k));
+                {"size":%d,"_source":false,"query":{"roost_knn":{"v":{"vector":%s,"k":%d,"effort":50000}}}}""".formatted(k, Arrays.toString(vector), k));
     }
 
     /** The ids that the index has. */
@@ -159,8 +157,7 @@ class ClusterTest {
         Set<String> ids = new HashSet<>();
         for (int from = 0; from < corpus.size(); from += 10_000) {
             ids.addAll(client.post("/birds/_search", """
-                            {"size":10000,"_source":false,"query":{"range":{"number":{"gte":%d,"lt":%d}}}}"""
-                            .formatted(from, from + 10_000))
+                            {"size":10000,"_source":false,"query":{"range":{"number":{"gte":%d,"lt":%d}}}}""".formatted(from, from + 10_000))
                     .ids());
         }
         return ids;
@@ -186,8 +183,12 @@ class ClusterTest {
 
     private int shardsOf(String node) {
         int shards = 0;
-        for (JsonNode shard : cluster.client().get("/_cat/shards/birds?format=json").ok()) {
-            shards += shard.path("node").asText().equals(node) && shard.path("state").asText().equals("STARTED") ? 1 : 0;
+        for (JsonNode shard :
+                cluster.client().get("/_cat/shards/birds?format=json").ok()) {
+            shards += shard.path("node").asText().equals(node)
+                            && shard.path("state").asText().equals("STARTED")
+                    ? 1
+                    : 0;
         }
         return shards;
     }

@@ -41,14 +41,19 @@ final class Corpus {
     /** The document, its vector under both names. */
     String document(int id) {
         String vector = Arrays.toString(vectors[id]);
-        return "{\"v\":" + vector + ",\"b\":" + vector + ",\"l\":" + vector + ",\"word\":\"" + word(id) + "\",\"number\":" + id + "}";
+        return "{\"v\":" + vector + ",\"b\":" + vector + ",\"l\":" + vector + ",\"word\":\"" + word(id)
+                + "\",\"number\":" + id + "}";
     }
 
     /** A bulk request for the documents from one id to another. */
     String bulk(int from, int to) {
         StringBuilder bulk = new StringBuilder();
         for (int id = from; id < to; id++) {
-            bulk.append("{\"index\":{\"_id\":\"").append(id).append("\"}}\n").append(document(id)).append('\n');
+            bulk.append("{\"index\":{\"_id\":\"")
+                    .append(id)
+                    .append("\"}}\n")
+                    .append(document(id))
+                    .append('\n');
         }
         return bulk.toString();
     }

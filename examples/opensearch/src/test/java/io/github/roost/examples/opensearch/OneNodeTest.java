@@ -23,6 +23,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
@@ -30,14 +31,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** One real node, the Java agent on. What restarts it comes last. */
+@Tag("program")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class OneNodeTest {
-    private static final Path CHECKOUT = Path.of(System.getProperty("roost.home", "../..")).toAbsolutePath().normalize();
+    private static final Path CHECKOUT =
+            Path.of(System.getProperty("roost.home", "../..")).toAbsolutePath().normalize();
     private static final Duration PATIENCE = Duration.ofMinutes(4);
     private static final int DIMENSION = 16;
     private static final int DELETED_EVERY = 7;
-    private static final String ROOST = "\"settings\":{\"index.roost.enabled\":true,\"number_of_shards\":1,\"number_of_replicas\":0";
+    private static final String ROOST =
+            "\"settings\":{\"index.roost.enabled\":true,\"number_of_shards\":1,\"number_of_replicas\":0";
     private static final String FIELDS = "\"mappings\":{\"properties\":{"
             + "\"v\":{\"type\":\"roost_vector\",\"dimension\":16,\"similarity\":\"euclidean\"},"
             + "\"b\":{\"type\":\"roost_vector\",\"dimension\":16,\"similarity\":\"euclidean\",\"element_type\":\"byte\"},"
@@ -57,9 +61,13 @@ class OneNodeTest {
                 0,
                 Map.of("search.concurrent_segment_search.mode", "all", "search.concurrent.max_slice_count", "4"));
         client = cluster.client();
-        client.put("/birds", "{" + ROOST + ",\"refresh_interval\":-1}," + FIELDS + "}").ok();
+        client.put("/birds", "{" + ROOST + ",\"refresh_interval\":-1}," + FIELDS + "}")
+                .ok();
         for (int from = 0; from < corpus.size(); from += 500) {
-            assertThat(client.post("/birds/_bulk?refresh=true", corpus.bulk(from, from + 500)).ok().path("errors").asBoolean())
+            assertThat(client.post("/birds/_bulk?refresh=true", corpus.bulk(from, from + 500))
+                            .ok()
+                            .path("errors")
+                            .asBoolean())
                     .isFalse();
         }
     }
@@ -73,8 +81,7 @@ class OneNodeTest {
 
     private Reply search(String field, float[] vector, int k, String more) {
         return client.post("/birds/_search", """
-                {"size":%d,"_source":false,"query":{"roost_knn":{"%s":{"vector":%s,"k":%d%s}}}}"""
-                .formatted(k, field, Arrays.toString(vector), k, more));
+                {"size":%d,"_source":false,"query":{"roost_knn":{"%s":{"vector":%s,"k":%d%s}}}}""".formatted(k, field, Arrays.toString(vector), k, more));
     }
 
     @ParameterizedTest
@@ -86,7 +93,8 @@ class OneNodeTest {
             Reply found = search(field, vector, 10, ",\"effort\":5000");
             assertThat(found.ids()).isEqualTo(corpus.nearest(vector, 10, id -> true));
             for (int i = 0; i < 10; i++) {
-                double distance = Corpus.squaredDistance(vector, corpus.vector(Integer.parseInt(found.ids().get(i))));
+                double distance = Corpus.squaredDistance(
+                        vector, corpus.vector(Integer.parseInt(found.ids().get(i))));
                 assertThat(found.scores().get(i)).isCloseTo(1 / (1 + distance), within(1e-6));
             }
         }
@@ -99,7 +107,8 @@ class OneNodeTest {
         int found = 0;
         for (int query = 0; query < 50; query++) {
             Set<String> truth = new HashSet<>(corpus.nearest(corpus.vector(query), 10, id -> true));
-            truth.retainAll(search(field, corpus.vector(query), 10, ",\"effort\":100").ids());
+            truth.retainAll(
+                    search(field, corpus.vector(query), 10, ",\"effort\":100").ids());
             found += truth.size();
         }
         assertThat(found).isGreaterThan(475);
@@ -109,11 +118,15 @@ class OneNodeTest {
     @Order(1)
     void aFilterLeavesItsOwnNearest() {
         float[] vector = corpus.vector(17);
-        assertThat(search("v", vector, 10, ",\"effort\":5000,\"filter\":{\"match\":{\"word\":\"wren\"}}").ids())
+        assertThat(search("v", vector, 10, ",\"effort\":5000,\"filter\":{\"match\":{\"word\":\"wren\"}}")
+                        .ids())
                 .isEqualTo(corpus.nearest(vector, 10, id -> Corpus.word(id).equals("wren")));
-        assertThat(search("v", vector, 10, ",\"filter\":{\"range\":{\"number\":{\"lt\":4}}}").ids())
+        assertThat(search("v", vector, 10, ",\"filter\":{\"range\":{\"number\":{\"lt\":4}}}")
+                        .ids())
                 .isEqualTo(corpus.nearest(vector, 4, id -> id < 4));
-        assertThat(search("v", vector, 10, ",\"filter\":{\"match\":{\"word\":\"dodo\"}}").ids()).isEmpty();
+        assertThat(search("v", vector, 10, ",\"filter\":{\"match\":{\"word\":\"dodo\"}}")
+                        .ids())
+                .isEmpty();
     }
 
     @Test
@@ -122,7 +135,8 @@ class OneNodeTest {
         float[] vector = corpus.vector(5);
         Reply all = search("v", vector, 10, ",\"effort\":5000");
         double third = all.scores().get(2);
-        assertThat(search("v", vector, 10, ",\"effort\":5000,\"min_score\":" + third).ids())
+        assertThat(search("v", vector, 10, ",\"effort\":5000,\"min_score\":" + third)
+                        .ids())
                 .isEqualTo(all.ids().subList(0, 3));
     }
 
@@ -131,9 +145,11 @@ class OneNodeTest {
     void wordsAndMeaningAddUpInOneSearch() {
         float[] vector = corpus.vector(3);
         String words = "{\"match\":{\"word\":\"heron\"}}";
-        String meaning = "{\"roost_knn\":{\"v\":{\"vector\":" + Arrays.toString(vector) + ",\"k\":20,\"effort\":5000,\"boost\":100}}}";
+        String meaning = "{\"roost_knn\":{\"v\":{\"vector\":" + Arrays.toString(vector)
+                + ",\"k\":20,\"effort\":5000,\"boost\":100}}}";
         String query = "{\"size\":30,\"_source\":false,\"query\":%s}";
-        Map<String, Double> byWords = scores(client.post("/birds/_search", query.replace("30", "3000").formatted(words)));
+        Map<String, Double> byWords =
+                scores(client.post("/birds/_search", query.replace("30", "3000").formatted(words)));
         Map<String, Double> byMeaning = scores(client.post("/birds/_search", query.formatted(meaning)));
         Map<String, Double> both = scores(client.post(
                 "/birds/_search",
@@ -182,8 +198,8 @@ class OneNodeTest {
     @Order(1)
     void anIndexThatWasNotCreatedForVectorsTakesNoneAndCannotBeMadeTo() {
         client.put("/plain", "{}").ok();
-        Reply refused = client.put(
-                "/plain/_mapping", "{\"properties\":{\"v\":{\"type\":\"roost_vector\",\"dimension\":4}}}");
+        Reply refused =
+                client.put("/plain/_mapping", "{\"properties\":{\"v\":{\"type\":\"roost_vector\",\"dimension\":4}}}");
         assertThat(refused.status()).isEqualTo(400);
         assertThat(refused.body().toString())
                 .contains("needs an index that was created with index.roost.enabled: true");
@@ -200,16 +216,19 @@ class OneNodeTest {
                 "/birds/_mapping",
                 "{\"properties\":{\"v\":{\"type\":\"roost_vector\",\"dimension\":16,\"similarity\":\"cosine\"}}}");
         assertThat(refused.status()).isEqualTo(400);
-        assertThat(refused.body().toString()).contains("Cannot update parameter [similarity] from [euclidean] to [cosine]");
+        assertThat(refused.body().toString())
+                .contains("Cannot update parameter [similarity] from [euclidean] to [cosine]");
     }
 
     @Test
     @Order(1)
     void aDocumentThatCannotBeIsRefusedAloneAndTheRestIsKept() {
-        client.put("/mixed", "{" + ROOST + "},\"mappings\":{\"properties\":{"
-                        + "\"c\":{\"type\":\"roost_vector\",\"dimension\":2},"
-                        + "\"b\":{\"type\":\"roost_vector\",\"dimension\":2,\"element_type\":\"byte\"},"
-                        + "\"d\":{\"type\":\"roost_vector\",\"dimension\":2,\"similarity\":\"dot_product\"}}}}")
+        client.put(
+                        "/mixed",
+                        "{" + ROOST + "},\"mappings\":{\"properties\":{"
+                                + "\"c\":{\"type\":\"roost_vector\",\"dimension\":2},"
+                                + "\"b\":{\"type\":\"roost_vector\",\"dimension\":2,\"element_type\":\"byte\"},"
+                                + "\"d\":{\"type\":\"roost_vector\",\"dimension\":2,\"similarity\":\"dot_product\"}}}}")
                 .ok();
         Map<String, String> refusals = new LinkedHashMap<>();
         refusals.put("{\"c\":[1]}", "must have 2 dimensions, got 1");
@@ -226,15 +245,23 @@ class OneNodeTest {
         refusals.put("{\"d\":[1,1]}", "must have a length of 1 for dot_product, got 1.41");
         List<String> reasons = new ArrayList<>(refusals.values());
         StringBuilder bulk = new StringBuilder();
-        refusals.keySet().forEach(document -> bulk.append("{\"index\":{}}\n").append(document).append('\n'));
+        refusals.keySet()
+                .forEach(document ->
+                        bulk.append("{\"index\":{}}\n").append(document).append('\n'));
         bulk.append("{\"index\":{}}\n{\"c\":[1,2],\"b\":[-128,127],\"d\":[0.6,0.8]}\n{\"index\":{}}\n{\"c\":null}\n");
-        JsonNode items = client.post("/mixed/_bulk?refresh=true", bulk.toString()).ok().path("items");
+        JsonNode items =
+                client.post("/mixed/_bulk?refresh=true", bulk.toString()).ok().path("items");
         for (int i = 0; i < reasons.size(); i++) {
-            assertThat(items.path(i).path("index").path("status").asInt()).as(items.path(i).toString()).isEqualTo(400);
+            assertThat(items.path(i).path("index").path("status").asInt())
+                    .as(items.path(i).toString())
+                    .isEqualTo(400);
             assertThat(items.path(i).toString()).contains(reasons.get(i));
         }
         assertThat(client.get("/mixed/_count").ok().path("count").asInt()).isEqualTo(2);
-        assertThat(client.post("/mixed/_count", "{\"query\":{\"exists\":{\"field\":\"c\"}}}").ok().path("count").asInt())
+        assertThat(client.post("/mixed/_count", "{\"query\":{\"exists\":{\"field\":\"c\"}}}")
+                        .ok()
+                        .path("count")
+                        .asInt())
                 .isEqualTo(1);
         client.delete("/mixed").ok();
     }
@@ -278,15 +305,24 @@ class OneNodeTest {
         search("v", corpus.vector(0), 10, "");
         JsonNode after = stats();
         assertThat(after.path("topology").path("workers").asInt()).isPositive();
-        assertThat(after.at("/tables/birds/searches").asLong()).isGreaterThan(before.at("/tables/birds/searches").asLong());
+        assertThat(after.at("/tables/birds/searches").asLong())
+                .isGreaterThan(before.at("/tables/birds/searches").asLong());
         assertThat(after.at("/tables/birds/traffic_bytes").asLong())
                 .isGreaterThan(before.at("/tables/birds/traffic_bytes").asLong());
         assertThat(after.at("/tables/birds/homes").size()).isPositive();
-        assertThat(client.get("/_plugins/_roost/nobody/stats").ok().at("/_nodes/total").asInt()).isZero();
+        assertThat(client.get("/_plugins/_roost/nobody/stats")
+                        .ok()
+                        .at("/_nodes/total")
+                        .asInt())
+                .isZero();
     }
 
     private JsonNode stats() {
-        return client.get("/_plugins/_roost/stats").ok().path("nodes").elements().next();
+        return client.get("/_plugins/_roost/stats")
+                .ok()
+                .path("nodes")
+                .elements()
+                .next();
     }
 
     @Test
@@ -309,8 +345,13 @@ class OneNodeTest {
     }
 
     private long pooledSlices() {
-        return client.get("/_nodes/stats/thread_pool").ok().path("nodes").elements().next()
-                .at("/thread_pool/index_searcher/completed").asLong();
+        return client.get("/_nodes/stats/thread_pool")
+                .ok()
+                .path("nodes")
+                .elements()
+                .next()
+                .at("/thread_pool/index_searcher/completed")
+                .asLong();
     }
 
     private void set(String setting) {
@@ -323,8 +364,7 @@ class OneNodeTest {
         float[] vector = corpus.vector(40);
         set("\"roost.homes\":\"always\",\"roost.slices\":\"index_searcher\"");
         long before = stats().at("/tasks/completed").asLong();
-        assertThat(search("v", vector, 10, ",\"effort\":5000").ids())
-                .isEqualTo(corpus.nearest(vector, 10, id -> true));
+        assertThat(search("v", vector, 10, ",\"effort\":5000").ids()).isEqualTo(corpus.nearest(vector, 10, id -> true));
         assertThat(stats().at("/tasks/completed").asLong()).isGreaterThan(before);
         Reply unknown = client.put("/_cluster/settings", "{\"transient\":{\"roost.homes\":\"sometimes\"}}");
         assertThat(unknown.status()).isEqualTo(400);
@@ -359,13 +399,18 @@ class OneNodeTest {
     @Test
     @Order(3)
     void aSnapshotIsRestored() {
-        client.put("/_snapshot/disk", "{\"type\":\"fs\",\"settings\":{\"location\":\"%s\"}}"
-                        .formatted(cluster.node(0).folder().resolve("snapshots")))
+        client.put(
+                        "/_snapshot/disk",
+                        "{\"type\":\"fs\",\"settings\":{\"location\":\"%s\"}}"
+                                .formatted(cluster.node(0).folder().resolve("snapshots")))
                 .ok();
-        client.put("/_snapshot/disk/one?wait_for_completion=true", "{\"indices\":\"birds\"}").ok();
+        client.put("/_snapshot/disk/one?wait_for_completion=true", "{\"indices\":\"birds\"}")
+                .ok();
         client.delete("/birds").ok();
         assertThat(client.post("/_snapshot/disk/one/_restore?wait_for_completion=true", "{\"indices\":\"birds\"}")
-                        .ok().at("/snapshot/shards/failed").asInt(-1))
+                        .ok()
+                        .at("/snapshot/shards/failed")
+                        .asInt(-1))
                 .isZero();
         assertFindsWhatIsLeft();
     }
@@ -373,11 +418,13 @@ class OneNodeTest {
     @Test
     @Order(4)
     void aRestartKeepsAllAndADamagedIndexHarmsNoOther() throws IOException {
-        client.put("/damaged", "{" + ROOST + ",\"index.compound_format\":false}," + FIELDS + "}").ok();
+        client.put("/damaged", "{" + ROOST + ",\"index.compound_format\":false}," + FIELDS + "}")
+                .ok();
         client.post("/damaged/_bulk", corpus.bulk(0, 1_200)).ok();
         client.post("/damaged/_forcemerge?max_num_segments=1", "").ok();
         client.post("/damaged/_flush", "").ok();
-        String uuid = client.get("/damaged").ok().at("/damaged/settings/index/uuid").asText();
+        String uuid =
+                client.get("/damaged").ok().at("/damaged/settings/index/uuid").asText();
         LocalNode node = cluster.node(0);
         node.stop();
         cutOffAGraph(node.folder().resolve("data"), uuid);
@@ -387,13 +434,16 @@ class OneNodeTest {
         assertFindsWhatIsLeft();
         Reply lost = client.post("/damaged/_search", "{}");
         assertThat(lost.status()).isEqualTo(503);
-        assertThat(client.get("/_cluster/allocation/explain").ok().toString()).contains("damaged").contains("ALLOCATION_FAILED");
+        assertThat(client.get("/_cluster/allocation/explain").ok().toString())
+                .contains("damaged")
+                .contains("ALLOCATION_FAILED");
         assertThat(Files.readString(node.log())).contains("CorruptIndexException");
     }
 
     private static void cutOffAGraph(Path data, String index) throws IOException {
         try (Stream<Path> files = Files.walk(data)) {
-            Path graph = files.filter(file -> file.toString().contains(index) && file.toString().endsWith(".vex"))
+            Path graph = files.filter(file ->
+                            file.toString().contains(index) && file.toString().endsWith(".vex"))
                     .max((a, b) -> Long.compare(a.toFile().length(), b.toFile().length()))
                     .orElseThrow();
             try (RandomAccessFile file = new RandomAccessFile(graph.toFile(), "rw")) {

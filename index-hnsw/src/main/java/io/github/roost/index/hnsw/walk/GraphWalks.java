@@ -1,24 +1,22 @@
 package io.github.roost.index.hnsw.walk;
 
+import io.github.roost.core.kernel.Kernels;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The walks that this machine can run. */
 public final class GraphWalks {
     /** System property that names the walk to use: {@code avx512 avx2 neon portable java}. */
     public static final String PROPERTY = "roost.hnsw.walk";
 
-    private static final Logger LOG = LoggerFactory.getLogger(GraphWalks.class);
-    private static final List<GraphWalk> AVAILABLE = find();
+    private static final Kernels<GraphWalk> KERNELS = new Kernels<>(PROPERTY, find(), GraphWalk::name);
 
     private GraphWalks() {}
 
     /** All walks, the fastest first; the last is plain Java and always there. */
     public static List<GraphWalk> available() {
-        return AVAILABLE;
+        return KERNELS.available();
     }
 
     /**
@@ -27,8 +25,7 @@ public final class GraphWalks {
      * @throws IllegalArgumentException if the property names none of {@link #available()}
      */
     public static GraphWalk preferred() {
-        String name = System.getProperty(PROPERTY);
-        return name == null ? AVAILABLE.getFirst() : named(name);
+        return KERNELS.preferred();
     }
 
     /**
@@ -38,16 +35,6 @@ public final class GraphWalks {
      */
     public static int[] visits(GraphImage image, WalkScratch scratch, int width) {
         return new JavaWalk().visits(image, scratch, width);
-    }
-
-    private static GraphWalk named(String name) {
-        for (GraphWalk walk : AVAILABLE) {
-            if (walk.name().equals(name)) {
-                return walk;
-            }
-        }
-        throw new IllegalArgumentException(PROPERTY + " must be one of "
-                + AVAILABLE.stream().map(GraphWalk::name).toList() + ", got " + name);
     }
 
     private static List<GraphWalk> find() {
@@ -60,16 +47,7 @@ public final class GraphWalks {
         return List.copyOf(walks);
     }
 
-    @SuppressWarnings("IllegalCatch") // whatever keeps a library from loading, the walk in Java serves
     private static List<GraphWalk> natively() {
-        try {
-            return NativeWalk.all();
-        } catch (Throwable failure) {
-            Throwable cause = failure instanceof ExceptionInInitializerError && failure.getCause() != null
-                    ? failure.getCause()
-                    : failure;
-            LOG.warn("The native HNSW walk cannot be loaded, graphs are walked in Java: {}", cause.toString());
-            return List.of();
-        }
+        return Kernels.orNone("The native HNSW walk cannot be loaded, graphs are walked in Java", NativeWalk::all);
     }
 }

@@ -6,17 +6,11 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.github.roost.core.Metric;
-import io.github.roost.core.NativeResource;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.lang.foreign.Arena;
+import io.github.roost.core.kernel.InstructionSet;
+import io.github.roost.core.kernel.NativeLibrary;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 
 /**
@@ -24,19 +18,9 @@ import java.util.Objects;
  * microseconds, and a plain call holds up no safepoint.
  */
 final class NativeWalk implements GraphWalk {
-    /** The instruction sets, in the order of the C enumeration. */
-    private enum Isa {
-        PORTABLE,
-        AVX2,
-        AVX512,
-        NEON
-    }
+    private final InstructionSet isa;
 
-    private static final List<Isa> BEST_FIRST = List.of(Isa.AVX512, Isa.AVX2, Isa.NEON, Isa.PORTABLE);
-
-    private final Isa isa;
-
-    private NativeWalk(Isa isa) {
+    private NativeWalk(InstructionSet isa) {
         this.isa = isa;
     }
 
@@ -45,35 +29,28 @@ final class NativeWalk implements GraphWalk {
      *
      * @throws ExceptionInInitializerError if the library cannot be loaded
      */
-    static List<GraphWalk> all() throws Throwable {
-        List<GraphWalk> walks = new ArrayList<>();
-        for (Isa isa : BEST_FIRST) {
-            if ((int) Library.SUPPORTS.invokeExact(isa.ordinal()) != 0) {
-                walks.add(new NativeWalk(isa));
-            }
-        }
-        return walks;
+    static List<GraphWalk> all() {
+        return Library.LIBRARY.supported(NativeWalk::new);
     }
 
     /** The functions of the library: constants, so that a call is compiled to a call. It stays loaded for the life of the JVM. */
-    @SuppressWarnings("restricted")
     private static final class Library {
-        private static final SymbolLookup SYMBOLS = load();
+        static final NativeLibrary LIBRARY = NativeLibrary.load(NativeWalk.class, "roost_hnsw");
 
-        static final MethodHandle SUPPORTS = function("roost_hnsw_supports", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
-        static final MethodHandle WALK = function(
+        static final MethodHandle WALK = LIBRARY.function(
                 "roost_hnsw_walk",
                 FunctionDescriptor.of(
                         JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, ADDRESS,
                         ADDRESS, ADDRESS, ADDRESS, ADDRESS, JAVA_INT, JAVA_LONG));
-        static final MethodHandle END_WALK = function("roost_hnsw_end_walk", FunctionDescriptor.ofVoid(ADDRESS));
-        static final MethodHandle SCAN = function(
+        static final MethodHandle END_WALK =
+                LIBRARY.function("roost_hnsw_end_walk", FunctionDescriptor.ofVoid(ADDRESS));
+        static final MethodHandle SCAN = LIBRARY.function(
                 "roost_hnsw_scan",
                 FunctionDescriptor.of(
                         JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG,
                         ADDRESS, ADDRESS, JAVA_INT));
 
-        static final MethodHandle INSERT = function(
+        static final MethodHandle INSERT = LIBRARY.function(
                 "roost_hnsw_insert",
                 FunctionDescriptor.of(
                         JAVA_INT,
@@ -95,29 +72,16 @@ final class NativeWalk implements GraphWalk {
                         ADDRESS,
                         JAVA_INT));
 
-        static final MethodHandle TRIM = function(
+        static final MethodHandle TRIM = LIBRARY.function(
                 "roost_hnsw_trim",
                 FunctionDescriptor.ofVoid(JAVA_INT, ADDRESS, ADDRESS, ADDRESS, JAVA_INT, JAVA_FLOAT, JAVA_INT));
 
         private Library() {}
-
-        private static SymbolLookup load() {
-            try {
-                return NativeResource.load(
-                        NativeWalk.class, "roost_hnsw", file -> SymbolLookup.libraryLookup(file, Arena.global()));
-            } catch (IOException failure) {
-                throw new UncheckedIOException(failure);
-            }
-        }
-
-        private static MethodHandle function(String name, FunctionDescriptor descriptor) {
-            return Linker.nativeLinker().downcallHandle(SYMBOLS.findOrThrow(name), descriptor);
-        }
     }
 
     @Override
     public String name() {
-        return isa.name().toLowerCase(Locale.ROOT);
+        return isa.label();
     }
 
     /** An image has checked its own sizes, and a scratch allocates its own memory. */
@@ -128,7 +92,7 @@ final class NativeWalk implements GraphWalk {
         int result;
         try {
             result = (int) Library.WALK.invokeExact(
-                    isa.ordinal(),
+                    isa.code(),
                     image.memory(),
                     scratch.query,
                     innerProduct(image),
@@ -168,7 +132,7 @@ final class NativeWalk implements GraphWalk {
         JavaWalk.requireNodes(image, from, to);
         try {
             return (int) Library.SCAN.invokeExact(
-                            isa.ordinal(),
+                            isa.code(),
                             image.memory(),
                             scratch.query,
                             innerProduct(image),
@@ -195,7 +159,7 @@ final class NativeWalk implements GraphWalk {
         Objects.checkIndex(node, graph.image.shape().nodes());
         try {
             return (int) Library.INSERT.invokeExact(
-                            isa.ordinal(),
+                            isa.code(),
                             graph.image.memory(),
                             graph.lengths,
                             graph.chosen,
@@ -223,7 +187,7 @@ final class NativeWalk implements GraphWalk {
         Objects.checkIndex(node, graph.image.shape().nodes());
         try {
             Library.TRIM.invokeExact(
-                    isa.ordinal(), graph.image.memory(), graph.lengths, graph.chosen, graph.links, graph.factor, node);
+                    isa.code(), graph.image.memory(), graph.lengths, graph.chosen, graph.links, graph.factor, node);
         } catch (Throwable failure) {
             throw new IllegalStateException("native trimming failed", failure);
         }

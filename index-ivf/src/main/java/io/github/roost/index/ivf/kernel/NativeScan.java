@@ -5,19 +5,14 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.github.roost.core.NativeResource;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.lang.foreign.Arena;
+import io.github.roost.core.kernel.InstructionSet;
+import io.github.roost.core.kernel.NativeLibrary;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 
 /**
  * The scan in C, for one instruction set. Its calls are plain, not critical: they take microseconds, against which the
@@ -25,25 +20,15 @@ import java.util.Locale;
  * write arrays are critical, as nothing else can.
  */
 final class NativeScan implements ScanKernel {
-    /** The instruction sets, in the order of the C enumeration. */
-    private enum Isa {
-        PORTABLE,
-        AVX2,
-        AVX512,
-        NEON
-    }
-
-    private static final List<Isa> BEST_FIRST = List.of(Isa.AVX512, Isa.AVX2, Isa.NEON, Isa.PORTABLE);
-
     /** So few rows that to choose from them takes a few microseconds at most, for which a safepoint can wait. */
     private static final int MOST_CRITICAL = 2_048;
 
     /** MOST_ORDERED of the C scan, which takes the square of it in time. */
     private static final int MOST_ORDERED = 256;
 
-    private final Isa isa;
+    private final InstructionSet isa;
 
-    private NativeScan(Isa isa) {
+    private NativeScan(InstructionSet isa) {
         this.isa = isa;
     }
 
@@ -51,25 +36,16 @@ final class NativeScan implements ScanKernel {
      * One kernel for each instruction set that this CPU has, the fastest first.
      *
      * @throws ExceptionInInitializerError if the library cannot be loaded
-     * @throws NoClassDefFoundError if it could not be loaded before
      */
-    static List<ScanKernel> all() throws Throwable {
-        List<ScanKernel> kernels = new ArrayList<>();
-        for (Isa isa : BEST_FIRST) {
-            if ((int) Library.SUPPORTS.invokeExact(isa.ordinal()) != 0) {
-                kernels.add(new NativeScan(isa));
-            }
-        }
-        return kernels;
+    static List<ScanKernel> all() {
+        return Library.LIBRARY.supported(NativeScan::new);
     }
 
     /** The functions of the library: constants, so that a call is compiled to a call. It stays loaded for the life of the JVM. */
-    @SuppressWarnings("restricted")
     private static final class Library {
-        private static final SymbolLookup SYMBOLS = load();
+        static final NativeLibrary LIBRARY = NativeLibrary.load(NativeScan.class, "roost_ivf");
 
-        static final MethodHandle SUPPORTS = function("roost_ivf_supports", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
-        static final MethodHandle SCAN = function(
+        static final MethodHandle SCAN = LIBRARY.function(
                 "roost_ivf_scan",
                 FunctionDescriptor.ofVoid(
                         JAVA_INT,
@@ -88,12 +64,12 @@ final class NativeScan implements ScanKernel {
                         ADDRESS,
                         ADDRESS,
                         JAVA_LONG));
-        static final MethodHandle SCAN_CODES = function(
+        static final MethodHandle SCAN_CODES = LIBRARY.function(
                 "roost_ivf_scan_codes",
                 FunctionDescriptor.ofVoid(
                         JAVA_INT, ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS,
                         ADDRESS, ADDRESS, JAVA_INT, ADDRESS, ADDRESS, ADDRESS));
-        static final MethodHandle COMPARE = function(
+        static final MethodHandle COMPARE = LIBRARY.function(
                 "roost_ivf_compare",
                 FunctionDescriptor.ofVoid(
                         JAVA_INT,
@@ -106,38 +82,25 @@ final class NativeScan implements ScanKernel {
                         ADDRESS,
                         ADDRESS,
                         ADDRESS));
-        static final MethodHandle BOUND = function(
+        static final MethodHandle BOUND = LIBRARY.function(
                 "roost_ivf_bound",
                 FunctionDescriptor.of(JAVA_FLOAT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_FLOAT, JAVA_INT),
                 Linker.Option.critical(true));
-        static final MethodHandle KEEP = function(
+        static final MethodHandle KEEP = LIBRARY.function(
                 "roost_ivf_keep",
                 FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT, JAVA_FLOAT),
                 Linker.Option.critical(true));
-        static final MethodHandle ORDER = function(
+        static final MethodHandle ORDER = LIBRARY.function(
                 "roost_ivf_order",
                 FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS),
                 Linker.Option.critical(true));
 
         private Library() {}
-
-        private static SymbolLookup load() {
-            try {
-                return NativeResource.load(
-                        NativeScan.class, "roost_ivf", file -> SymbolLookup.libraryLookup(file, Arena.global()));
-            } catch (IOException failure) {
-                throw new UncheckedIOException(failure);
-            }
-        }
-
-        private static MethodHandle function(String name, FunctionDescriptor descriptor, Linker.Option... options) {
-            return Linker.nativeLinker().downcallHandle(SYMBOLS.findOrThrow(name), descriptor, options);
-        }
     }
 
     @Override
     public String name() {
-        return isa.name().toLowerCase(Locale.ROOT);
+        return isa.label();
     }
 
     /** A run checks its own sizes, and a group allocates its own memory; only their strides can disagree. */
@@ -149,7 +112,7 @@ final class NativeScan implements ScanKernel {
         }
         try {
             Library.SCAN.invokeExact(
-                    isa.ordinal(),
+                    isa.code(),
                     run.vectors(),
                     run.componentBytes() == Short.BYTES ? 1 : 0,
                     run.ids(),
@@ -176,7 +139,7 @@ final class NativeScan implements ScanKernel {
         group.requireFits(run, from, to);
         try {
             Library.SCAN_CODES.invokeExact(
-                    isa.ordinal(),
+                    isa.code(),
                     run.codes(),
                     run.terms(),
                     from,
@@ -199,7 +162,7 @@ final class NativeScan implements ScanKernel {
 
     @Override
     public boolean scansCodesFaster() {
-        return isa != Isa.PORTABLE;
+        return isa != InstructionSet.PORTABLE;
     }
 
     /** Picks have checked every row that they took, and hold the runs whose memory they point into. */
@@ -207,7 +170,7 @@ final class NativeScan implements ScanKernel {
     public void compare(RowPicks picks) {
         try {
             Library.COMPARE.invokeExact(
-                    isa.ordinal(),
+                    isa.code(),
                     picks.addresses(),
                     picks.idAddresses(),
                     (long) picks.size(),
@@ -233,7 +196,7 @@ final class NativeScan implements ScanKernel {
         try {
             // No more than one above the size: a sum in C must not overflow.
             return (float) Library.BOUND.invokeExact(
-                    isa.ordinal(), rows.segments().scores(), rows.size, certain, Math.min(wanted, rows.size + 1));
+                    isa.code(), rows.segments().scores(), rows.size, certain, Math.min(wanted, rows.size + 1));
         } catch (Throwable failure) {
             throw new IllegalStateException("native choice failed", failure);
         }
@@ -247,8 +210,7 @@ final class NativeScan implements ScanKernel {
         }
         ScoredRows.Segments arrays = rows.segments();
         try {
-            rows.size =
-                    (int) Library.KEEP.invokeExact(isa.ordinal(), arrays.scores(), arrays.places(), rows.size, bound);
+            rows.size = (int) Library.KEEP.invokeExact(isa.code(), arrays.scores(), arrays.places(), rows.size, bound);
         } catch (Throwable failure) {
             throw new IllegalStateException("native choice failed", failure);
         }
@@ -262,7 +224,7 @@ final class NativeScan implements ScanKernel {
         }
         try {
             int ordered = (int) Library.ORDER.invokeExact(
-                    isa.ordinal(), MemorySegment.ofArray(distances), count, wanted, MemorySegment.ofArray(order));
+                    isa.code(), MemorySegment.ofArray(distances), count, wanted, MemorySegment.ofArray(order));
             return ordered < 0 ? DistanceOrder.order(distances, count, order) : ordered;
         } catch (Throwable failure) {
             throw new IllegalStateException("native order failed", failure);

@@ -1,4 +1,4 @@
-package io.github.roost.core;
+package io.github.roost.core.kernel;
 
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -13,16 +13,16 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** Shared libraries that travel as resources of a module. Stateless. */
-public final class NativeResource {
+final class NativeResource {
     private NativeResource() {}
 
     /**
-     * Loads a library from a file: the caller's part, for native access is granted to the caller's module.
+     * Loads a library from a file.
      *
      * @param <T> what it is loaded as
      */
     @FunctionalInterface
-    public interface Loader<T> {
+    interface Loader<T> {
         /**
          * Loads the library.
          *
@@ -45,7 +45,7 @@ public final class NativeResource {
      * @return what the loader returns
      * @throws IOException if the module brings none for this machine, or the file cannot be written
      */
-    public static <T> T load(Class<?> owner, String name, Loader<T> loader) throws IOException {
+    static <T> T load(Class<?> owner, String name, Loader<T> loader) throws IOException {
         String library = "native/" + platform() + "/lib" + name + ".so";
         Path shipped = besideJar(owner, library);
         if (shipped != null) {

@@ -1,0 +1,47 @@
+/* The instruction sets that kernels are written for: the one place that numbers and detects them. */
+#ifndef ROOST_ISA_H
+#define ROOST_ISA_H
+
+#include <stdint.h>
+
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#ifndef HWCAP_ASIMDDP
+#define HWCAP_ASIMDDP (1 << 20)
+#endif
+#endif
+
+/* In the order of InstructionSet.java. */
+enum isa { PORTABLE, AVX2, AVX512, NEON };
+
+/* Whether this CPU, under this operating system, runs what is compiled for an instruction set. */
+static inline int32_t cpu_has(int32_t isa) {
+    switch (isa) {
+        case PORTABLE:
+            return 1;
+#if defined(__x86_64__)
+        case AVX2:
+            return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+        case AVX512:
+            return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+#elif defined(__aarch64__)
+        case NEON:
+            return 1;
+#endif
+        default:
+            return 0;
+    }
+}
+
+/* Whether it has instructions for dot products of bytes besides: VNNI beside AVX512, DotProd beside NEON. */
+static inline int32_t cpu_multiplies_bytes(void) {
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx512vnni");
+#elif defined(__aarch64__)
+    return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
+#else
+    return 0;
+#endif
+}
+
+#endif
