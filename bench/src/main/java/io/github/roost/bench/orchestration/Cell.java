@@ -14,7 +14,7 @@ import java.util.function.ToDoubleFunction;
  * @param regime how large the tables are
  * @param drifting whether tables exchange their popularity
  * @param rate arrivals as a share of what V1 does at saturation; 0 for the closed loop that saturates
- * @param results one for each policy: the rivals, {@value #SUBJECT}, and {@value #VARIANT}
+ * @param results one for each policy: the rivals and {@value #SUBJECT}
  */
 public record Cell(
         String machine,
@@ -26,9 +26,6 @@ public record Cell(
         List<SimResult> results) {
     /** The policy that is to win. */
     public static final String SUBJECT = "roost";
-
-    /** What a variant of it brings that the pool does not have: small groups, several of one list at once. */
-    public static final String VARIANT = "roost-groups";
 
     /** Those that it is compared with: the paper's baselines and design, and that design with a gate. */
     public static final List<String> RIVALS = List.of("v0", "v1", "v2", "v2-gated");

@@ -149,7 +149,7 @@ public final class Matrix {
 
     private static List<SimResult> all(Study study, Parameters.Machine machine) throws Exception {
         List<SimResult> results = new ArrayList<>();
-        for (Policy policy : Policy.parse(String.join(",", Cell.RIVALS) + "," + Cell.SUBJECT + "," + Cell.VARIANT)) {
+        for (Policy policy : Policy.parse(String.join(",", Cell.RIVALS) + "," + Cell.SUBJECT)) {
             results.add(study.on(machine, DomainLevel.L3, policy).call().withoutDetails());
         }
         return results;

@@ -13,6 +13,7 @@ import io.github.roost.bench.sim.WindowLength;
 import io.github.roost.bench.workload.QueryStream;
 import io.github.roost.bench.workload.TableSpec;
 import io.github.roost.bench.workload.WorkloadSpec;
+import io.github.roost.core.dispatch.GroupRule;
 import io.github.roost.core.dispatch.SchedulingPolicy;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
@@ -251,10 +252,9 @@ public final class Replay implements AutoCloseable {
         return Study.runAll(simulations, result -> {});
     }
 
-    /** What is replayed is Roost as it is: IVF queries that wait go through mailboxes, but for V0, which has one at a time. */
+    /** What is replayed is Roost as it is: IVF queries that wait go through batch queues, but for V0, which has one at a time. */
     private static Policy predicted(Policy policy) {
-        return new Policy(
-                policy.name(), policy.scheduling(), Policy.ROOST_RULE, policy.forkJoin(), Policy.ALL_THAT_WAIT);
+        return new Policy(policy.name(), policy.scheduling(), Policy.ROOST_RULE, policy.forkJoin(), GroupRule.DEFAULT);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.github.roost.bench.sim;
 
 import io.github.roost.bench.Schedulings;
+import io.github.roost.core.dispatch.GroupRule;
 import io.github.roost.core.dispatch.SchedulingPolicy;
 import io.github.roost.core.mapping.HotColdPairing;
 import io.github.roost.core.mapping.MappingPolicy;
@@ -10,6 +11,7 @@ import io.github.roost.core.mapping.StayingPairing;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How searches are scheduled in a simulation.
@@ -18,13 +20,17 @@ import java.util.Locale;
  * @param scheduling dispatch and stealing
  * @param rule what the end of a window brings, where the scheduling uses homes
  * @param forkJoin whether one IVF query at a time is spread over all cores and waited for, as FAISS does
- * @param mostPerGroup how many queries that wait for one list are scanned together at most; 1 for none
+ * @param groups how queries that wait for one list are scanned together; null where each is scanned for alone
  */
-public record Policy(String name, SchedulingPolicy scheduling, RemapRule rule, boolean forkJoin, int mostPerGroup) {
-    /** All that wait, as the pool does. */
-    public static final int ALL_THAT_WAIT = Integer.MAX_VALUE;
-
-    private static final int SMALL_GROUP = 8;
+public record Policy(
+        String name,
+        SchedulingPolicy scheduling,
+        RemapRule rule,
+        boolean forkJoin,
+        @Nullable GroupRule groups) {
+    /** All that wait, by one task: to see what small groups bring. */
+    private static final GroupRule ALL_THAT_WAIT =
+            new GroupRule(Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE, 1);
 
     /** Any gain at all: the paper remaps at the end of every window. */
     private static final RemapTrigger ALWAYS = new RemapTrigger(1e-9, 0);
@@ -38,26 +44,21 @@ public record Policy(String name, SchedulingPolicy scheduling, RemapRule rule, b
             paper("v1", false),
             paper("v2", false),
             paper("v2-gated", false),
-            gated("v2-homes", new SeveralHomes(), ALWAYS, 1),
-            gated("v2-staying", new StayingPairing(), RemapTrigger.DEFAULT, 1),
+            gated("v2-homes", new SeveralHomes(), ALWAYS, null),
+            gated("v2-staying", new StayingPairing(), RemapTrigger.DEFAULT, null),
             gated("v2-mailboxes", new HotColdPairing(), ALWAYS, ALL_THAT_WAIT),
-            gated("roost-groups", new StayingPairing(), RemapTrigger.DEFAULT, SMALL_GROUP),
-            gated("roost", new StayingPairing(), RemapTrigger.DEFAULT, ALL_THAT_WAIT));
+            gated("roost-whole", new StayingPairing(), RemapTrigger.DEFAULT, ALL_THAT_WAIT),
+            gated("roost", new StayingPairing(), RemapTrigger.DEFAULT, GroupRule.DEFAULT));
 
     /** Names of all policies. */
     public static final List<String> NAMES = ALL.stream().map(Policy::name).toList();
 
     private static Policy paper(String name, boolean forkJoin) {
-        return new Policy(name, Schedulings.named(name).orElseThrow(), PAPER, forkJoin, 1);
+        return new Policy(name, Schedulings.named(name).orElseThrow(), PAPER, forkJoin, null);
     }
 
-    private static Policy gated(String name, MappingPolicy mapping, RemapTrigger trigger, int mostPerGroup) {
-        return new Policy(name, SchedulingPolicy.HOME_DOMAIN, new RemapRule(mapping, trigger), false, mostPerGroup);
-    }
-
-    /** Whether queries that wait for one list are scanned together. */
-    boolean mailboxes() {
-        return mostPerGroup > 1;
+    private static Policy gated(String name, MappingPolicy mapping, RemapTrigger trigger, @Nullable GroupRule groups) {
+        return new Policy(name, SchedulingPolicy.HOME_DOMAIN, new RemapRule(mapping, trigger), false, groups);
     }
 
     /** Policies by their names, separated by commas. */

@@ -3,11 +3,11 @@ package io.github.roost.bench.sim;
 import io.github.roost.bench.Latencies;
 import io.github.roost.bench.workload.WorkloadSpec;
 import io.github.roost.core.dispatch.CrossDomainGate;
+import io.github.roost.core.dispatch.GroupRule;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.Queue;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
@@ -233,16 +233,15 @@ public final class Simulation {
         private final @Nullable VirtualTask[] current;
         /** When the searches were due that each worker is to submit, as it has completed others. */
         private final List<Queue<Double>> due = new ArrayList<>();
-        /** Queries that wait for a list, by slot. */
-        private final @Nullable List<VirtualQuery>[] mail;
+        /** Queries that wait for a list, by slot; none where each is scanned for alone. */
+        private final @Nullable VirtualBatchQueue[] batchQueues;
 
         private final int itemsPerTurn = Math.max(1, ITEMS_PER_TURN / sampling.every());
         private double now;
         private boolean done;
 
-        @SuppressWarnings({"unchecked", "rawtypes"})
         PoolRun() {
-            this.mail = new List[policy.mailboxes() ? slots : 0];
+            this.batchQueues = new VirtualBatchQueue[policy.groups() == null ? 0 : slots];
             this.pool = new VirtualPool(
                     machine.layout(),
                     policy.scheduling(),
@@ -326,22 +325,26 @@ public final class Simulation {
                 pool.submit(walk(table, target, copy, query), mapper.mapping());
                 return;
             }
+            boolean workersFree = pool.anyFree();
             for (int list : visits) {
-                if (!policy.mailboxes() || joins(query, slot(table, list, copy))) {
+                VirtualBatchQueue queue = batchQueue(slot(table, list, copy));
+                if (queue == null || queue.join(query, workersFree)) {
                     pool.submit(scan(table, list, copy, List.of(query)), mapper.mapping());
                 }
             }
         }
 
-        /** Has a query wait for a list; whether a task is to be queued for it, as for every first of a group. */
-        private boolean joins(VirtualQuery query, int slot) {
-            List<VirtualQuery> waiting = mail[slot];
-            if (waiting == null) {
-                waiting = new ArrayList<>();
-                mail[slot] = waiting;
+        private @Nullable VirtualBatchQueue batchQueue(int slot) {
+            GroupRule groups = policy.groups();
+            if (groups == null) {
+                return null;
             }
-            waiting.add(query);
-            return (waiting.size() - 1) % policy.mostPerGroup() == 0;
+            VirtualBatchQueue queue = batchQueues[slot];
+            if (queue == null) {
+                queue = new VirtualBatchQueue(groups);
+                batchQueues[slot] = queue;
+            }
+            return queue;
         }
 
         private void turn(int worker) {
@@ -359,9 +362,11 @@ public final class Simulation {
             }
             if (task == null && !done) {
                 task = pool.next(worker);
+                while (task != null && !begin(task)) {
+                    task = pool.next(worker);
+                }
                 current[worker] = task;
                 if (task != null) {
-                    begin(task);
                     now += cores.compute(tasks.taskNanos() + task.firstNanos);
                 }
             }
@@ -370,28 +375,37 @@ public final class Simulation {
             }
         }
 
-        private void begin(VirtualTask task) {
+        /** Whether there is something to do: not where others have taken all queries. */
+        private boolean begin(VirtualTask task) {
             int table = task.queries.getFirst().table;
             Traces.Table traced = tables[table];
+            task.began = now;
             if (!traced.hasLists()) {
-                return;
+                return true;
             }
-            if (policy.mailboxes()) {
-                List<VirtualQuery> waiting = Objects.requireNonNull(mail[task.slot]);
-                List<VirtualQuery> group = waiting.subList(0, Math.min(policy.mostPerGroup(), waiting.size()));
-                task.queries = List.copyOf(group);
-                group.clear();
+            VirtualBatchQueue queue = batchQueue(task.slot);
+            if (queue != null) {
+                task.queries = queue.take();
+                if (task.queries.isEmpty()) {
+                    return false;
+                }
             }
             List<NearestSoFar> borrowed = new ArrayList<>(task.queries.size());
             task.queries.forEach(query -> borrowed.add(query.borrow()));
             int list = (task.slot - firstSlot[table]) % traced.listRows().length;
             costs.ofScan(task, traced, traced.listRows()[list], borrowed);
+            return true;
         }
 
         /** What the worker computes now for searches that the task has completed; they are followed by others then. */
         private double ended(int worker, VirtualTask task) {
             current[worker] = null;
             mapper.touched(machine.layout().domainOf(worker), task.slot, task.totalBytes);
+            pool.ran(worker, Math.round(now - task.began), task.totalBytes);
+            VirtualBatchQueue queue = task.collectors.isEmpty() ? null : batchQueue(task.slot);
+            if (queue != null) {
+                queue.served(now - task.began, task.queries.size());
+            }
             double nanos = 0;
             for (int i = 0; i < task.queries.size(); i++) {
                 VirtualQuery query = task.queries.get(i);

@@ -2,6 +2,7 @@ package io.github.roost.bench.sim;
 
 import io.github.roost.core.dispatch.Backlog;
 import io.github.roost.core.dispatch.CrossDomainGate;
+import io.github.roost.core.dispatch.CrossingCost;
 import io.github.roost.core.dispatch.Dispatcher;
 import io.github.roost.core.dispatch.LoadView;
 import io.github.roost.core.dispatch.SchedulingPolicy;
@@ -67,6 +68,7 @@ final class VirtualPool {
     private final int[] straysIn;
     private final int[] waitingIn;
     private final Backlog[] backlogs;
+    private final CrossingCost[] crossings;
     private boolean watches;
     private long roundRobin;
     private long intraSteals;
@@ -101,6 +103,8 @@ final class VirtualPool {
         this.downIn = new int[layout.shards()];
         this.backlogs = new Backlog[layout.domains()];
         Arrays.fill(backlogs, Backlog.NONE);
+        this.crossings = new CrossingCost[layout.domains()];
+        Arrays.fill(crossings, CrossingCost.UNKNOWN);
         for (int worker = 0; worker < workers; worker++) {
             stealOrders[worker] = scheduling.stealOrder(layout, worker);
             rings.add(new ArrayDeque<>());
@@ -148,6 +152,16 @@ final class VirtualPool {
         return rings.get(worker).size() + (running[worker] ? 1 : 0);
     }
 
+    /** Whether any domain has a worker with nothing to do, and nothing waiting for it. */
+    boolean anyFree() {
+        for (int domain = 0; domain < layout.domains(); domain++) {
+            if (idleIn[domain] > waitingIn[domain]) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     // ---- Waking.
 
     private boolean wake(int worker) {
@@ -184,8 +198,14 @@ final class VirtualPool {
                     return;
                 }
             }
-        } else if (layout.domains() > 1 && rings.get(target).size() >= gate.backlogPerWorker()) {
-            noteBacklog(domain);
+        } else if (layout.domains() > 1) {
+            if (rings.get(target).size() >= gate.backlogPerWorker()) {
+                noteBacklog(domain);
+            }
+            int helper = wakes.helperOf(domain);
+            if (helper >= 0) {
+                wakeOneOf(helper);
+            }
         }
     }
 
@@ -290,6 +310,22 @@ final class VirtualPool {
         @Override
         public Backlog backlog(int domain) {
             return backlogs[domain];
+        }
+
+        @Override
+        public CrossingCost crossing(int domain) {
+            return crossings[domain];
+        }
+    }
+
+    /** A task has ended on a worker, which has not looked for the next one yet. */
+    void ran(int worker, long nanos, long bytes) {
+        int home = strayedFrom[worker];
+        if (home == NOWHERE) {
+            int domain = layout.domainOf(worker);
+            crossings[domain] = crossings[domain].atHome(nanos, bytes, 1);
+        } else {
+            crossings[home] = crossings[home].strayed(nanos, bytes);
         }
     }
 

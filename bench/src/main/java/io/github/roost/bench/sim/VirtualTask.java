@@ -36,6 +36,8 @@ final class VirtualTask {
 
     Parameters.LinesInFlight inFlight = ONE;
     int next;
+    /** When its first item was read. */
+    double began;
 
     private VirtualTask(
             int slot,

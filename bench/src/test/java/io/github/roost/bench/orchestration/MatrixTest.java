@@ -58,7 +58,7 @@ class MatrixTest {
         assertThat(cells).hasSize(2 * 3 * 2 * 2).allSatisfy(cell -> {
             assertThat(cell.results())
                     .extracting(SimResult::policy)
-                    .containsExactly("v0", "v1", "v2", "v2-gated", "roost", "roost-groups");
+                    .containsExactly("v0", "v1", "v2", "v2-gated", "roost");
             assertThat(cell.results())
                     .allSatisfy(result -> assertThat(result.searches()).isEqualTo(200));
             assertThat(cell.domains()).isEqualTo(2);

@@ -11,6 +11,8 @@ package io.github.roost.core.dispatch;
  *       domain, except a reserve of one in {@value #WORKERS_PER_RESERVE} workers, which keeps the domain responsive.
  * </ul>
  *
+ * <p>Where it was measured that crossing costs less than the wait, {@link CrossingCost} opens it earlier.
+ *
  * @param backlogPerWorker waiting tasks per worker of the victim domain from which on it counts as backlogged, at least 1;
  *     below it a flood ends
  * @param sustainedNanos how long it must have been backlogged for a burst, in nanoseconds, at least 0

@@ -55,6 +55,16 @@ public final class WakePolicy {
          * @return {@link Backlog#NONE} where there is no backlog
          */
         Backlog backlog(int domain);
+
+        /**
+         * What crossing costs its tasks.
+         *
+         * @param domain from 0
+         * @return {@link CrossingCost#UNKNOWN} where nothing was measured
+         */
+        default CrossingCost crossing(int domain) {
+            return CrossingCost.UNKNOWN;
+        }
     }
 
     /**
@@ -84,12 +94,49 @@ public final class WakePolicy {
         if (!gated) {
             return true;
         }
+        if (sparesTimeFor(thief, victim)) {
+            return true;
+        }
         Backlog backlog = domains.backlog(victim);
         if (!backlog.exists() || !gate.backlogged(domains.waiting(victim), layout.workersIn(victim))) {
             return false;
         }
         int idle = domains.idle(thief);
         return gate.opens(idle + domains.strays(thief), idle, layout.workersIn(thief), backlog, now);
+    }
+
+    /**
+     * Whether a domain has more workers idle than it keeps in reserve, another has none, and a task there had better cross than
+     * wait, by what that was measured to cost.
+     *
+     * @param thief the domain with idle workers
+     * @param victim the other domain
+     * @return whether it may take one
+     */
+    public boolean sparesTimeFor(int thief, int victim) {
+        CrossingCost cost = domains.crossing(victim);
+        return !cost.equals(CrossingCost.UNKNOWN)
+                && domains.idle(thief) > CrossDomainGate.reserve(layout.workersIn(thief))
+                && domains.idle(victim) == 0
+                && cost.pays(domains.waiting(victim), layout.workersIn(victim));
+    }
+
+    /**
+     * The domain in which one sleeping worker is to be woken since another's queue has grown.
+     *
+     * @param busy the domain whose queue has grown
+     * @return the nearest by number that {@linkplain #sparesTimeFor spares time}, or -1
+     */
+    public int helperOf(int busy) {
+        if (gated && !domains.crossing(busy).equals(CrossingCost.UNKNOWN)) {
+            for (int step = 1; step < layout.domains(); step++) {
+                int helper = (busy + step) % layout.domains();
+                if (sparesTimeFor(helper, busy)) {
+                    return helper;
+                }
+            }
+        }
+        return -1;
     }
 
     /**

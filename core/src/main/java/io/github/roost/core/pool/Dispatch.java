@@ -197,14 +197,16 @@ public final class Dispatch {
                 return layout.domainOf(worker);
             }
         }
+        boolean workersFree = !fork.shared().isEmpty() && pool.anyFree();
         for (BatchQueue<?, ?> queue : fork.shared()) {
             SharedQueue<?, ?> shared = (SharedQueue<?, ?>) queue;
-            boolean empty = shared.isEmpty(priority);
-            if (empty || shared.waiting() >= capacity) {
+            boolean needsTask = shared.nextNeedsTask(priority, workersFree);
+            boolean full = shared.waiting() >= capacity;
+            if (needsTask || full) {
                 // Its dispatcher is asked once, when the task is placed: that costs the most, and takes a turn of round
                 // robin.
                 int home = mapping.home(shared.mappingId().slot(), 0);
-                if (!empty || !hasRoom(layout.workerIn(home, 0), priority, capacity)) {
+                if (full || !hasRoom(layout.workerIn(home, 0), priority, capacity)) {
                     places.release();
                     return home;
                 }
@@ -277,14 +279,15 @@ public final class Dispatch {
                 put(part, places, index, elsewhere);
             }
             GroupTask spare = null;
+            boolean workersFree = !shared.isEmpty() && pool.anyFree();
             while (begun < count) {
                 SharedQueue<?, ?> queue = (SharedQueue<?, ?>) shared.get(begun - parts.size());
                 Entry entry = new Entry(join, begun, fork.asked());
-                // Made before the query joins: a queue that nobody is to serve would never be served again.
+                // Made before the query joins: a group that nobody is to serve would wait for ever.
                 spare = spare == null ? new GroupTask(task.epoch(), task.priority()) : spare;
                 Faults.point();
                 begun++;
-                if (queue.join(task.priority(), entry)) {
+                if (queue.join(task.priority(), entry, workersFree)) {
                     task.epoch().enter(lane(), 1);
                     GroupTask group = spare.of(queue);
                     spare = null;

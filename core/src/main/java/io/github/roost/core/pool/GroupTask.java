@@ -14,7 +14,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Serves the queries that wait in a {@link SharedQueue}. Those that are over or too late are left out, each by itself. All
+ * Serves a group of the queries that wait in a {@link SharedQueue}. Those that are over or too late are left out, each by itself. All
  * that it has taken hang on one chain, from the first moment on, so that whatever fails they are answered: a query's part is
  * counted off when the task has ended, first those of all queries, so that what follows one answer may wait for another.
  */
@@ -37,8 +37,8 @@ final class GroupTask implements Stepper {
     /** What was taken out of the queue; null before. */
     private volatile @Nullable Entry taken;
 
-    /** Whether the queue was emptied: who joins it from then on has a task of its own queued. */
-    private boolean emptied;
+    /** Whether it has taken a group, be it of none: others have their own tasks. */
+    private boolean begun;
 
     private @Nullable Members members;
     private @Nullable Object work;
@@ -76,7 +76,8 @@ final class GroupTask implements Stepper {
 
     @Override
     public After run(TaskContext context) {
-        if (members == null) {
+        boolean first = members == null;
+        if (first) {
             take();
             int left = leaveOut(context.startNanos());
             if (left == 0) {
@@ -92,6 +93,9 @@ final class GroupTask implements Stepper {
             return After.ENDED;
         }
         After after = Stepper.run(this, context);
+        if (first && after == After.ENDED) {
+            queue().served(System.nanoTime() - context.startNanos(), group().size());
+        }
         if (after == After.FORKED) {
             failRequest(new IllegalStateException("a group search must not fork"));
             context.finished(Outcome.FAILED);
@@ -102,8 +106,8 @@ final class GroupTask implements Stepper {
 
     /** One assignment: what is out of the queue is on the chain. */
     private void take() {
-        taken = queue().takeAll(priority);
-        emptied = true;
+        taken = queue().take(priority);
+        begun = true;
     }
 
     /** Ends those that nobody waits for, or that come too late; how many are left. */
@@ -150,8 +154,8 @@ final class GroupTask implements Stepper {
 
     @Override
     public void fail(Throwable cause) {
-        if (!emptied) {
-            // It never began: those who have joined count on this task.
+        if (!begun) {
+            // A group of those who have joined counts on this task.
             take();
         }
         failRequest(cause);

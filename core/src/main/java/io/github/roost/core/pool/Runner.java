@@ -932,6 +932,9 @@ final class Runner implements Runnable {
                 counters.add(Counter.RUNS_TIMED, 1);
                 counters.add(WorkerPool.counterOf(outcome), 1);
             }
+            if (outer == null && touchedAnything()) {
+                pool.measured(worker, strayedFrom < 0 ? worker.domain : strayedFrom, end - startNanos(), bytes());
+            }
             bookTraffic();
             pool.ran(running, worker.index, end - startNanos());
         }

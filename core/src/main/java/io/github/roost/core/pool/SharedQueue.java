@@ -1,30 +1,22 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.dispatch.GroupRule;
 import io.github.roost.core.task.BatchQueue;
 import io.github.roost.core.task.GroupSearch;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Priority;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queries that wait for one mapping id, of each priority: two Treiber stacks that are only ever emptied whole, so entries
- * do not come back and there is no ABA. Who joins an empty stack has a {@link GroupTask} queued, which empties it. An entry
- * is made before it joins, so taking needs no memory.
+ * The queries that wait for one mapping id, of each priority, oldest first. They are served in groups, each by a {@link GroupTask}
+ * of its own, so that several workers serve one queue at once; {@link GroupRule} says how large a group is and who queues a task.
+ * Taking needs no memory. Thread-safe.
  */
 public final class SharedQueue<Q, R> implements BatchQueue<Q, R> {
-    private static final VarHandle INTERACTIVE;
-    private static final VarHandle BATCH;
-
-    static {
-        try {
-            INTERACTIVE = MethodHandles.lookup().findVarHandle(SharedQueue.class, "interactive", Entry.class);
-            BATCH = MethodHandles.lookup().findVarHandle(SharedQueue.class, "batch", Entry.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
+    private static final GroupRule RULE = GroupRule.DEFAULT;
 
     /** One query on its way; used by one thread at a time. */
     static final class Entry {
@@ -32,11 +24,9 @@ public final class SharedQueue<Q, R> implements BatchQueue<Q, R> {
         final int index;
         final @Nullable Object query;
 
+        /** The next one of the group that has been taken. */
         @Nullable
         Entry next;
-
-        /** Entries at and below this one. */
-        int depth;
 
         /** Whether it was answered, failed or left out; then only {@link #result} or {@link #failure} is left to deliver. */
         boolean ended;
@@ -54,14 +44,86 @@ public final class SharedQueue<Q, R> implements BatchQueue<Q, R> {
         }
     }
 
+    /**
+     * The queries of one priority. One word counts those that wait and the tasks that are queued for them, and changes by
+     * compare-and-set. An entry is in the queue before it is counted, and is polled after it was counted off: so who has counted
+     * off n finds n. Where queries are counted a task is, after every change: who counts the first query has one queued, and the
+     * last task takes all.
+     */
+    private static final class Lane {
+        private static final long QUERY = 1L << Integer.SIZE;
+        private static final long TASK = 1;
+
+        private final Queue<Entry> entries = new ConcurrentLinkedQueue<>();
+        private final AtomicLong counts = new AtomicLong();
+
+        private static int queries(long counts) {
+            return (int) (counts / QUERY);
+        }
+
+        private static int tasks(long counts) {
+            return (int) (counts % QUERY);
+        }
+
+        /** Returns whether the caller must see to it that a task takes a group. */
+        boolean join(Entry entry, int size) {
+            entries.add(entry);
+            while (true) {
+                long before = counts.get();
+                boolean needsTask = GroupRule.needsTask(queries(before) + 1, tasks(before), size);
+                if (counts.compareAndSet(before, before + QUERY + (needsTask ? TASK : 0))) {
+                    return needsTask;
+                }
+            }
+        }
+
+        boolean nextNeedsTask(int size) {
+            long now = counts.get();
+            return GroupRule.needsTask(queries(now) + 1, tasks(now), size);
+        }
+
+        int waiting() {
+            return queries(counts.get());
+        }
+
+        /** How many the caller has counted off, and is to {@link #poll}, as a task that was queued for them. */
+        int takeAsTask() {
+            while (true) {
+                long before = counts.get();
+                int count = GroupRule.taken(queries(before), tasks(before));
+                if (counts.compareAndSet(before, before - count * QUERY - TASK)) {
+                    return count;
+                }
+            }
+        }
+
+        /** As {@link #takeAsTask}, for one whose own queries leave room for {@code room} more. */
+        int takeAsGuest(int room) {
+            while (true) {
+                long before = counts.get();
+                int count = Math.min(queries(before), room);
+                if (count == 0 || counts.compareAndSet(before, before - count * QUERY)) {
+                    return count;
+                }
+            }
+        }
+
+        Entry poll() {
+            Entry entry = entries.poll();
+            if (entry == null) {
+                throw new IllegalStateException("fewer queries wait than were counted");
+            }
+            return entry;
+        }
+    }
+
     private final MappingId mappingId;
     private final GroupSearch<Q, R> search;
+    private final Lane interactive = new Lane();
+    private final Lane batch = new Lane();
 
-    @SuppressWarnings("unused")
-    private volatile @Nullable Entry interactive;
-
-    @SuppressWarnings("unused")
-    private volatile @Nullable Entry batch;
+    /** What a query of a group takes. An update that is lost to another's is no harm. */
+    private volatile long nanosPerQuery;
 
     public SharedQueue(MappingId mappingId, GroupSearch<Q, R> search) {
         this.mappingId = mappingId;
@@ -75,55 +137,57 @@ public final class SharedQueue<Q, R> implements BatchQueue<Q, R> {
 
     @Override
     public int waiting() {
-        Entry one = interactive;
-        Entry other = batch;
-        return (one == null ? 0 : one.depth) + (other == null ? 0 : other.depth);
+        return interactive.waiting() + batch.waiting();
     }
 
     GroupSearch<Q, R> search() {
         return search;
     }
 
-    private static VarHandle stack(Priority priority) {
-        return priority == Priority.INTERACTIVE ? INTERACTIVE : BATCH;
+    private Lane lane(Priority priority) {
+        return priority == Priority.INTERACTIVE ? interactive : batch;
     }
 
-    /** Whether nobody waits now with that priority, so that who joins is likely to have to queue a task. */
-    boolean isEmpty(Priority priority) {
-        return (priority == Priority.INTERACTIVE ? interactive : batch) == null;
+    /** Whether who joins now is likely to have to queue a task. */
+    boolean nextNeedsTask(Priority priority, boolean workersFree) {
+        return lane(priority).nextNeedsTask(RULE.size(nanosPerQuery, workersFree));
     }
 
-    /** Returns whether the queue was empty: then the caller must see to it that a task takes what waits. */
-    boolean join(Priority priority, Entry entry) {
-        VarHandle stack = stack(priority);
-        while (true) {
-            Entry top = (Entry) stack.getVolatile(this);
-            entry.next = top;
-            entry.depth = top == null ? 1 : top.depth + 1;
-            if (stack.compareAndSet(this, top, entry)) {
-                return top == null;
-            }
-        }
+    /**
+     * Returns whether the caller must see to it that a task {@linkplain #take takes} a group.
+     *
+     * @param workersFree whether any worker has nothing to do
+     */
+    boolean join(Priority priority, Entry entry, boolean workersFree) {
+        return lane(priority).join(entry, RULE.size(nanosPerQuery, workersFree));
     }
 
-    /** Takes all that wait, oldest first; interactive queries share the pass with batch ones, not the other way round. */
+    /**
+     * Takes a group for a task that was queued for it, oldest first; null where others have taken all. Batch queries share the
+     * pass with interactive ones where these leave room, not the other way round.
+     */
     @Nullable
-    Entry takeAll(Priority priority) {
+    Entry take(Priority priority) {
+        Lane own = lane(priority);
+        int count = own.takeAsTask();
+        int room = RULE.size(nanosPerQuery, false) - count;
+        int guests = own == interactive && room > 0 ? batch.takeAsGuest(room) : 0;
         Entry first = null;
-        if (priority == Priority.INTERACTIVE) {
-            first = reversed((Entry) BATCH.getAndSet(this, null), null);
-        }
-        return reversed((Entry) stack(priority).getAndSet(this, null), first);
-    }
-
-    private static @Nullable Entry reversed(@Nullable Entry newest, @Nullable Entry behind) {
-        Entry first = behind;
-        for (Entry entry = newest; entry != null; ) {
-            Entry older = entry.next;
-            entry.next = first;
-            first = entry;
-            entry = older;
+        Entry last = null;
+        for (int i = 0; i < count + guests; i++) {
+            Entry entry = i < count ? own.poll() : batch.poll();
+            if (last == null) {
+                first = entry;
+            } else {
+                last.next = entry;
+            }
+            last = entry;
         }
         return first;
+    }
+
+    /** Notes what serving a group took. */
+    void served(long nanos, int queries) {
+        nanosPerQuery = GroupRule.measured(nanosPerQuery, nanos, queries);
     }
 }

@@ -52,6 +52,12 @@ final class Worker {
 
     final WorkerSources sources;
 
+    /** One of so many tasks is measured for what crossing costs: all would write one line of memory for each. */
+    static final int TASKS_PER_MEASURE = 16;
+
+    /** Counted by the worker's thread. */
+    private int tasksUntilMeasure = TASKS_PER_MEASURE;
+
     /** Made once: what follows a task must not need memory. */
     final Consumer<Task> resume = this::resume;
 
@@ -158,6 +164,16 @@ final class Worker {
 
     void getsUp() {
         state = UP;
+    }
+
+    /** Whether the task that the calling thread, the worker's, has just run is one of those that are measured. */
+    boolean measuresThis() {
+        tasksUntilMeasure--;
+        if (tasksUntilMeasure > 0) {
+            return false;
+        }
+        tasksUntilMeasure = TASKS_PER_MEASURE;
+        return true;
     }
 
     /** Whether the worker sleeps or is about to. Any thread. */

@@ -1,6 +1,7 @@
 package io.github.roost.core.pool;
 
 import io.github.roost.core.dispatch.Backlog;
+import io.github.roost.core.dispatch.CrossingCost;
 import io.github.roost.core.dispatch.CrossDomainGate;
 import io.github.roost.core.dispatch.Dispatcher;
 import io.github.roost.core.dispatch.IdleStrategy;
@@ -69,6 +70,7 @@ public final class WorkerPool {
     private final TaskList[] maintenance;
 
     private final AtomicReferenceArray<Backlog> backlogs;
+    private final AtomicReferenceArray<CrossingCost> crossings;
     private final WakePolicy.Domains domains = new SeenDomains();
     private final WakePolicy wakes;
     private final Watch watch;
@@ -105,6 +107,10 @@ public final class WorkerPool {
         this.backlogs = new AtomicReferenceArray<>(layout.domains());
         for (int domain = 0; domain < layout.domains(); domain++) {
             backlogs.set(domain, Backlog.NONE);
+        }
+        this.crossings = new AtomicReferenceArray<>(layout.domains());
+        for (int domain = 0; domain < layout.domains(); domain++) {
+            crossings.set(domain, CrossingCost.UNKNOWN);
         }
         this.workers = new Worker[layout.workers()];
         Arrays.setAll(
@@ -270,8 +276,14 @@ public final class WorkerPool {
                     return;
                 }
             }
-        } else if (layout.domains() > 1 && target.waiting() >= setup.gate().backlogPerWorker()) {
-            noteBacklog(target.domain);
+        } else if (layout.domains() > 1) {
+            if (target.waiting() >= setup.gate().backlogPerWorker()) {
+                noteBacklog(target.domain);
+            }
+            int helper = wakes.helperOf(target.domain);
+            if (helper >= 0) {
+                wakeOneOf(helper);
+            }
         }
     }
 
@@ -353,6 +365,7 @@ public final class WorkerPool {
 
     boolean gateOpens(int thiefDomain, int victimDomain) {
         return !isGated()
+                || wakes.sparesTimeFor(thiefDomain, victimDomain)
                 || (backlogs.get(victimDomain).exists() && wakes.opens(thiefDomain, victimDomain, platform.nanoTime()));
     }
 
@@ -396,6 +409,31 @@ public final class WorkerPool {
         public Backlog backlog(int domain) {
             return backlogs.get(domain);
         }
+
+        @Override
+        public CrossingCost crossing(int domain) {
+            return crossings.get(domain);
+        }
+    }
+
+    /** A task that read something has ended: where it ran, it tells what crossing costs. Throws nothing. */
+    void measured(Worker worker, int home, long nanos, long bytes) {
+        if (bytes == 0 || layout.domains() == 1 || !isGated()) {
+            return;
+        }
+        try {
+            boolean strayed = home != worker.domain;
+            if (strayed || worker.measuresThis()) {
+                CrossingCost before = crossings.get(home);
+                CrossingCost after =
+                        strayed ? before.strayed(nanos, bytes) : before.atHome(nanos, bytes, Worker.TASKS_PER_MEASURE);
+                // Who loses against another has measured about the same.
+                crossings.compareAndSet(home, before, after);
+            }
+        } catch (OutOfMemoryError | StackOverflowError struck) {
+            // One measurement less.
+            return;
+        }
     }
 
     /** Tasks that wait in the rings and lists of a domain. */
@@ -414,6 +452,16 @@ public final class WorkerPool {
             idle += shards[layout.shardIn(domain, i)].idle();
         }
         return idle == 0 ? 0 : Math.max(0, idle - waitingIn(domain));
+    }
+
+    /** Whether any domain has a worker with nothing to do, and nothing waiting for it. */
+    boolean anyFree() {
+        for (int domain = 0; domain < layout.domains(); domain++) {
+            if (freeIn(domain) > 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     // ---- Blocked workers.

@@ -1,9 +1,10 @@
 package io.github.roost.core.task;
 
 /**
- * The queries that wait for one mapping id and are served together, so that what they read is read once for all of them.
- * Whoever joins an empty queue has a task queued at the id's home, which takes all that wait by then: an idle system adds no
- * delay, a loaded one serves groups. Deadline, cancellation, overload and failure are those of each query alone. Made by an
+ * The queries that wait for one mapping id and are served together, so that what they read is read once for a group of them.
+ * Whoever joins has a task queued at the id's home unless those that are queued there come to it: while workers are free each
+ * query has its own, and several workers serve one queue at once; a loaded system serves groups, as large as a latency budget
+ * allows. Deadline, cancellation, overload and failure are those of each query alone. Made by an
  * orchestrator; thread-safe.
  *
  * @param <Q> the query

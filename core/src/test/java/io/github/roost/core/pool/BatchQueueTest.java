@@ -99,7 +99,8 @@ class BatchQueueTest {
         for (int i = 0; i < 50; i++) {
             assertThat(answers.get(i).join()).isEqualTo(2 * i);
         }
-        assertThat(groups).containsExactly(50);
+        // The worker is busy, and nobody knows yet how long a query takes: groups are of 4 at most.
+        assertThat(groups).hasSize(13).allSatisfy(size -> assertThat(size).isBetween(3, 4));
         assertThat(queue.waiting()).isZero();
     }
 

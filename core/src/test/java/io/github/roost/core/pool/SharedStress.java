@@ -16,7 +16,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** A {@link SharedQueue} that is joined as it is emptied: every entry is taken once, and who joins an empty one is told. */
+/** A {@link SharedQueue} that is joined as groups are taken: every entry is taken once, by one who was told to. */
 public class SharedStress {
     private static final MappingId ID = anyId();
 
@@ -77,8 +77,8 @@ public class SharedStress {
         }
 
         private void join(Query query) {
-            if (queue.join(Priority.INTERACTIVE, query.entry)) {
-                for (Entry entry = queue.takeAll(Priority.INTERACTIVE); entry != null; entry = entry.next) {
+            if (queue.join(Priority.INTERACTIVE, query.entry, true)) {
+                for (Entry entry = queue.take(Priority.INTERACTIVE); entry != null; entry = entry.next) {
                     taken.addAndGet(entry == one.entry ? 1 : 10);
                 }
             }
@@ -102,7 +102,7 @@ public class SharedStress {
         private final GroupTask group = new GroupTask(StressTasks.epoch(), Priority.INTERACTIVE).of(queue);
 
         public AGroupFailsAsAQueryJoins() {
-            queue.join(Priority.INTERACTIVE, before.entry);
+            queue.join(Priority.INTERACTIVE, before.entry, true);
         }
 
         @Actor
@@ -112,7 +112,7 @@ public class SharedStress {
 
         @Actor
         public void caller() {
-            if (queue.join(Priority.INTERACTIVE, joining.entry)) {
+            if (queue.join(Priority.INTERACTIVE, joining.entry, true)) {
                 // Told: its own task serves it.
                 fail(new GroupTask(StressTasks.epoch(), Priority.INTERACTIVE).of(queue));
             }

@@ -19,9 +19,6 @@ import java.util.function.IntSupplier;
  * for several of its lists: nobody else waits for these. Elsewhere it joins the lists' batch queues. Thread-safe.
  */
 final class ListSearch {
-    /** Queries of a group that are scanned for between two looks whether they are still wanted. */
-    private static final int MOST_AT_ONCE = 64;
-
     private static final Boolean SCANNED = Boolean.TRUE;
 
     private final Orchestrator orchestrator;
@@ -138,16 +135,13 @@ final class ListSearch {
 
     private static Step<Group<IvfQuery<?>, Boolean>, Boolean> scanFor(
             Group<IvfQuery<?>, Boolean> group, RowList list, ListScanner scanner, SearchContext context) {
-        List<IvfQuery<?>> wanted = new ArrayList<>(Math.min(group.size(), MOST_AT_ONCE));
-        for (int from = 0; from < group.size(); from += MOST_AT_ONCE) {
-            wanted.clear();
-            for (int i = from; i < Math.min(group.size(), from + MOST_AT_ONCE); i++) {
-                if (!group.expired(i)) {
-                    wanted.add(group.query(i));
-                }
+        List<IvfQuery<?>> wanted = new ArrayList<>(group.size());
+        for (int i = 0; i < group.size(); i++) {
+            if (!group.expired(i)) {
+                wanted.add(group.query(i));
             }
-            scanner.scan(list, wanted, context);
         }
+        scanner.scan(list, wanted, context);
         return Step.done(SCANNED);
     }
 
