@@ -69,8 +69,8 @@ class TableFileTest {
     private String refusal(byte[] content) throws IOException {
         Files.write(file, content);
         try (Table table = Table.open(folder)) {
-            String message = String.valueOf(
-                    assertThrows(TableFileException.class, () -> table.publish(2)).getMessage());
+            String message = String.valueOf(assertThrows(TableFileException.class, () -> table.publish(2))
+                    .getMessage());
             assertEquals(1, table.current());
             assertWhole(table, 1, ROWS);
             assertTrue(message.startsWith(file.toString()), message);

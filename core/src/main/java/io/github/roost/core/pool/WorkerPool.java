@@ -1,8 +1,8 @@
 package io.github.roost.core.pool;
 
 import io.github.roost.core.dispatch.Backlog;
-import io.github.roost.core.dispatch.CrossingCost;
 import io.github.roost.core.dispatch.CrossDomainGate;
+import io.github.roost.core.dispatch.CrossingCost;
 import io.github.roost.core.dispatch.Dispatcher;
 import io.github.roost.core.dispatch.IdleStrategy;
 import io.github.roost.core.dispatch.LoadView;
