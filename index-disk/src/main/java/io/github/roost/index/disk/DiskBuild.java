@@ -84,8 +84,8 @@ final class DiskBuild {
             }
             writeRuns(file, next, rowBlocks, number -> MemorySegment.ofArray(codes.sealed(number)));
             next += rowBlocks;
-            MemorySegment section = arena.allocate(
-                    (long) BlockMap.blocks(pages, rowBlocks) * BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
+            MemorySegment section =
+                    arena.allocate((long) BlockMap.blocks(pages, rowBlocks) * BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
             map.write(section, pages, rowBlocks);
             file.write(next, section);
             MemorySegment roots =

@@ -58,8 +58,7 @@ final class DiskGraph {
         MemorySegment centroids = Arena.ofAuto().allocate((long) layout.centroidBlocks() * BLOCK_BYTES, BLOCK_BYTES);
         readSection(file, "centroids", DiskLayout.centroidBlock(), centroids, root.centroidChecksum());
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment section =
-                    arena.allocate((long) BlockMap.blocks(pages, rowBlocks) * BLOCK_BYTES, BLOCK_BYTES);
+            MemorySegment section = arena.allocate((long) BlockMap.blocks(pages, rowBlocks) * BLOCK_BYTES, BLOCK_BYTES);
             readSection(file, "map", root.mapBlock(), section, root.mapChecksum());
             BlockMap map = BlockMap.read(section, pages, rowBlocks);
             requireBlocks(file, map.used(pages, rowBlocks).length());
@@ -162,8 +161,11 @@ final class DiskGraph {
 
     /** The writer's: counts rows and deleted nodes. */
     void count(int moreLive, int moreDead) {
-        live += moreLive;
-        dead += moreDead;
+        // One thread at a time writes; a plain sum is what others are to see.
+        int liveNow = live + moreLive;
+        int deadNow = dead + moreDead;
+        live = liveNow;
+        dead = deadNow;
     }
 
     /** Pages that differ from the last checkpoint. */

@@ -30,7 +30,6 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -100,7 +99,12 @@ public final class DiskTable implements VectorTable {
     private final ConcurrentSkipListSet<Integer> damaged = new ConcurrentSkipListSet<>();
 
     private DiskTable(
-            Orchestrator orchestrator, BlockIo io, String name, DiskGraph graph, boolean isMutable, int mostChangedPages)
+            Orchestrator orchestrator,
+            BlockIo io,
+            String name,
+            DiskGraph graph,
+            boolean isMutable,
+            int mostChangedPages)
             throws IOException {
         this.orchestrator = orchestrator;
         this.io = io;
@@ -307,7 +311,7 @@ public final class DiskTable implements VectorTable {
     }
 
     private int effort(double recall, int k, float[][] sample) {
-        Map<float[], Neighbors> nearest = new IdentityHashMap<>();
+        IdentityHashMap<float[], Neighbors> nearest = new IdentityHashMap<>();
         Neighbors[] exact = new ExactScan(this).nearest(sample, k);
         for (int query = 0; query < sample.length; query++) {
             nearest.put(sample[query], exact[query]);

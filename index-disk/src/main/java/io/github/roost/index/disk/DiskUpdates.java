@@ -16,10 +16,12 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
@@ -70,7 +72,7 @@ final class DiskUpdates {
     private volatile Superblock newest;
     private volatile UpdateLog log;
     private volatile @Nullable Throwable failure;
-    private volatile long checkpoints;
+    private final AtomicLong checkpoints = new AtomicLong();
     private volatile boolean writing;
     private @Nullable Thread committer;
 
@@ -105,7 +107,8 @@ final class DiskUpdates {
     }
 
     private int mapBlocks(Superblock root) {
-        return BlockMap.blocks(graph.layout().pages(root.nodes()), graph.layout().rowBlocks(root.nodes()));
+        return BlockMap.blocks(
+                graph.layout().pages(root.nodes()), graph.layout().rowBlocks(root.nodes()));
     }
 
     private static BlockFile[] open(BlockIo io, Path path) throws IOException {
@@ -155,7 +158,8 @@ final class DiskUpdates {
         }
         BlockFile following = logFile(sequence + 1);
         if (UpdateLog.generationOf(following, newest.tableId()) == sequence + 1) {
-            log = new UpdateLog(following, newest.tableId(), sequence + 1, graph.layout().dimension());
+            log = new UpdateLog(
+                    following, newest.tableId(), sequence + 1, graph.layout().dimension());
             updates.addAll(log.replay());
         }
         return updates;
@@ -262,8 +266,8 @@ final class DiskUpdates {
             log.append(group);
             group.forEach(update -> writer.add(new DiskWriter.Work.Change(update)));
         } catch (IOException failed) {
-            UncheckedIOException named = new UncheckedIOException(
-                    new IOException("an update of table " + table.name() + " was not written: " + failed.getMessage(), failed));
+            UncheckedIOException named = new UncheckedIOException(new IOException(
+                    "an update of table " + table.name() + " was not written: " + failed.getMessage(), failed));
             group.forEach(update -> update.done().completeExceptionally(named));
         }
         group.clear();
@@ -295,7 +299,8 @@ final class DiskUpdates {
     private void changed() {
         if (graph.changed().size() >= checkpointAt && checkpoint.get() == null && failure == null) {
             var _ = checkpoint().whenComplete((done, failed) -> {
-                checkpointAt = failed == null ? mostChangedPages : graph.changed().size() + mostChangedPages / 4;
+                checkpointAt =
+                        failed == null ? mostChangedPages : graph.changed().size() + mostChangedPages / 4;
                 if (failed != null && graph.changed().size() >= 2 * mostChangedPages) {
                     // What cannot be written down must not fill memory.
                     fail(failed);
@@ -326,8 +331,13 @@ final class DiskUpdates {
                     try {
                         writeCheckpoint();
                     } catch (Throwable cause) {
-                        failed = cause instanceof CompletionException && cause.getCause() != null ? cause.getCause() : cause;
-                        LOG.error("a checkpoint of {} failed; its updates are in the log: {}", file.path(), failed.toString());
+                        failed = cause instanceof CompletionException && cause.getCause() != null
+                                ? cause.getCause()
+                                : cause;
+                        LOG.error(
+                                "a checkpoint of {} failed; its updates are in the log: {}",
+                                file.path(),
+                                failed.toString());
                     }
                     checkpoint.set(null);
                     if (failed == null) {
@@ -376,7 +386,7 @@ final class DiskUpdates {
             free.give(before.mapBlock() + i);
         }
         newest = root;
-        checkpoints = checkpoints + 1;
+        checkpoints.incrementAndGet();
     }
 
     private void writeRoot(Superblock root) throws IOException {
@@ -409,7 +419,15 @@ final class DiskUpdates {
     }
 
     long checkpoints() {
-        return checkpoints;
+        return checkpoints.get();
+    }
+
+    private static void await(CompletableFuture<Void> underWay) {
+        try {
+            underWay.join();
+        } catch (CompletionException | CancellationException failed) {
+            LOG.debug("what was waited for has failed, which its owner reports", failed);
+        }
     }
 
     /** Writes a copy of a checkpoint that is made now; no other is made meanwhile. */
@@ -417,13 +435,14 @@ final class DiskUpdates {
         try {
             checkpoint().join();
         } catch (CompletionException failed) {
-            throw new IOException("table " + table.name() + " was not saved: no checkpoint was written", failed.getCause());
+            throw new IOException(
+                    "table " + table.name() + " was not saved: no checkpoint was written", failed.getCause());
         }
         CompletableFuture<Void> hold = new CompletableFuture<>();
         while (!checkpoint.compareAndSet(null, hold)) {
             CompletableFuture<Void> underWay = checkpoint.get();
             if (underWay != null) {
-                underWay.handle((done, failed) -> done).join();
+                await(underWay);
             }
         }
         try {
@@ -437,8 +456,11 @@ final class DiskUpdates {
     /** Waits for all updates that were taken, writes a checkpoint of them, and closes the logs; none is taken meanwhile. */
     void close() {
         open.writeLock().lock();
-        closed = true;
-        open.writeLock().unlock();
+        try {
+            closed = true;
+        } finally {
+            open.writeLock().unlock();
+        }
         for (int i = 0; i < MOST_UNDER_WAY; i++) {
             table.acquire(room);
         }
@@ -451,7 +473,7 @@ final class DiskUpdates {
         }
         CompletableFuture<Void> underWay = checkpoint.get();
         if (underWay != null) {
-            underWay.handle((done, failed) -> done).join();
+            await(underWay);
         }
         stop();
     }

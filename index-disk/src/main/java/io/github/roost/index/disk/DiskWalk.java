@@ -93,7 +93,14 @@ final class DiskWalk {
 
     /** Begins a search. */
     DiskWalk(DiskTable table, DiskSearch how, float[] query, BlockReads reads) {
-        this(table, how, query, reads, null, new float[table.graph().layout().codeBytes() * DiskLayout.CENTROIDS], false);
+        this(
+                table,
+                how,
+                query,
+                reads,
+                null,
+                new float[table.graph().layout().codeBytes() * DiskLayout.CENTROIDS],
+                false);
     }
 
     private DiskWalk(
@@ -268,7 +275,8 @@ final class DiskWalk {
         if (visits != null) {
             page.vector(node, vector);
             visits.visited(node, vector);
-        } else if (codes.state(node) == Codes.LIVE && (!isFiltered || how.filter().allows(id))) {
+        } else if (codes.state(node) == Codes.LIVE
+                && (!isFiltered || how.filter().allows(id))) {
             page.vector(node, vector);
             found.add(node, id, squaredDistance(query, vector));
         }
@@ -297,10 +305,7 @@ final class DiskWalk {
         int mostFromMemory = visits == null ? MOST_FROM_MEMORY : 1;
         // After a look at the codes alone, what they gave is still to be read.
         boolean goesOn = scansCodes || !isOverLimit();
-        while (goesOn
-                && reads.inFlight() + count < most
-                && askedCount < MOST_ASKED
-                && fromMemory < mostFromMemory) {
+        while (goesOn && reads.inFlight() + count < most && askedCount < MOST_ASKED && fromMemory < mostFromMemory) {
             int node = next();
             if (node < 0) {
                 goesOn = false;

@@ -143,7 +143,9 @@ final class DiskWriter implements Maintenance {
             waiting.add(repair);
         }
         scheduled.set(false);
-        boolean missed = !urgent.isEmpty() || (takesMore && !queue.isEmpty()) || waiting.stream().anyMatch(WriterJob::isReady);
+        boolean missed = !urgent.isEmpty()
+                || ((takesMore || waiting.isEmpty()) && !queue.isEmpty() && !isFull.getAsBoolean())
+                || waiting.stream().anyMatch(WriterJob::isReady);
         return missed && scheduled.compareAndSet(false, true);
     }
 

@@ -150,7 +150,8 @@ final class InsertJob extends WriterJob {
 
     private void beginPrune() {
         candidates.removeIf(candidate -> codes.state(candidate.node) != Codes.LIVE);
-        candidates.sort(Comparator.comparingDouble((Candidate one) -> one.distance).thenComparingInt(one -> one.node));
+        candidates.sort(
+                Comparator.comparingDouble((Candidate one) -> one.distance).thenComparingInt(one -> one.node));
         int count = Math.min(candidates.size(), MOST_CANDIDATES);
         int[] nodes = new int[count];
         float[][] vectors = new float[count][];
@@ -237,7 +238,7 @@ final class InsertJob extends WriterJob {
             change(neighbor, more);
             return Progress.RAN;
         }
-        if (linkPrune == null || linkPage != page) {
+        if (linkPrune == null || !page.equals(linkPage)) {
             linkPage = page;
             linkPrune = among(page, neighbor);
             return Progress.RAN;

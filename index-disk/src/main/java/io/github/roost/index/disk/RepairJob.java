@@ -89,7 +89,7 @@ final class RepairJob extends WriterJob {
         if (Arrays.stream(before).noneMatch(deleted::get)) {
             return null;
         }
-        if (prune == null || prunedPage != page) {
+        if (prune == null || !page.equals(prunedPage)) {
             Set<Integer> candidates = new LinkedHashSet<>();
             Set<Integer> missing = candidates(before, candidates);
             if (!missing.isEmpty()) {

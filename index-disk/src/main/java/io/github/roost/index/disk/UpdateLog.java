@@ -215,7 +215,8 @@ final class UpdateLog {
             byte what = group[(int) at];
             boolean isPut = what == PUT;
             if (!(isPut || what == REMOVE) || at + recordBytes(isPut) > group.length) {
-                throw new TableFileException(file.path(), (long) next * BLOCK_BYTES, "holds an update of no known kind");
+                throw new TableFileException(
+                        file.path(), (long) next * BLOCK_BYTES, "holds an update of no known kind");
             }
             long id = from.get(LONG, at + 1);
             if (isPut) {

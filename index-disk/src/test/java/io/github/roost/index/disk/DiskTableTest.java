@@ -313,13 +313,8 @@ class DiskTableTest {
         assertThatThrownBy(() -> DiskTable.open(orchestrator, io, "bad", copy)).hasMessageContaining("too short");
         DiskLayout layout = new DiskLayout(24, 32, 8);
         int rows = layout.firstFreeBlock() + layout.pages(6_000);
-        Map<String, Integer> sections = Map.of(
-                "centroids",
-                DiskLayout.SUPERBLOCKS,
-                "codes",
-                rows + 3,
-                "map",
-                rows + layout.rowBlocks(6_000));
+        Map<String, Integer> sections =
+                Map.of("centroids", DiskLayout.SUPERBLOCKS, "codes", rows + 3, "map", rows + layout.rowBlocks(6_000));
         sections.forEach((what, block) -> {
             byte[] bad = bytes.clone();
             bad[block * DiskLayout.PAGE_BYTES + 50] ^= 1;

@@ -51,12 +51,7 @@ class DiskUpdatesTest {
 
     private void build(int rows) throws IOException {
         DiskTable.builder()
-                .build(
-                        orchestrator,
-                        io,
-                        file,
-                        Arrays.copyOf(ROWS.ids(), rows),
-                        Arrays.copyOf(ROWS.vectors(), rows));
+                .build(orchestrator, io, file, Arrays.copyOf(ROWS.ids(), rows), Arrays.copyOf(ROWS.vectors(), rows));
     }
 
     private DiskTable open() throws IOException {
@@ -95,7 +90,8 @@ class DiskUpdatesTest {
             assertThat(table.removeLater(Rows.id(0)).join()).isFalse();
             turnedOver = recall(table, half, COUNT + half);
             assertThat(table.diskStats().updates()).isEqualTo(COUNT + 1);
-            assertThat(table.diskStats().pruneNanos()).isBetween(1L, table.diskStats().updateNanos());
+            assertThat(table.diskStats().pruneNanos())
+                    .isBetween(1L, table.diskStats().updateNanos());
             while (table.diskStats().deletedNodes() > COUNT / 8) {
                 Thread.sleep(1);
             }
@@ -135,8 +131,7 @@ class DiskUpdatesTest {
             List<CompletableFuture<DiskAnswer>> searches = new ArrayList<>();
             for (int i = 500; i < 2_000; i++) {
                 updates.add(table.putLater(Rows.id(i), ROWS.vectors()[i]));
-                searches.add(
-                        table.search(ROWS.query(i), DiskSearch.of(K, 30), SubmitOptions.DEFAULT));
+                searches.add(table.search(ROWS.query(i), DiskSearch.of(K, 30), SubmitOptions.DEFAULT));
             }
             for (CompletableFuture<DiskAnswer> search : searches) {
                 assertThat(search.get().damagedPages()).isZero();
@@ -214,8 +209,8 @@ class DiskUpdatesTest {
             float[] middle = ROWS.vectors()[17];
             long entry = table.graph().codes().id(table.graph().entry());
             long[] near = table.search(middle, 150, 300).get().ids();
-            List<Long> left = new ArrayList<>(
-                    Arrays.stream(ROWS.ids()).limit(600).boxed().toList());
+            List<Long> left =
+                    new ArrayList<>(Arrays.stream(ROWS.ids()).limit(600).boxed().toList());
             for (long id : near) {
                 if (id != Rows.id(17)) {
                     assertThat(table.remove(id)).isTrue();
