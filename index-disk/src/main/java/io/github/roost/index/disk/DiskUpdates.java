@@ -464,6 +464,11 @@ final class DiskUpdates {
         for (int i = 0; i < MOST_UNDER_WAY; i++) {
             table.acquire(room);
         }
+        try {
+            inWriter(writer::stopRepairs);
+        } catch (CompletionException aborted) {
+            LOG.debug("the writer has stopped by itself", aborted);
+        }
         if (failure == null && !graph.changed().isEmpty()) {
             try {
                 checkpoint().join();

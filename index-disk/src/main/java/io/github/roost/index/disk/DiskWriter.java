@@ -69,6 +69,7 @@ final class DiskWriter implements Maintenance {
 
     private @Nullable RepairJob repair;
     private boolean repairWanted;
+    private boolean repairs = true;
     private boolean repairsTurn;
     private int turn;
 
@@ -232,7 +233,8 @@ final class DiskWriter implements Maintenance {
 
     private void wantRepair() {
         int dead = graph.dead();
-        repairWanted |= dead >= Math.max(LEAST_REPAIRED, REPAIR_SHARE * (graph.live() + dead)) && graph.live() > 0;
+        repairWanted |=
+                repairs && dead >= Math.max(LEAST_REPAIRED, REPAIR_SHARE * (graph.live() + dead)) && graph.live() > 0;
     }
 
     private void run(WriterJob job, SearchContext context) {
@@ -346,6 +348,16 @@ final class DiskWriter implements Maintenance {
 
     void pruned(long nanos) {
         pruneNanos.add(nanos);
+    }
+
+    /** Leaves deleted nodes where they are from now on; run by itself. */
+    void stopRepairs() {
+        repairs = false;
+        repairWanted = false;
+        if (repair != null) {
+            repair.close();
+            repair = null;
+        }
     }
 
     /** No step will run any more, and none runs: what waits will never be done. */
