@@ -71,7 +71,7 @@ final class BuildDiskCommand implements Callable<Integer> {
                     .buildWidth(buildWidth)
                     .codeBytes(codeBytes)
                     .build(orchestrator, io, file, SearchOptions.ids(source), rows);
-            try (DiskTable table = DiskTable.open(orchestrator, io, "base", file)) {
+            try (DiskTable table = DiskTable.openReadOnly(orchestrator, io, "base", file)) {
                 return table.stats();
             }
         }

@@ -85,7 +85,7 @@ final class SearchDiskCommand implements Callable<Integer>, IndexPlan {
     public VectorTable open(Orchestrator orchestrator, Path file) throws IOException {
         BlockIo opened = BlockIo.builder(orchestrator).build();
         io = opened;
-        return DiskTable.open(orchestrator, opened, "base", file);
+        return DiskTable.openReadOnly(orchestrator, opened, "base", file);
     }
 
     @Override

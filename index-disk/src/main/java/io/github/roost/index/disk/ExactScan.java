@@ -10,8 +10,9 @@ import java.util.Arrays;
 record ExactScan(DiskTable table) {
     /** The k nearest rows of each query. */
     Neighbors[] nearest(float[][] queries, int k) {
-        Codes codes = table.codes();
+        Codes codes = table.graph().codes();
         DiskLayout layout = codes.layout();
+        int nodes = codes.nodes();
         float[][] inSpace = Arrays.stream(queries)
                 .map(query -> Space.of(table.metric(), query))
                 .toArray(float[][]::new);
@@ -20,29 +21,30 @@ record ExactScan(DiskTable table) {
         float[] vector = new float[layout.dimension()];
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment memory = arena.allocate(BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
-            for (int number = 0; number < layout.pages(); number++) {
+            for (int number = 0; number < layout.pages(nodes); number++) {
                 NodePage page = table.readPage(number, memory);
-                int first = number * layout.nodesPerPage();
-                for (int node = first; page != null && node < first + layout.nodesIn(number); node++) {
-                    if (page.isSound(node)) {
+                int first = layout.firstNode(number);
+                int end = Math.min(first + layout.nodesPerPage(), nodes);
+                for (int node = first; page != null && node < end; node++) {
+                    if (codes.state(node) == Codes.LIVE && page.isSound(node, codes.nodes())) {
                         page.vector(node, vector);
                         for (int query = 0; query < queries.length; query++) {
-                            found[query].add(node, DiskWalk.squaredDistance(inSpace[query], vector));
+                            found[query].add(node, page.id(node), DiskWalk.squaredDistance(inSpace[query], vector));
                         }
                     }
                 }
             }
         }
         Neighbors[] all = new Neighbors[queries.length];
-        Arrays.setAll(all, query -> neighbors(found[query], codes));
+        Arrays.setAll(all, query -> neighbors(found[query]));
         return all;
     }
 
-    private Neighbors neighbors(Nearest found, Codes codes) {
+    private Neighbors neighbors(Nearest found) {
         long[] ids = new long[found.size()];
         float[] distances = new float[ids.length];
         for (int i = 0; i < ids.length; i++) {
-            ids[i] = codes.id(found.node(i));
+            ids[i] = found.id(i);
             distances[i] = table.reported(found.distance(i));
         }
         return Neighbors.sorted(ids, distances);

@@ -17,8 +17,10 @@ final class RowNodes {
 
     static RowNodes of(Codes codes) {
         RowNodes all = new RowNodes();
-        for (int node = 0; node < codes.layout().nodes(); node++) {
-            all.put(codes.id(node), node);
+        for (int node = 0; node < codes.nodes(); node++) {
+            if (codes.state(node) == Codes.LIVE) {
+                all.put(codes.id(node), node);
+            }
         }
         return all;
     }
