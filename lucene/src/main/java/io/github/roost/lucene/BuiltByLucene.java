@@ -1,12 +1,17 @@
 package io.github.roost.lucene;
 
 import io.github.roost.index.hnsw.graph.BuiltGraph;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import org.apache.lucene.search.DocIdSetIterator;
+import org.apache.lucene.util.hnsw.HnswGraph;
 import org.apache.lucene.util.hnsw.HnswGraph.NodesIterator;
-import org.apache.lucene.util.hnsw.NeighborArray;
-import org.apache.lucene.util.hnsw.OnHeapHnswGraph;
 
-/** A graph as Lucene's builders leave it. */
-record BuiltByLucene(OnHeapHnswGraph graph) implements BuiltGraph {
+/**
+ * A graph of Lucene's, as its builders leave it or as it lies in a segment. Belongs to one thread. What cannot be read is an
+ * {@link UncheckedIOException}.
+ */
+record BuiltByLucene(HnswGraph graph) implements BuiltGraph {
     /** Most neighbours of a node in layer 0. */
     int degree() {
         return 2 * graph.maxConn();
@@ -14,36 +19,53 @@ record BuiltByLucene(OnHeapHnswGraph graph) implements BuiltGraph {
 
     @Override
     public int levels() {
-        return graph.numLevels() - 1;
+        try {
+            return graph.numLevels() - 1;
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
     }
 
     @Override
     public int entry() {
-        return graph.entryNode();
+        try {
+            return graph.entryNode();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
     }
 
     @Override
     public int[] rows(int level) {
-        NodesIterator nodes = graph.getNodesOnLevel(level);
-        int[] all = new int[nodes.size()];
-        for (int i = 0; i < all.length; i++) {
-            all[i] = nodes.nextInt();
+        try {
+            NodesIterator nodes = graph.getNodesOnLevel(level);
+            int[] all = new int[nodes.size()];
+            for (int i = 0; i < all.length; i++) {
+                all[i] = nodes.nextInt();
+            }
+            return all;
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
         }
-        return all;
     }
 
     /** Without those that the builder has entered twice. */
     @Override
     public int neighbors(int level, int row, int[] into) {
-        NeighborArray neighbors = graph.getNeighbors(level, row);
-        int count = 0;
-        for (int i = 0; i < neighbors.size(); i++) {
-            int neighbor = neighbors.nodes()[i];
-            if (!contains(into, count, neighbor)) {
-                into[count++] = neighbor;
+        try {
+            graph.seek(level, row);
+            int count = 0;
+            for (int neighbor = graph.nextNeighbor();
+                    neighbor != DocIdSetIterator.NO_MORE_DOCS && count < into.length;
+                    neighbor = graph.nextNeighbor()) {
+                if (!contains(into, count, neighbor)) {
+                    into[count++] = neighbor;
+                }
             }
+            return count;
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
         }
-        return count;
     }
 
     private static boolean contains(int[] nodes, int count, int node) {

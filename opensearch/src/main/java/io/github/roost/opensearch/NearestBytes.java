@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class NearestBytes extends KnnByteVectorQuery {
     private final RoostNode node;
     private final String index;
+    private final int width;
     private final NearestHits hits;
 
     NearestBytes(
@@ -28,6 +29,7 @@ final class NearestBytes extends KnnByteVectorQuery {
         super(field, vector, format.collected(hits.k(), width), filter, format.strategy(width));
         this.node = node;
         this.index = index;
+        this.width = Math.max(width, hits.k());
         this.hits = hits;
     }
 
@@ -39,6 +41,7 @@ final class NearestBytes extends KnnByteVectorQuery {
                 index,
                 context.reader(),
                 target.length,
+                width,
                 () -> super.approximateSearch(context, acceptDocs, visitedLimit, collectors));
     }
 

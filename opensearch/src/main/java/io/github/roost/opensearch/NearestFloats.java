@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class NearestFloats extends KnnFloatVectorQuery {
     private final RoostNode node;
     private final String index;
+    private final int width;
     private final NearestHits hits;
 
     NearestFloats(
@@ -28,6 +29,7 @@ final class NearestFloats extends KnnFloatVectorQuery {
         super(field, vector, format.collected(hits.k(), width), filter, format.strategy(width));
         this.node = node;
         this.index = index;
+        this.width = Math.max(width, hits.k());
         this.hits = hits;
     }
 
@@ -39,6 +41,7 @@ final class NearestFloats extends KnnFloatVectorQuery {
                 index,
                 context.reader(),
                 target.length * Float.BYTES,
+                width,
                 () -> super.approximateSearch(context, acceptDocs, visitedLimit, collectors));
     }
 

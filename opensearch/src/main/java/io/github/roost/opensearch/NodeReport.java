@@ -36,11 +36,7 @@ final class NodeReport {
         report.put("level", RoostSettings.name(machine.topology().level()));
         report.put("reason", machine.reason());
         report.put("workers", stats.workers().size());
-        report.put(
-                "pinned",
-                stats.workers().stream()
-                        .filter(worker -> worker.pin() != null && worker.pin().pinned())
-                        .count());
+        report.put("pinned", PrometheusText.pinned(stats.workers()));
         report.put("restarted_workers", stats.restartedWorkers());
         report.put(
                 "cores_of_domains",

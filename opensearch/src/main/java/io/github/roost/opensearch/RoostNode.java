@@ -35,6 +35,7 @@ final class RoostNode implements Closeable {
     private final NodeTopology machine;
     private final Orchestrator orchestrator;
     private final ConcurrentMap<String, SegmentHomes> homesOfIndexes = new ConcurrentHashMap<>();
+    private final SearchMemory memory = new SearchMemory();
     private volatile Homes homes;
     private volatile int effort;
 
@@ -86,6 +87,10 @@ final class RoostNode implements Closeable {
         return machine;
     }
 
+    SearchMemory memory() {
+        return memory;
+    }
+
     /** The width of searches that name no effort. */
     int effort() {
         return effort;
@@ -105,8 +110,20 @@ final class RoostNode implements Closeable {
      * @param index that the segment belongs to
      * @param segment of an open reader
      * @param vectorBytes bytes of one vector
+     * @param width of the walk
+     * @throws org.opensearch.core.common.breaker.CircuitBreakingException if the walks of this node take too much memory
      */
-    TopDocs walk(String index, LeafReader segment, int vectorBytes, Walk walk) throws IOException {
+    TopDocs walk(String index, LeafReader segment, int vectorBytes, int width, Walk walk) throws IOException {
+        long bytes = SearchMemory.bytes(segment.maxDoc(), width);
+        memory.take(bytes);
+        try {
+            return walk(index, segment, vectorBytes, walk);
+        } finally {
+            memory.giveBack(bytes);
+        }
+    }
+
+    private TopDocs walk(String index, LeafReader segment, int vectorBytes, Walk walk) throws IOException {
         MappingId home = homeOf(index, segment);
         if (home == null) {
             return walk.run();

@@ -17,6 +17,7 @@ import org.opensearch.common.settings.Setting;
 import org.opensearch.common.settings.Settings;
 import org.opensearch.common.settings.SettingsFilter;
 import org.opensearch.core.action.ActionResponse;
+import org.opensearch.core.common.breaker.CircuitBreaker;
 import org.opensearch.core.common.io.stream.NamedWriteableRegistry;
 import org.opensearch.core.index.Index;
 import org.opensearch.core.xcontent.NamedXContentRegistry;
@@ -27,8 +28,10 @@ import org.opensearch.index.IndexSettings;
 import org.opensearch.index.codec.CodecServiceFactory;
 import org.opensearch.index.mapper.Mapper;
 import org.opensearch.index.shard.IndexEventListener;
+import org.opensearch.indices.breaker.BreakerSettings;
 import org.opensearch.indices.cluster.IndicesClusterStateService.AllocatedIndices.IndexRemovalReason;
 import org.opensearch.plugins.ActionPlugin;
+import org.opensearch.plugins.CircuitBreakerPlugin;
 import org.opensearch.plugins.EnginePlugin;
 import org.opensearch.plugins.MapperPlugin;
 import org.opensearch.plugins.Plugin;
@@ -47,7 +50,8 @@ import org.opensearch.watcher.ResourceWatcherService;
  *
  * <p>Its names are its own, so that it stands beside other vector plugins. A node makes one of it.
  */
-public final class RoostPlugin extends Plugin implements SearchPlugin, MapperPlugin, EnginePlugin, ActionPlugin {
+public final class RoostPlugin extends Plugin
+        implements SearchPlugin, MapperPlugin, EnginePlugin, ActionPlugin, CircuitBreakerPlugin {
     private final RoostNode node;
     private final Slices slicesAtStart;
     /** Made when OpenSearch asks for its searchers' pool, in the thread that starts the node. */
@@ -116,7 +120,19 @@ public final class RoostPlugin extends Plugin implements SearchPlugin, MapperPlu
         changing.addSettingsUpdateConsumer(RoostSettings.EFFORT, node::effort);
         changing.addSettingsUpdateConsumer(RoostSettings.HOMES, node::homes);
         changing.addSettingsUpdateConsumer(RoostSettings.SLICES, this::slices);
+        changing.addSettingsUpdateConsumer(
+                RoostSettings.BREAKER_LIMIT, limit -> node.memory().limit(limit.getBytes()));
         return List.of(node);
+    }
+
+    @Override
+    public BreakerSettings getCircuitBreaker(Settings settings) {
+        return SearchMemory.settings(settings);
+    }
+
+    @Override
+    public void setCircuitBreaker(CircuitBreaker breaker) {
+        node.memory().breaker(breaker);
     }
 
     private void slices(Slices value) {
@@ -152,7 +168,7 @@ public final class RoostPlugin extends Plugin implements SearchPlugin, MapperPlu
             SettingsFilter settingsFilter,
             IndexNameExpressionResolver indexNameExpressionResolver,
             Supplier<DiscoveryNodes> nodesInCluster) {
-        return List.of(new RestRoostStats());
+        return List.of(new RestRoostStats(), new RestRoostMetrics(node));
     }
 
     @Override

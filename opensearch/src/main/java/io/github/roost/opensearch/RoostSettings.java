@@ -7,6 +7,7 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import org.opensearch.common.settings.Setting;
 import org.opensearch.common.settings.Setting.Property;
+import org.opensearch.core.common.unit.ByteSizeValue;
 
 /** The settings of nodes and indexes. Stateless. */
 final class RoostSettings {
@@ -27,6 +28,10 @@ final class RoostSettings {
     /** The machine's level whose objects are the cache domains; automatic where it is empty. */
     static final Setting<String> DOMAINS =
             new Setting<>("roost.domains", "", RoostSettings::requireLevel, Property.NodeScope);
+
+    /** How much memory all walks of segments may take at a time. */
+    static final Setting<ByteSizeValue> BREAKER_LIMIT =
+            Setting.memorySizeSetting("roost.breaker.limit", "10%", Property.NodeScope, Property.Dynamic);
 
     static final Setting<Boolean> PINNING = Setting.boolSetting("roost.pinning", true, Property.NodeScope);
 
@@ -49,7 +54,7 @@ final class RoostSettings {
     private RoostSettings() {}
 
     static List<Setting<?>> all() {
-        return List.of(INDEX_ENABLED, SLICES, HOMES, EFFORT, DOMAINS, PINNING);
+        return List.of(INDEX_ENABLED, SLICES, HOMES, EFFORT, DOMAINS, PINNING, BREAKER_LIMIT);
     }
 
     private static <E extends Enum<E>> Setting<E> ofConstants(

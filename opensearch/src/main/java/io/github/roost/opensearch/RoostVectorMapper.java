@@ -157,6 +157,10 @@ final class RoostVectorMapper extends ParametrizedFieldMapper {
                         + format.get().mostDimensions() + " with format " + RoostSettings.name(format.get()) + ", got "
                         + dimension.get());
             }
+            if (format.get().isQuantised() && elements.get() != Elements.FLOAT) {
+                throw new MapperParsingException("element_type of field [" + fullName + "] must be float with format "
+                        + RoostSettings.name(format.get()) + ", got " + RoostSettings.name(elements.get()));
+            }
             VectorShape shape = new VectorShape(dimension.get(), elements.get(), similarity.get());
             Settings settings = new Settings(shape, format.get(), m.get(), efConstruction.get(), meta.get());
             RoostVectorType type =

@@ -5,6 +5,7 @@ import java.util.Map;
 import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.search.FieldExistsQuery;
 import org.apache.lucene.search.Query;
+import org.apache.lucene.search.RescoreTopNQuery;
 import org.jspecify.annotations.Nullable;
 import org.opensearch.index.mapper.MappedFieldType;
 import org.opensearch.index.mapper.SourceValueFetcher;
@@ -45,9 +46,24 @@ final class RoostVectorType extends MappedFieldType {
      */
     Query nearest(RoostNode node, String index, float[] vector, int width, NearestHits hits, @Nullable Query filter) {
         shape.require("the query's vector for field [" + name() + "]", vector);
+        if (format.isQuantised()) {
+            return rescored(node, index, vector, width, hits, filter);
+        }
         return shape.elements() == Elements.FLOAT
                 ? new NearestFloats(node, index, name(), format, vector, width, hits, filter)
                 : new NearestBytes(node, index, name(), format, VectorShape.bytes(vector), width, hits, filter);
+    }
+
+    /** As many hits as the search is wide, scored again by their vectors. */
+    private Query rescored(
+            RoostNode node, String index, float[] vector, int width, NearestHits hits, @Nullable Query filter) {
+        if (hits.minScore() != Float.NEGATIVE_INFINITY) {
+            throw new IllegalArgumentException("min_score is not for field [" + name() + "] of format "
+                    + RoostSettings.name(format) + ", got " + hits.minScore());
+        }
+        NearestHits all = new NearestHits(format.collected(hits.k(), width), Float.NEGATIVE_INFINITY);
+        return RescoreTopNQuery.createFullPrecisionRescorerQuery(
+                new NearestFloats(node, index, name(), format, vector, width, all, filter), vector, name(), hits.k());
     }
 
     @Override

@@ -36,6 +36,7 @@ public record CrossingCost(
      * @param nanos that it took
      * @param bytes that it read, above 0
      * @param tasks for how many it stands, at least 1
+     * @return what is known now
      */
     public CrossingCost atHome(long nanos, long bytes, int tasks) {
         return new CrossingCost(
@@ -52,6 +53,7 @@ public record CrossingCost(
      *
      * @param nanos that it took
      * @param bytes that it read, above 0
+     * @return what is known now
      */
     public CrossingCost strayed(long nanos, long bytes) {
         return new CrossingCost(

@@ -17,12 +17,12 @@ public enum InstructionSet {
     /** All, the widest vectors first. */
     public static final List<InstructionSet> BEST_FIRST = List.of(AVX512, AVX2, NEON, PORTABLE);
 
-    /** Returns the number that C knows it by. */
+    /** {@return the number that C knows it by} */
     public int code() {
         return ordinal();
     }
 
-    /** Returns the name that properties and reports use: in lower case. */
+    /** {@return the name that properties and reports use, in lower case} */
     public String label() {
         return name().toLowerCase(Locale.ROOT);
     }

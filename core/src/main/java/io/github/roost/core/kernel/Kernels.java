@@ -55,14 +55,15 @@ public final class Kernels<K> {
         }
     }
 
-    /** Returns all kernels, the fastest first; the last runs on every machine. */
+    /** {@return all kernels, the fastest first; the last runs on every machine} */
     public List<K> available() {
         return available;
     }
 
     /**
-     * Returns the fastest kernel, or the one that the system property names.
+     * The fastest kernel, or the one that the system property names.
      *
+     * @return one of {@link #available()}
      * @throws IllegalArgumentException if the property names none of {@link #available()}
      */
     public K preferred() {

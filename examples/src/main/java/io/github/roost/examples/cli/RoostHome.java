@@ -18,6 +18,11 @@ final class RoostHome {
         return Files.isDirectory(folder) ? folder : Path.of("");
     }
 
+    /** The checkout; the present folder where the launcher did not say. */
+    static Path checkout() {
+        return home().toAbsolutePath().normalize();
+    }
+
     private static Path home() {
         return Path.of(System.getProperty("roost.home", ""));
     }

@@ -38,6 +38,8 @@ class BoundariesTest {
     private static final String IVF = "io.github.roost.index.ivf..";
     private static final String DISK = "io.github.roost.index.disk..";
     private static final String LUCENE = "io.github.roost.lucene..";
+    private static final String OPENSEARCH = "io.github.roost.opensearch..";
+    /** Not the plugin, whose log and whose exported types are OpenSearch's. */
     private static final String[] LIBRARIES = {TOPOLOGY, CORE, TABLE, HNSW, IVF, DISK, LUCENE};
 
     private static final String HWLOC = "io.github.roost.topology.hwloc..";
@@ -72,6 +74,8 @@ class BoundariesTest {
             .definedBy(DISK)
             .layer("lucene")
             .definedBy(LUCENE)
+            .layer("opensearch")
+            .definedBy(OPENSEARCH)
             .layer("bench")
             .definedBy("io.github.roost.bench..")
             .layer("examples")
@@ -82,8 +86,10 @@ class BoundariesTest {
             .mayOnlyBeAccessedByLayers("examples")
             .whereLayer("table")
             .mayOnlyBeAccessedByLayers("bench", "examples")
+            .whereLayer("opensearch")
+            .mayNotBeAccessedByAnyLayer()
             .whereLayer("lucene")
-            .mayOnlyBeAccessedByLayers("examples")
+            .mayOnlyBeAccessedByLayers("opensearch", "examples")
             .whereLayer("index-hnsw")
             .mayOnlyBeAccessedByLayers("lucene", "bench", "examples")
             .whereLayer("index-ivf")
@@ -91,7 +97,8 @@ class BoundariesTest {
             .whereLayer("index-disk")
             .mayOnlyBeAccessedByLayers("bench", "examples")
             .whereLayer("core")
-            .mayOnlyBeAccessedByLayers("table", "index-hnsw", "index-ivf", "index-disk", "lucene", "bench", "examples");
+            .mayOnlyBeAccessedByLayers(
+                    "table", "index-hnsw", "index-ivf", "index-disk", "lucene", "opensearch", "bench", "examples");
 
     @ArchTest
     static final ArchRule hwlocIsBehindTopology = onlyUsedBy(HWLOC, TOPOLOGY);

@@ -7,6 +7,7 @@ import io.github.roost.core.task.Registration;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.lucene.RoostCodec;
 import io.github.roost.lucene.RoostKnnQuery;
+import io.github.roost.lucene.RoostReader;
 import io.github.roost.lucene.RoostTable;
 import io.github.roost.lucene.SearchEffort;
 import io.github.roost.lucene.SegmentHomes;
@@ -91,6 +92,10 @@ class LuceneGuideTest {
         }
     }
 
+    static IndexSearcher walked(Directory directory) throws IOException {
+        return new IndexSearcher(RoostReader.over(DirectoryReader.open(directory)));
+    }
+
     static IndexSearcher onWorkers(DirectoryReader reader, Orchestrator orchestrator) {
         Registration index = orchestrator.register("packages");
         return new IndexSearcher(reader, orchestrator.executor(index.id()));
@@ -126,6 +131,11 @@ class LuceneGuideTest {
         assertThat(expected).hasSize(10);
         assertThat(meaning(onWorkers(reader, orchestrator))).isEqualTo(expected);
         assertThat(meaning(atHome(reader, orchestrator))).isEqualTo(expected);
+        IndexSearcher walked = walked(directory);
+        try (IndexReader closed = walked.getIndexReader()) {
+            assertThat(closed).isInstanceOf(RoostReader.class);
+            assertThat(meaning(walked)).hasSize(10).first().isEqualTo(expected.getFirst());
+        }
         try (Directory written = Packages.index();
                 IndexWriter writer = new IndexWriter(written, new IndexWriterConfig(new StandardAnalyzer()));
                 SearcherManager manager = reopening(writer, orchestrator)) {

@@ -11,13 +11,16 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
- * How many searches per second does a client get of one node, over HTTP, from a field in Roost's format and from one in Lucene's at
- * the same recall? Both fields are of the same documents in the same segment. What a search costs that looks for nothing stands
+ * How many searches per second does a client get of one node, over HTTP, from a field in Roost's format and from those in Lucene's
+ * at the same recall? All fields are of the same documents in the same segment. What a search costs that looks for nothing stands
  * beside, for that part is OpenSearch's, whatever the format.
  */
 public final class FormatsOverHttp implements AutoCloseable {
@@ -29,29 +32,32 @@ public final class FormatsOverHttp implements AutoCloseable {
     };
 
     private final LocalCluster cluster;
+    private final List<Contender> contenders;
     private final float[][] queries;
     private final List<List<String>> truth;
 
-    /** What is searched. */
+    /** What is searched: a field in a format, or none. */
     public enum Contender {
-        /** The field in Roost's format. */
-        ROOST("v"),
-        /** The field in Lucene's. */
-        LUCENE_HNSW("l"),
-        /** No field: a search that matches nothing. */
-        NOTHING("");
+        /** Roost's format. */
+        ROOST,
+        /** Lucene's graph of floats. */
+        LUCENE_HNSW,
+        /** Lucene's scalar quantisation to a byte; hits are rescored by the vectors. */
+        LUCENE_INT8,
+        /** Lucene's quantisation to a bit; hits are rescored by the vectors. */
+        LUCENE_BINARY,
+        /** A search that matches nothing. */
+        NOTHING;
 
-        private final String field;
-
-        Contender(String field) {
-            this.field = field;
+        private String field() {
+            return name().toLowerCase(Locale.ROOT);
         }
 
         private String body(float[] query, int effort) {
             return this == NOTHING
                     ? "{\"_source\":false,\"query\":{\"match_none\":{}}}"
                     : """
-                    {"size":%d,"_source":false,"query":{"roost_knn":{"%s":{"vector":%s,"k":%d,"effort":%d}}}}""".formatted(K, field, Arrays.toString(query), K, effort);
+                    {"size":%d,"_source":false,"query":{"roost_knn":{"%s":{"vector":%s,"k":%d,"effort":%d}}}}""".formatted(K, field(), Arrays.toString(query), K, effort);
         }
     }
 
@@ -78,8 +84,10 @@ public final class FormatsOverHttp implements AutoCloseable {
         }
     }
 
-    private FormatsOverHttp(LocalCluster cluster, float[][] queries, List<List<String>> truth) {
+    private FormatsOverHttp(
+            LocalCluster cluster, List<Contender> contenders, float[][] queries, List<List<String>> truth) {
         this.cluster = cluster;
+        this.contenders = contenders;
         this.queries = queries;
         this.truth = truth;
     }
@@ -88,9 +96,11 @@ public final class FormatsOverHttp implements AutoCloseable {
      * Starts a node and fills an index, merged to one segment.
      *
      * @param checkout in which module opensearch has been packaged
+     * @param contenders a field each, all in the same segment; {@link Contender#NOTHING} takes part without being named
      * @param progress told what is being done
      */
-    public static FormatsOverHttp start(Path checkout, float[][] vectors, float[][] queries, Consumer<String> progress)
+    public static FormatsOverHttp start(
+            Path checkout, List<Contender> contenders, float[][] vectors, float[][] queries, Consumer<String> progress)
             throws IOException {
         progress.accept("comparing all vectors, for the truth");
         List<List<String>> truth = Arrays.stream(new ExactSearch(vectors).searchAll(queries, K))
@@ -99,19 +109,28 @@ public final class FormatsOverHttp implements AutoCloseable {
         progress.accept("starting a node");
         LocalCluster cluster = LocalCluster.start(checkout, 1, "1g", 0, Map.of());
         try {
-            String field = "{\"type\":\"roost_vector\",\"similarity\":\"euclidean\",\"dimension\":" + vectors[0].length;
+            String[] fields = contenders.stream()
+                    .filter(contender -> contender != Contender.NOTHING)
+                    .map(Contender::field)
+                    .toArray(String[]::new);
+            String properties = Arrays.stream(fields)
+                    .map(field -> """
+                            "%s":{"type":"roost_vector","similarity":"euclidean","dimension":%d,"format":"%s"}""".formatted(field, vectors[0].length, field))
+                    .collect(Collectors.joining(","));
             cluster.client().put("/bench", """
                             {"settings":{"index.roost.enabled":true,"number_of_shards":1,"number_of_replicas":0,
                                          "refresh_interval":-1,"index.requests.cache.enable":false},
-                             "mappings":{"_source":{"enabled":false},
-                                         "properties":{"v":%s},"l":%s,"format":"lucene_hnsw"}}}}""".formatted(field, field)).ok();
-            progress.accept("indexing %,d vectors in two fields".formatted(vectors.length));
+                             "mappings":{"_source":{"enabled":false},"properties":{%s}}}""".formatted(properties)).ok();
+            progress.accept("indexing %,d vectors in %d fields".formatted(vectors.length, fields.length));
             for (int from = 0; from < vectors.length; from += PER_BULK) {
-                load(cluster.client(), vectors, from, Math.min(from + PER_BULK, vectors.length));
+                load(cluster.client(), fields, vectors, from, Math.min(from + PER_BULK, vectors.length));
             }
             progress.accept("merging to one segment");
             cluster.client().mergeToOne("bench");
-            return new FormatsOverHttp(cluster, queries, truth);
+            List<Contender> all = Stream.concat(contenders.stream(), Stream.of(Contender.NOTHING))
+                    .distinct()
+                    .toList();
+            return new FormatsOverHttp(cluster, all, queries, truth);
         } catch (Throwable failure) {
             cluster.close();
             throw failure;
@@ -122,22 +141,20 @@ public final class FormatsOverHttp implements AutoCloseable {
         return Arrays.stream(neighbors.ids()).mapToObj(Long::toString).toList();
     }
 
-    private static void load(SearchClient client, float[][] vectors, int from, int to) {
+    private static void load(SearchClient client, String[] fields, float[][] vectors, int from, int to) {
         StringBuilder bulk = new StringBuilder();
         for (int row = from; row < to; row++) {
             String vector = Arrays.toString(vectors[row]);
             bulk.append("{\"index\":{\"_id\":\"").append(row).append("\"}}\n");
-            bulk.append("{\"v\":")
-                    .append(vector)
-                    .append(",\"l\":")
-                    .append(vector)
-                    .append("}\n");
+            bulk.append(Arrays.stream(fields)
+                    .map(field -> '"' + field + "\":" + vector)
+                    .collect(Collectors.joining(",", "{", "}\n")));
         }
         client.bulk("bench", bulk.toString());
     }
 
     /**
-     * Measures all contenders in turns, forwards and backwards, after rounds that do not count.
+     * Measures all contenders that reach the recall in turns, forwards and backwards, after rounds that do not count.
      *
      * @param recall from 0 to 1, to be reached with the least effort that does
      * @param threads that search at once, each waiting for its answer
@@ -148,8 +165,11 @@ public final class FormatsOverHttp implements AutoCloseable {
     public List<Outcome> measure(double recall, int threads, int rounds, Duration slice)
             throws InterruptedException, ExecutionException {
         List<Outcome> outcomes = new ArrayList<>();
-        for (Contender contender : Contender.values()) {
-            outcomes.add(leastEffort(contender, recall));
+        for (Contender contender : contenders) {
+            Outcome outcome = leastEffort(contender, recall);
+            if (outcome.recall() >= recall) {
+                outcomes.add(outcome);
+            }
         }
         ClientThreads clients = new ClientThreads(threads);
         for (int round = -WARM_UP; round < rounds; round++) {

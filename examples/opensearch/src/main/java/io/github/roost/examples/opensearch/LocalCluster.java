@@ -103,6 +103,16 @@ final class LocalCluster implements AutoCloseable {
         }
     }
 
+    /** A folder for files of whoever started the cluster, which goes with it. */
+    Path folder() {
+        return folder;
+    }
+
+    /** How many nodes it was started with. */
+    int nodes() {
+        return nodes.size();
+    }
+
     LocalNode node(int number) {
         return nodes.get(number);
     }

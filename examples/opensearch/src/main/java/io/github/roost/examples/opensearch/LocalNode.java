@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
@@ -16,19 +15,22 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One node of OpenSearch: a process of its own on the loopback address, with the Java agent on and its policies in force, and
- * never as root. Not thread-safe.
+ * never as root. Not thread-safe, but for {@link #awaitEnd}.
  */
 final class LocalNode implements AutoCloseable {
     private static final long LOOK_AGAIN_NANOS = 50_000_000;
     private static final Duration STOP = Duration.ofSeconds(30);
     /** The user and group nobody, which OpenSearch runs as where this is root, as which it refuses to. */
     private static final int NOBODY = 65_534;
+    /** What the process's status is after SIGINT and SIGTERM, which it obeys. */
+    private static final List<Integer> ASKED_TO_END = List.of(130, 143);
 
     private final ServerHome home;
     private final Path folder;
     private final String heap;
     private final SearchClient client;
-    private @Nullable Process process;
+    /** The thread that ends it may be another than that which waits for its end. */
+    private volatile @Nullable Process process;
 
     /**
      * What its configuration files are made of.
@@ -172,7 +174,20 @@ final class LocalNode implements AutoCloseable {
     }
 
     private boolean isAlive() {
-        return process != null && process.isAlive();
+        Process running = process;
+        return running != null && running.isAlive();
+    }
+
+    /**
+     * Waits until the process has ended, whoever asked it to.
+     *
+     * @throws IOException if nobody did
+     */
+    void awaitEnd() throws IOException, InterruptedException {
+        Process running = process;
+        if (running != null && !ASKED_TO_END.contains(running.waitFor())) {
+            throw new IOException("the node has ended; the end of its log:\n" + endOfLog());
+        }
     }
 
     private String endOfLog() throws IOException {
@@ -182,22 +197,22 @@ final class LocalNode implements AutoCloseable {
 
     /** Ends the process as a power failure would. */
     void kill() {
-        if (process != null) {
-            process.destroyForcibly();
-            awaitEnd();
+        Process running = process;
+        if (running != null) {
+            end(running.destroyForcibly());
         }
     }
 
     /** Asks the process to end, and waits until it has. */
     void stop() {
-        if (process != null) {
-            process.destroy();
-            awaitEnd();
+        Process running = process;
+        if (running != null) {
+            running.destroy();
+            end(running);
         }
     }
 
-    private void awaitEnd() {
-        Process ending = Objects.requireNonNull(process);
+    private void end(Process ending) {
         boolean interrupted = false;
         try {
             if (!ending.waitFor(STOP.toSeconds(), TimeUnit.SECONDS)) {

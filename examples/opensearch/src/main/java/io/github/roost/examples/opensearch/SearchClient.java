@@ -8,7 +8,9 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -84,21 +86,42 @@ final class SearchClient {
         }
     }
 
+    /** Several searches in one request. */
+    JsonNode search(List<String> bodies, String index) {
+        StringBuilder lines = new StringBuilder();
+        bodies.forEach(
+                body -> lines.append("{}\n").append(body.replace('\n', ' ')).append('\n'));
+        return post("/" + index + "/_msearch", lines.toString()).ok();
+    }
+
     /** Merges an index to one segment, and lets searches see that. */
     void mergeToOne(String index) {
         post("/" + index + "/_forcemerge?max_num_segments=1", "").ok();
         post("/" + index + "/_refresh", "").ok();
     }
 
+    /** The body of an answer that is no JSON. */
+    String text(String path) {
+        return new String(exchange("GET", path, "").body(), StandardCharsets.UTF_8);
+    }
+
     private Reply send(String method, String path, String body) {
+        HttpResponse<byte[]> response = exchange(method, path, body);
+        try {
+            return new Reply(response.statusCode(), JSON.readTree(response.body()));
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    private HttpResponse<byte[]> exchange(String method, String path, String body) {
         HttpRequest request = HttpRequest.newBuilder(URI.create(base + path))
                 .timeout(PATIENCE)
                 .header("content-type", "application/json")
                 .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body))
                 .build();
         try {
-            var response = http.send(request, BodyHandlers.ofByteArray());
-            return new Reply(response.statusCode(), JSON.readTree(response.body()));
+            return http.send(request, BodyHandlers.ofByteArray());
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         } catch (InterruptedException e) {

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -129,6 +130,38 @@ class ClusterTest {
         assertThat(stats.at("/_nodes/successful").asInt()).isEqualTo(3);
     }
 
+    /** Words and meaning over all shards: two searches, their ranks fused as docs/opensearch.md says. */
+    @Test
+    @Order(4)
+    void wordsAndMeaningAreFusedByRank() throws IOException {
+        Set<String> present = present(0);
+        float[] vector = corpus.vector(2);
+        List<String> words = List.of(Corpus.word(0), Corpus.word(3));
+        String byWords = "{\"size\":50,\"_source\":false,\"query\":{\"match\":{\"word\":\"%s\"}}}"
+                .formatted(String.join(" ", words));
+        String byMeaning = """
+                {"size":50,"_source":false,"query":{"roost_knn":{"v":{"vector":%s,"k":50,"effort":50000}}}}""".formatted(Arrays.toString(vector));
+        JsonNode both = cluster.client().search(List.of(byWords, byMeaning), "birds");
+        List<List<String>> rankings = new ArrayList<>();
+        both.path("responses").forEach(response -> rankings.add(new Reply(200, response).ids()));
+        List<String> nearest = corpus.nearest(vector, 50, id -> present.contains(Integer.toString(id)));
+        assertThat(distances(vector, rankings.get(1))).isEqualTo(distances(vector, nearest));
+        assertThat(rankings.get(0)).hasSize(50).allMatch(id -> words.contains(Corpus.word(Integer.parseInt(id))));
+        List<String> fused = RankFusion.fuse(rankings, 100);
+        assertThat(fused)
+                .containsAll(rankings.get(0))
+                .containsAll(rankings.get(1))
+                .doesNotHaveDuplicates();
+        // What both searches found comes before what either found at a worse rank than both.
+        for (String id : rankings.get(0)) {
+            int meaning = rankings.get(1).indexOf(id);
+            if (meaning >= 0) {
+                String worse = rankings.get(1).getLast();
+                assertThat(fused.indexOf(id)).isLessThanOrEqualTo(fused.indexOf(worse));
+            }
+        }
+    }
+
     /** Writes some documents; those that the cluster says it has are acknowledged. */
     private void write(SearchClient client, int from) {
         try {
@@ -153,7 +186,12 @@ class ClusterTest {
     /** The ids that the index has. */
     private Set<String> present(int node) {
         SearchClient client = cluster.node(node).client();
-        client.post("/birds/_refresh", "").ok();
+        // A node that has just stopped is not known to have left at once.
+        await(() -> {
+            Reply refreshed = client.post("/birds/_refresh", "");
+            return refreshed.status() == 200
+                    && refreshed.body().at("/_shards/failed").asInt(1) == 0;
+        });
         Set<String> ids = new HashSet<>();
         for (int from = 0; from < corpus.size(); from += 10_000) {
             ids.addAll(client.post("/birds/_search", """

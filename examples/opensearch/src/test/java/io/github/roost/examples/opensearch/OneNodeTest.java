@@ -18,6 +18,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -181,7 +183,8 @@ class OneNodeTest {
                 "{'type':'roost_vector','dimension':2000,'format':'lucene_hnsw'}|must be between 1 and 1024 with format lucene_hnsw, got 2000",
                 "{'type':'roost_vector','dimension':4,'element_type':'half'}|element_type must be one of float, byte, got half",
                 "{'type':'roost_vector','dimension':4,'similarity':'far'}|similarity must be one of euclidean, dot_product, cosine, maximum_inner_product, got far",
-                "{'type':'roost_vector','dimension':4,'format':'faiss'}|format must be one of roost, lucene_hnsw, got faiss",
+                "{'type':'roost_vector','dimension':4,'format':'faiss'}|format must be one of roost, lucene_hnsw, lucene_int8, lucene_binary, got faiss",
+                "{'type':'roost_vector','dimension':4,'element_type':'byte','format':'lucene_int8'}|must be float with format lucene_int8, got byte",
                 "{'type':'roost_vector','dimension':4,'m':500}|m must be a whole number between 1 and 256, got 500",
                 "{'type':'roost_vector','dimension':4,'nprobe':3}|unknown parameter [nprobe]",
             })
@@ -342,6 +345,84 @@ class OneNodeTest {
         }
         assertThat(pooledSlices()).isGreaterThan(pooled);
         set("\"roost.slices\":null");
+    }
+
+    @Test
+    @Order(1)
+    void prometheusIsToldWhatTheStatisticsSay() {
+        search("v", corpus.vector(0), 10, "");
+        List<String> lines = client.text("/_plugins/_roost/metrics").lines().toList();
+        assertThat(lines)
+                .allMatch(line -> line.matches(
+                        "# (HELP|TYPE) roost_[a-z_]+ .+|roost_[a-z_]+(\\{[a-z]+=\"[a-z0-9]+\"})? -?[0-9.]+"))
+                .contains(
+                        "# TYPE roost_tasks_total counter",
+                        "roost_workers " + stats().at("/topology/workers").asInt());
+        String traffic = lines.stream()
+                .filter(line -> line.startsWith("roost_traffic_bytes_total{"))
+                .findFirst()
+                .orElseThrow();
+        assertThat(Long.parseLong(traffic.substring(traffic.indexOf(' ') + 1))).isPositive();
+    }
+
+    @Test
+    @Order(1)
+    void aSearchThatWouldTakeTooMuchMemoryIsRefusedAndGivesBackWhatItTook() {
+        set("\"roost.breaker.limit\":\"100b\"");
+        Reply refused = search("v", corpus.vector(0), 10, "");
+        assertThat(refused.status()).isEqualTo(429);
+        assertThat(refused.body().toString())
+                .contains("circuit_breaking_exception")
+                .contains("[roost]");
+        set("\"roost.breaker.limit\":null");
+        assertThat(search("v", corpus.vector(0), 10, ",\"effort\":5000").ids())
+                .isEqualTo(corpus.nearest(corpus.vector(0), 10, id -> true));
+        JsonNode breaker = client.get("/_nodes/stats/breaker")
+                .ok()
+                .path("nodes")
+                .elements()
+                .next()
+                .at("/breakers/roost");
+        assertThat(breaker.path("tripped").asInt()).isPositive();
+        assertThat(breaker.path("estimated_size_in_bytes").asLong(-1)).isZero();
+    }
+
+    /**
+     * OpenSearch looks at its disks every so often, and closes the indexes of a full one to all but searches and deletes. Comes
+     * last: it also lets no more indexes be created.
+     */
+    @Test
+    @Order(6)
+    void aFullDiskRefusesDocumentsAndTheSearchesGoOn() {
+        client.put("/full", "{" + ROOST + "}," + FIELDS + "}").ok();
+        client.bulk("full", corpus.bulk(0, 100));
+        client.post("/full/_refresh", "").ok();
+        set("\"cluster.info.update.interval\":\"10s\",\"cluster.routing.allocation.disk.watermark.low\":\"900tb\","
+                + "\"cluster.routing.allocation.disk.watermark.high\":\"900tb\","
+                + "\"cluster.routing.allocation.disk.watermark.flood_stage\":\"900tb\"");
+        await(() -> client.put("/full/_doc/100", corpus.document(100)).status() == 429);
+        String query =
+                "{\"size\":3,\"_source\":false,\"query\":{\"roost_knn\":{\"v\":{\"vector\":%s,\"k\":3,\"effort\":500}}}}"
+                        .formatted(Arrays.toString(corpus.vector(5)));
+        List<String> before = client.post("/full/_search", query).ids();
+        assertThat(before).hasSize(3).first().isEqualTo("5");
+        set("\"cluster.info.update.interval\":null,\"cluster.routing.allocation.disk.watermark.low\":null,"
+                + "\"cluster.routing.allocation.disk.watermark.high\":null,"
+                + "\"cluster.routing.allocation.disk.watermark.flood_stage\":null");
+        client.put("/full/_settings", "{\"index.blocks.read_only_allow_delete\":null}")
+                .ok();
+        client.put("/full/_doc/100", corpus.document(100)).ok();
+        assertThat(client.post("/full/_search", query).ids()).isEqualTo(before);
+    }
+
+    private static void await(BooleanSupplier condition) {
+        long end = System.nanoTime() + PATIENCE.toNanos();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() > end) {
+                throw new AssertionError("it did not come about in " + PATIENCE);
+            }
+            LockSupport.parkNanos(50_000_000);
+        }
     }
 
     private long pooledSlices() {

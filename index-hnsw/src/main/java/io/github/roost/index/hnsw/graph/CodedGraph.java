@@ -71,34 +71,67 @@ public final class CodedGraph {
             IntUnaryOperator labels,
             Output output)
             throws IOException {
-        GraphLinks graph = new Links(links);
-        int most = Math.min(degree, MOST_NEIGHBORS);
-        GraphNumbering numbering = new GraphNumbering(graph, rows.rows(), degree, () -> {});
         try (Arena arena = Arena.ofConfined()) {
-            GraphImage image = GraphImage.allocate(
-                    new GraphImage.Shape(
-                            rows.table().metric(),
-                            GraphImage.Content.CODES,
-                            rows.table().dimension(),
-                            most,
-                            (most + 1) / 2,
-                            rows.rows(),
-                            rows.rows(),
-                            0,
-                            0,
-                            numbering.levelCounts()),
-                    arena);
-            rows.table().copyMeaning(image);
-            int[] room = new int[degree];
-            for (int node = 0; node < rows.rows(); node++) {
-                int row = numbering.inGraph(node);
-                rows.table().copy(row, image, node);
-                image.setOrdinalAndLabel(node, ordinals.applyAsInt(row), labels.applyAsInt(row));
-                numbering.writeNeighbors(image, graph, node, room);
-            }
+            GraphImage image = image(links, degree, rows, ordinals, labels, arena);
             write(image.memory(), output);
             return image.bytes();
         }
+    }
+
+    /**
+     * Lays a graph out in memory, to be searched there.
+     *
+     * @param links the graph, over the rows
+     * @param degree most neighbours of a row in layer 0, from 1, of which upper layers have half; of more, and of more than
+     *     {@link #MOST_NEIGHBORS}, the first are kept
+     * @param rows the codes of its rows, which may be freed afterwards
+     * @param ordinals from a row to its ordinal, 0 or more
+     * @param labels from a row to its label, 0 or more
+     * @param arena that the memory is of; must be open while the graph is searched, from whichever thread
+     * @return the graph
+     */
+    public static CodedGraph of(
+            BuiltGraph links,
+            int degree,
+            CodedRows rows,
+            IntUnaryOperator ordinals,
+            IntUnaryOperator labels,
+            Arena arena) {
+        return new CodedGraph(Path.of("graph"), image(links, degree, rows, ordinals, labels, arena));
+    }
+
+    private static GraphImage image(
+            BuiltGraph links,
+            int degree,
+            CodedRows rows,
+            IntUnaryOperator ordinals,
+            IntUnaryOperator labels,
+            Arena arena) {
+        GraphLinks graph = new Links(links);
+        int most = Math.min(degree, MOST_NEIGHBORS);
+        GraphNumbering numbering = new GraphNumbering(graph, rows.rows(), degree, () -> {});
+        GraphImage image = GraphImage.allocate(
+                new GraphImage.Shape(
+                        rows.table().metric(),
+                        GraphImage.Content.CODES,
+                        rows.table().dimension(),
+                        most,
+                        (most + 1) / 2,
+                        rows.rows(),
+                        rows.rows(),
+                        0,
+                        0,
+                        numbering.levelCounts()),
+                arena);
+        rows.table().copyMeaning(image);
+        int[] room = new int[degree];
+        for (int node = 0; node < rows.rows(); node++) {
+            int row = numbering.inGraph(node);
+            rows.table().copy(row, image, node);
+            image.setOrdinalAndLabel(node, ordinals.applyAsInt(row), labels.applyAsInt(row));
+            numbering.writeNeighbors(image, graph, node, room);
+        }
+        return image;
     }
 
     private static void write(MemorySegment memory, Output output) throws IOException {

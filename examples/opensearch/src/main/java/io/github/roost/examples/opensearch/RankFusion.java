@@ -1,0 +1,34 @@
+package io.github.roost.examples.opensearch;
+
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Reciprocal rank fusion (Cormack, Clarke and Buettcher, 2009), of searches whose scores have no common scale. Stateless. */
+final class RankFusion {
+    private static final int CONSTANT = 60;
+
+    private RankFusion() {}
+
+    /**
+     * Fuses rankings.
+     *
+     * @param rankings ids of hits, best first
+     * @param most how many to return at most
+     * @return ids by falling sum of 1 / (60 + rank), ties in the order of the rankings
+     */
+    static List<String> fuse(List<List<String>> rankings, int most) {
+        Map<String, Double> scores = new LinkedHashMap<>();
+        for (List<String> ranking : rankings) {
+            for (int i = 0; i < ranking.size(); i++) {
+                scores.merge(ranking.get(i), 1. / (CONSTANT + i + 1), Double::sum);
+            }
+        }
+        return scores.entrySet().stream()
+                .sorted(Comparator.comparingDouble(entry -> -entry.getValue()))
+                .limit(most)
+                .map(Map.Entry::getKey)
+                .toList();
+    }
+}

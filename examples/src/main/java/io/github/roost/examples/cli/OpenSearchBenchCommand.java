@@ -1,0 +1,193 @@
+package io.github.roost.examples.cli;
+
+import io.github.roost.bench.Samples;
+import io.github.roost.bench.packages.DebianPackages;
+import io.github.roost.examples.opensearch.FormatsOverHttp;
+import io.github.roost.examples.opensearch.NodesOverHttp;
+import io.github.roost.examples.opensearch.TenantsOverHttp;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code roost bench opensearch}: the plugin in nodes that are processes of this machine. */
+@Command(
+        name = "opensearch",
+        description = {
+            "The plugin in nodes of OpenSearch on this machine, over HTTP, with the Debian packages:",
+            "formats beside each other at equal recall; the P99 of seven tenants beside a hot one; one, two and three nodes."
+        })
+final class OpenSearchBenchCommand implements Callable<Integer> {
+    private static final int QUERIES = 500;
+    private static final int MOST_ROWS = 63_666;
+    private static final int MOST_NODES = 3;
+
+    private final Streams streams;
+
+    @Mixin
+    private final HelpOption help = new HelpOption();
+
+    @Option(
+            names = "--only",
+            paramLabel = "formats|tenants|nodes",
+            split = ",",
+            description = "What is measured; default all, one after the other.")
+    private List<Question> questions = List.of(Question.values());
+
+    @Option(names = "--rows", paramLabel = "N", description = "Packages that are indexed; default all 63,666.")
+    private int rows = MOST_ROWS;
+
+    @Option(
+            names = "--format",
+            paramLabel = "roost|lucene_hnsw|lucene_int8|lucene_binary",
+            split = ",",
+            description = "Formats beside each other; default all.")
+    private List<FormatsOverHttp.Contender> formats = List.of(FormatsOverHttp.Contender.values());
+
+    @Option(
+            names = "--recall",
+            paramLabel = "R",
+            split = ",",
+            description = "Recalls of the 10 nearest to be reached; default .95,.98.")
+    private List<Double> recalls = List.of(.95, .98);
+
+    @Option(names = "--threads", paramLabel = "N", description = "Clients that search at once; default 4.")
+    private int threads = 4;
+
+    @Option(names = "--effort", paramLabel = "N", description = "Of tenants' and nodes' searches; default 100.")
+    private int effort = 100;
+
+    @Option(names = "--per-second", paramLabel = "N", description = "Searches of each tenant but the hot; default 10.")
+    private int perSecond = 10;
+
+    @Option(names = "--rounds", paramLabel = "N", description = "Rounds that count; default 5.")
+    private int rounds = 5;
+
+    @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each in a round; default 2000.")
+    private int sliceMillis = 2_000;
+
+    /** What is measured. */
+    private enum Question {
+        FORMATS,
+        TENANTS,
+        NODES
+    }
+
+    OpenSearchBenchCommand(Streams streams) {
+        this.streams = streams;
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        BenchCommand.require("--rows", rows, 1_000, MOST_ROWS);
+        BenchCommand.require("--threads", threads, 1, 256);
+        BenchCommand.require("--effort", effort, 1, 100_000);
+        BenchCommand.require("--per-second", perSecond, 1, 10_000);
+        BenchCommand.require("--rounds", rounds, 1, 10_000);
+        BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);
+        DebianPackages packages = DebianPackages.read(RoostHome.packages());
+        float[][] vectors = Arrays.copyOf(packages.vectors(), rows);
+        float[][] queries = packages.queries().stream()
+                .limit(QUERIES)
+                .map(DebianPackages.Query::vector)
+                .toArray(float[][]::new);
+        streams.out()
+                .println("%,d packages, %d clients, %d rounds of %,d ms each"
+                        .formatted(rows, threads, rounds, sliceMillis));
+        for (Question question : questions) {
+            switch (question) {
+                case FORMATS -> formats(vectors, queries);
+                case TENANTS -> tenants(vectors, queries);
+                case NODES -> nodes(vectors, queries);
+            }
+        }
+        return 0;
+    }
+
+    private Duration slice() {
+        return Duration.ofMillis(sliceMillis);
+    }
+
+    private void say(String progress) {
+        streams.err().println(progress);
+    }
+
+    private void formats(float[][] vectors, float[][] queries)
+            throws IOException, InterruptedException, ExecutionException {
+        try (FormatsOverHttp bench =
+                FormatsOverHttp.start(RoostHome.checkout(), formats, vectors, queries, this::say)) {
+            for (double recall : recalls) {
+                List<FormatsOverHttp.Outcome> outcomes = bench.measure(recall, threads, rounds, slice());
+                FormatsOverHttp.Outcome reference = outcomes.stream()
+                        .filter(outcome -> outcome.contender() == FormatsOverHttp.Contender.LUCENE_HNSW)
+                        .findAny()
+                        .orElse(outcomes.getFirst());
+                for (FormatsOverHttp.Outcome outcome : outcomes) {
+                    streams.out()
+                            .println("formats at %.2f  %-13s %24s searches/s, effort %3d, recall %.3f, %s times %s"
+                                    .formatted(
+                                            recall,
+                                            name(outcome.contender()),
+                                            spread("%,.0f", outcome.perSecond()),
+                                            outcome.effort(),
+                                            outcome.recall(),
+                                            spread("%.2f", outcome.times(reference)),
+                                            name(reference.contender())));
+                }
+            }
+        }
+    }
+
+    private void tenants(float[][] vectors, float[][] queries)
+            throws IOException, InterruptedException, ExecutionException {
+        try (TenantsOverHttp bench = TenantsOverHttp.start(RoostHome.checkout(), vectors, queries, effort, this::say)) {
+            Map<TenantsOverHttp.Pool, TenantsOverHttp.Outcome> outcomes =
+                    bench.measure(threads, perSecond, rounds, slice());
+            TenantsOverHttp.Outcome reference =
+                    Objects.requireNonNull(outcomes.get(TenantsOverHttp.Pool.INDEX_SEARCHER));
+            outcomes.forEach((pool, outcome) -> streams.out()
+                    .println("tenants  slices by %-14s seven: p50 %s ms, p99 %s ms, p99 %s times; hot: %s searches/s"
+                            .formatted(
+                                    name(pool),
+                                    spread("%.1f", outcome.p50()),
+                                    spread("%.1f", outcome.p99()),
+                                    spread("%.2f", outcome.p99Times(reference)),
+                                    spread("%,.0f", Samples.of(outcome.hot())))));
+        }
+    }
+
+    private void nodes(float[][] vectors, float[][] queries)
+            throws IOException, InterruptedException, ExecutionException {
+        List<Integer> sizes = List.of(1, 2, MOST_NODES);
+        try (NodesOverHttp bench =
+                NodesOverHttp.start(RoostHome.checkout(), sizes, vectors, queries, effort, this::say)) {
+            List<NodesOverHttp.Outcome> outcomes = bench.measure(threads, rounds, slice());
+            for (NodesOverHttp.Outcome outcome : outcomes) {
+                streams.out()
+                        .println("nodes %d  %s searches/s, %s times one node, p99 %s ms"
+                                .formatted(
+                                        outcome.nodes(),
+                                        spread("%,.0f", outcome.perSecond()),
+                                        spread("%.2f", outcome.times(outcomes.getFirst())),
+                                        spread("%.1f", outcome.p99())));
+            }
+        }
+    }
+
+    private static String spread(String figure, Samples samples) {
+        return (figure + " (" + figure + " to " + figure + ")")
+                .formatted(samples.median(), samples.least(), samples.most());
+    }
+
+    private static String name(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,36 @@
+package io.github.roost.opensearch;
+
+import java.util.List;
+import org.opensearch.core.rest.RestStatus;
+import org.opensearch.rest.BaseRestHandler;
+import org.opensearch.rest.BytesRestResponse;
+import org.opensearch.rest.RestRequest;
+import org.opensearch.rest.RestRequest.Method;
+import org.opensearch.transport.client.node.NodeClient;
+
+/** {@code GET _plugins/_roost/metrics}: the statistics of the node that is asked, for Prometheus. */
+final class RestRoostMetrics extends BaseRestHandler {
+    private final RoostNode node;
+
+    RestRoostMetrics(RoostNode node) {
+        this.node = node;
+    }
+
+    @Override
+    public String getName() {
+        return "roost_metrics";
+    }
+
+    @Override
+    public List<Route> routes() {
+        return List.of(new Route(Method.GET, "/_plugins/_roost/metrics"));
+    }
+
+    @Override
+    protected RestChannelConsumer prepareRequest(RestRequest request, NodeClient client) {
+        return channel -> channel.sendResponse(new BytesRestResponse(
+                RestStatus.OK,
+                PrometheusText.CONTENT_TYPE,
+                PrometheusText.of(node.orchestrator().stats())));
+    }
+}
