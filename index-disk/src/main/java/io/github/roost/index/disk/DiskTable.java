@@ -28,6 +28,7 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Objects;
@@ -70,7 +71,7 @@ public final class DiskTable implements VectorTable {
     /** 32 MiB of changed pages. */
     private static final int DEFAULT_CHANGED_PAGES = 8_192;
 
-    private static final long STEP_NANOS = 5_000;
+    private static final Duration DEFAULT_SLICE = Duration.ofNanos(5_000);
     private static final int LEAST_DEFAULT_WIDTH = 100;
     /** Rows that are queries where a search asks for a recall. */
     private static final int SAMPLE = 64;
@@ -91,6 +92,7 @@ public final class DiskTable implements VectorTable {
     /** Searches that have been accepted and are not over, and whether the table is closed: who makes it CLOSED closes the file. */
     private final AtomicInteger users = new AtomicInteger();
 
+    private volatile long sliceNanos = DEFAULT_SLICE.toNanos();
     private final LongAdder searches = new LongAdder();
     private final LongAdder pagesRead = new LongAdder();
     private final LongAdder nodesExpanded = new LongAdder();
@@ -489,9 +491,23 @@ public final class DiskTable implements VectorTable {
         return orchestrator.indexing().maintenance(mappingId(), writer);
     }
 
+    /**
+     * Sets for how long updates run before their worker looks whether reads of searches have ended: the overrun of a stall that they
+     * fill is at most about that.
+     *
+     * @param slice from a microsecond to a second; default 5 us. At once in force
+     */
+    public void updateSlice(Duration slice) {
+        if (slice.compareTo(Duration.ofNanos(1_000)) < 0 || slice.compareTo(Duration.ofSeconds(1)) > 0) {
+            throw new IllegalArgumentException(
+                    "the slice of updates must be from a microsecond to a second, got " + slice);
+        }
+        sliceNanos = slice.toNanos();
+    }
+
     /** How long the writer may go on before others have a turn. */
-    long stepNanos(int worker, long now) {
-        return STEP_NANOS;
+    long stepNanos() {
+        return sliceNanos;
     }
 
     BlockReads newReads() {

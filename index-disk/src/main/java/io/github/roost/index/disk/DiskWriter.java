@@ -129,7 +129,7 @@ final class DiskWriter implements Maintenance {
     @Override
     public boolean step(SearchContext context) throws Exception {
         long began = System.nanoTime();
-        long end = began + table.stepNanos(context.worker(), began);
+        long end = began + table.stepNanos();
         boolean ran;
         do {
             ran = piece(context);
