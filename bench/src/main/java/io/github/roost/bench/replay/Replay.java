@@ -254,7 +254,8 @@ public final class Replay implements AutoCloseable {
 
     /** What is replayed is Roost as it is: IVF queries that wait go through batch queues, but for V0, which has one at a time. */
     private static Policy predicted(Policy policy) {
-        return new Policy(policy.name(), policy.scheduling(), Policy.ROOST_RULE, policy.forkJoin(), GroupRule.DEFAULT);
+        return new Policy(
+                policy.name(), policy.scheduling(), Policy.ROOST_RULE, policy.forkJoin(), GroupRule.DEFAULT, true, 1);
     }
 
     @Override

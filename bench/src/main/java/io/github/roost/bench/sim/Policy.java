@@ -21,13 +21,19 @@ import org.jspecify.annotations.Nullable;
  * @param rule what the end of a window brings, where the scheduling uses homes
  * @param forkJoin whether one IVF query at a time is spread over all cores and waited for, as FAISS does
  * @param groups how queries that wait for one list are scanned together; null where each is scanned for alone
+ * @param measures whether the gate heeds what crossing was measured to cost, as Roost's does; the article's does not
+ * @param regions mapping ids of each HNSW table at most: its searches are divided among them by what part of it they read
  */
 public record Policy(
         String name,
         SchedulingPolicy scheduling,
         RemapRule rule,
         boolean forkJoin,
-        @Nullable GroupRule groups) {
+        @Nullable GroupRule groups,
+        boolean measures,
+        int regions) {
+    private static final int REGIONS = 64;
+
     /** All that wait, by one task: to see what small groups bring. */
     private static final GroupRule ALL_THAT_WAIT =
             new GroupRule(Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE, 1);
@@ -48,17 +54,24 @@ public record Policy(
             gated("v2-staying", new StayingPairing(), RemapTrigger.DEFAULT, null),
             gated("v2-mailboxes", new HotColdPairing(), ALWAYS, ALL_THAT_WAIT),
             gated("roost-whole", new StayingPairing(), RemapTrigger.DEFAULT, ALL_THAT_WAIT),
+            gated("roost", new StayingPairing(), RemapTrigger.DEFAULT, GroupRule.DEFAULT)
+                    .inRegions("roost-regions"),
             gated("roost", new StayingPairing(), RemapTrigger.DEFAULT, GroupRule.DEFAULT));
 
     /** Names of all policies. */
     public static final List<String> NAMES = ALL.stream().map(Policy::name).toList();
 
     private static Policy paper(String name, boolean forkJoin) {
-        return new Policy(name, Schedulings.named(name).orElseThrow(), PAPER, forkJoin, null);
+        return new Policy(name, Schedulings.named(name).orElseThrow(), PAPER, forkJoin, null, false, 1);
     }
 
     private static Policy gated(String name, MappingPolicy mapping, RemapTrigger trigger, @Nullable GroupRule groups) {
-        return new Policy(name, SchedulingPolicy.HOME_DOMAIN, new RemapRule(mapping, trigger), false, groups);
+        return new Policy(name, SchedulingPolicy.HOME_DOMAIN, new RemapRule(mapping, trigger), false, groups, true, 1);
+    }
+
+    /** The same with regions. */
+    private Policy inRegions(String named) {
+        return new Policy(named, scheduling, rule, forkJoin, groups, measures, REGIONS);
     }
 
     /** Policies by their names, separated by commas. */

@@ -120,7 +120,7 @@ public final class Simulation {
                 keysOfCopy[table] = traced.itemsOfCopy();
                 keys = Math.addExact(keys, traced.items());
                 firstSlot[table] = slot;
-                slot += traced.slots();
+                slot += traced.hasLists() ? traced.slots() : regions(table);
                 ofTable.add(new Histogram(SIGNIFICANT_DIGITS));
             }
             this.slots = slot;
@@ -136,9 +136,18 @@ public final class Simulation {
             }
             int copyKey = firstKey[table] + copy * keysOfCopy[table];
             VirtualTask walk = VirtualTask.walk(
-                    firstSlot[table], firstKey[table], copyKey, nodes, visits.length, traced.rowBytes(), query);
+                    region(table, copy), firstKey[table], copyKey, nodes, visits.length, traced.rowBytes(), query);
             costs.ofVisits(walk, traced, visits);
             return walk;
+        }
+
+        private int regions(int table) {
+            return Math.min(policy.regions(), tables[table].copies());
+        }
+
+        /** The mapping id of the part of an HNSW table that a search reads. */
+        final int region(int table, int copy) {
+            return firstSlot[table] + copy % regions(table);
         }
 
         /** The mapping id of a list. */
@@ -274,7 +283,7 @@ public final class Simulation {
 
         private void touch(int table, int target, int copy) {
             if (!tables[table].hasLists()) {
-                mapper.touched(0, firstSlot[table], tables[table].searchBytes(target));
+                mapper.touched(0, region(table, copy), tables[table].searchBytes(target));
                 return;
             }
             for (int list : tables[table].visits()[target]) {
@@ -401,7 +410,9 @@ public final class Simulation {
         private double ended(int worker, VirtualTask task) {
             current[worker] = null;
             mapper.touched(machine.layout().domainOf(worker), task.slot, task.totalBytes);
-            pool.ran(worker, Math.round(now - task.began), task.totalBytes);
+            if (policy.measures()) {
+                pool.ran(worker, Math.round(now - task.began), task.totalBytes);
+            }
             VirtualBatchQueue queue = task.collectors.isEmpty() ? null : batchQueue(task.slot);
             if (queue != null) {
                 queue.served(now - task.began, task.queries.size());

@@ -2,6 +2,7 @@ package io.github.roost.bench.sim;
 
 import io.github.roost.bench.workload.WorkloadSpec;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
@@ -68,6 +69,15 @@ public record Traces(List<Part> parts) {
                 .toList());
     }
 
+    /** The largest table of the first workload, alone. */
+    public Traces ofLargestTable() {
+        Part part = parts.getFirst();
+        Table largest = part.tables.stream()
+                .max(Comparator.comparingLong(table -> (long) table.copies() * table.rowCount()))
+                .orElseThrow();
+        return new Traces(part.spec, List.of(largest));
+    }
+
     /** The same where tables have so many times as many copies, at least one. */
     public Traces withCopies(double factor) {
         return new Traces(parts.stream()
@@ -111,7 +121,7 @@ public record Traces(List<Part> parts) {
             return new Table(name, rowBytes, rowCount, count, k, width, listRows, visits);
         }
 
-        /** Mapping ids: one, or one a list. */
+        /** Mapping ids where it has no regions: one, or one per list. */
         int slots() {
             return hasLists() ? Math.multiplyExact(copies, listRows.length) : 1;
         }

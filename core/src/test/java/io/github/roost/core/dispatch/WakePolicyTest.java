@@ -25,6 +25,7 @@ class WakePolicyTest {
         private final int[] idle;
         private final int[] strays;
         private final Backlog[] backlogs;
+        private final CrossingCost[] crossings;
 
         Made(int domains) {
             waiting = new int[domains];
@@ -33,6 +34,8 @@ class WakePolicyTest {
             backlogs = new Backlog[domains];
             Arrays.fill(idle, WORKERS);
             Arrays.fill(backlogs, Backlog.NONE);
+            crossings = new CrossingCost[domains];
+            Arrays.fill(crossings, CrossingCost.UNKNOWN);
         }
 
         void queue(int domain, int tasks, Backlog backlog) {
@@ -60,6 +63,45 @@ class WakePolicyTest {
         public Backlog backlog(int domain) {
             return backlogs[domain];
         }
+
+        @Override
+        public CrossingCost crossing(int domain) {
+            return crossings[domain];
+        }
+    }
+
+    private static CrossingCost slowerByHalf() {
+        CrossingCost cost = CrossingCost.UNKNOWN;
+        for (int i = 0; i < 100; i++) {
+            cost = cost.strayed(1_500, 1_000).atHome(1_000, 1_000, 1);
+        }
+        return cost;
+    }
+
+    /** Twice a half of a task's time, for each of 8 workers: 8 tasks that wait. */
+    @Test
+    void whereTheWaitIsLongerThanWhatCrossingCostsThoseWithWorkersToSpareTakeAtOnce() {
+        made.queue(1, WORKERS, Backlog.NONE);
+        made.crossings[1] = slowerByHalf();
+        assertThat(gated.opens(2, 1, 0)).isFalse();
+        assertThat(gated.helperOf(1)).isEqualTo(-1);
+        made.waiting[1]++;
+        assertThat(gated.opens(2, 1, 0)).isTrue();
+        assertThat(gated.helperOf(1)).isEqualTo(2);
+
+        made.idle[2] = 1;
+        assertThat(gated.opens(2, 1, 0)).as("its reserve").isFalse();
+        assertThat(gated.helperOf(1)).isEqualTo(3);
+
+        made.idle[1] = 1;
+        assertThat(gated.helperOf(1)).as("has one of its own").isEqualTo(-1);
+    }
+
+    @Test
+    void whereNothingWasMeasuredOnlyBacklogsOpenTheGate() {
+        made.queue(1, 2 * WORKERS, Backlog.NONE);
+        assertThat(gated.opens(2, 1, SUSTAINED)).isFalse();
+        assertThat(gated.helperOf(1)).isEqualTo(-1);
     }
 
     private static List<Integer> helpers(WakePolicy policy, long now) {

@@ -91,6 +91,8 @@ public final class RoostCommand implements Callable<Integer> {
                         .addSubcommand(new FormatBenchCommand(streams))
                         .addSubcommand(new OpenSearchBenchCommand(streams))
                         .addSubcommand(new TableBenchCommand(streams))
+                        .addSubcommand(new BatchBenchCommand(streams))
+                        .addSubcommand(new VersionsCommand(streams))
                         .addSubcommand(new SchedulingCommand(streams))
                         .addSubcommand(new GateCommand(streams))
                         .addSubcommand(new ReplayCommand(streams))

@@ -59,7 +59,7 @@ final class SimCommand implements Callable<Integer> {
             names = "--policy",
             paramLabel = "P,P,..",
             description =
-                    "v0, v1, v2 (as published), v2-gated, v2-homes, v2-staying, v2-mailboxes, roost-whole, roost; default v0,v1,v2.")
+                    "v0, v1, v2 (as published), v2-gated, v2-homes, v2-staying, v2-mailboxes, roost-whole, roost-regions, roost; default v0,v1,v2.")
     private String policies = "v0,v1,v2";
 
     @Option(
@@ -104,6 +104,12 @@ final class SimCommand implements Callable<Integer> {
             description =
                     "Exponent of Zipf's law by which targets and regions of a table are asked; default the workload's.")
     private double querySkew = -1;
+
+    @Option(
+            names = "--one-table",
+            description =
+                    "Only the largest table of the workload, which has several homes where there are several domains.")
+    private boolean oneTable;
 
     @Option(names = "--budget-mib", paramLabel = "N", description = "Size of all tables; default the workload's.")
     private int budgetMib;
@@ -281,7 +287,8 @@ final class SimCommand implements Callable<Integer> {
 
     private Traces traces(WorkloadSpec spec) throws IOException, InterruptedException {
         Path file = traceFile != null ? traceFile : KeptTraces.file(spec);
-        return KeptTraces.of(spec, file, this::say).with(this::asRun);
+        Traces all = KeptTraces.of(spec, file, this::say).with(this::asRun);
+        return oneTable ? all.ofLargestTable() : all;
     }
 
     private List<Callable<SimResult>> simulations(

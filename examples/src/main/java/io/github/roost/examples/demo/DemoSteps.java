@@ -1,25 +1,25 @@
 package io.github.roost.examples.demo;
 
 import io.github.roost.bench.packages.DebianPackages;
-import io.github.roost.bench.packages.DebianPackages.Package;
 import io.github.roost.bench.packages.DebianPackages.Query;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorMapping;
 import io.github.roost.core.OrchestratorMapping.TableHomes;
 import io.github.roost.core.OrchestratorStats;
+import io.github.roost.core.task.SearchFunction;
 import io.github.roost.examples.cli.Progress;
 import io.github.roost.examples.cli.Streams;
 import io.github.roost.examples.demo.DemoReport.Answer;
 import io.github.roost.examples.demo.DemoReport.Domain;
-import io.github.roost.examples.demo.DemoReport.Hit;
 import io.github.roost.examples.demo.DemoReport.Homes;
 import io.github.roost.examples.demo.DemoReport.Machine;
 import io.github.roost.examples.demo.DemoReport.Placement;
 import io.github.roost.examples.demo.DemoReport.Steals;
 import io.github.roost.examples.demo.DemoReport.Workload;
 import io.github.roost.index.hnsw.HnswTable;
+import io.github.roost.table.Enriched;
 import io.github.roost.topology.Topology;
+import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.time.Duration;
@@ -30,7 +30,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 /** The steps of the demo on a running orchestrator, each shown as soon as it is done. */
 final class DemoSteps {
@@ -55,7 +54,7 @@ final class DemoSteps {
         return text;
     }
 
-    DemoReport run(double loadSeconds, Duration window) throws InterruptedException {
+    DemoReport run(double loadSeconds, Duration window) throws IOException, InterruptedException {
         Machine machine = machine();
         text.machine(machine);
         DemoTables tables = DemoTables.build(orchestrator, data, loadSeconds, streams);
@@ -99,25 +98,25 @@ final class DemoSteps {
         }
     }
 
-    private List<Answer> answers(DemoTables tables) {
+    private List<Answer> answers(DemoTables tables) throws IOException {
         List<Answer> answers = new ArrayList<>();
-        for (int i = 0; i < PHRASES; i++) {
-            Query phrase = data.phrases().get(i * data.phrases().size() / PHRASES);
-            answers.add(new Answer(
-                    phrase.text(),
-                    hits(tables.searchSections(phrase.vector(), settings.k()).join()),
-                    hits(tables.searchAll(phrase.vector(), settings.k()).join())));
+        try (DemoAttributes attributes = DemoAttributes.of(data)) {
+            SearchFunction<float[], Enriched> search = attributes.after(tables.allHere(settings.k()));
+            for (int i = 0; i < PHRASES; i++) {
+                Query phrase = data.phrases().get(i * data.phrases().size() / PHRASES);
+                Enriched merged = attributes.of(
+                        tables.searchSections(phrase.vector(), settings.k()).join());
+                Enriched all = orchestrator
+                        .submit(
+                                search,
+                                phrase.vector(),
+                                tables.all().registration().id(0))
+                        .join();
+                answers.add(new Answer(
+                        phrase.text(), DemoAttributes.hits(merged, HITS_SHOWN), DemoAttributes.hits(all, HITS_SHOWN)));
+            }
         }
         return answers;
-    }
-
-    private List<Hit> hits(Neighbors found) {
-        return IntStream.range(0, Math.min(HITS_SHOWN, found.size()))
-                .mapToObj(i -> {
-                    Package hit = data.packages().get((int) found.ids()[i]);
-                    return new Hit(hit.name(), hit.section(), hit.synopsis(), found.distances()[i]);
-                })
-                .toList();
     }
 
     private Homes homes(DemoTables tables) {

@@ -4,6 +4,7 @@ import io.github.roost.bench.packages.DebianPackages;
 import io.github.roost.bench.packages.DebianPackages.Section;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.task.SearchFunction;
 import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.examples.cli.Progress;
 import io.github.roost.examples.cli.Streams;
@@ -119,6 +120,11 @@ final class DemoTables {
     /** Asks the IVF table. */
     CompletableFuture<Neighbors> searchAll(float[] query, int k) {
         return all.search(query, k, nprobe);
+    }
+
+    /** Asks the IVF table in one piece, on the worker that runs it. */
+    SearchFunction<float[], Neighbors> allHere(int k) {
+        return all.searchFunction(k, nprobe);
     }
 
     private static int ef(int k) {

@@ -66,7 +66,7 @@ final class Searches {
         List<Part<float[], Found>> parts = new ArrayList<>();
         for (ServedTable table : among) {
             parts.add(new Part<>(
-                    search(table, k, request.filter()), query, table.rows().mappingId()));
+                    search(table, k, request.filter()), query, table.rows().mappingId(query)));
         }
         long began = System.nanoTime();
         List<Found> found = await(submit(parts, SubmitOptions.DEFAULT.withTimeout(time)), time);

@@ -34,13 +34,14 @@ class BoundariesTest {
     private static final String TOPOLOGY = "io.github.roost.topology..";
     private static final String CORE = "io.github.roost.core..";
     private static final String TABLE = "io.github.roost.table..";
+    private static final String TABLE_SERVICE = "io.github.roost.tableservice..";
     private static final String HNSW = "io.github.roost.index.hnsw..";
     private static final String IVF = "io.github.roost.index.ivf..";
     private static final String DISK = "io.github.roost.index.disk..";
     private static final String LUCENE = "io.github.roost.lucene..";
     private static final String OPENSEARCH = "io.github.roost.opensearch..";
     /** Not the plugin, whose log and whose exported types are OpenSearch's. */
-    private static final String[] LIBRARIES = {TOPOLOGY, CORE, TABLE, HNSW, IVF, DISK, LUCENE};
+    private static final String[] LIBRARIES = {TOPOLOGY, CORE, TABLE, TABLE_SERVICE, HNSW, IVF, DISK, LUCENE};
 
     private static final String HWLOC = "io.github.roost.topology.hwloc..";
     private static final String POOL = "io.github.roost.core.pool..";
@@ -66,6 +67,8 @@ class BoundariesTest {
             .definedBy(CORE)
             .layer("table")
             .definedBy(TABLE)
+            .layer("table-service")
+            .definedBy(TABLE_SERVICE)
             .layer("index-hnsw")
             .definedBy(HNSW)
             .layer("index-ivf")
@@ -85,6 +88,8 @@ class BoundariesTest {
             .whereLayer("bench")
             .mayOnlyBeAccessedByLayers("examples")
             .whereLayer("table")
+            .mayOnlyBeAccessedByLayers("table-service", "bench", "examples")
+            .whereLayer("table-service")
             .mayOnlyBeAccessedByLayers("bench", "examples")
             .whereLayer("opensearch")
             .mayNotBeAccessedByAnyLayer()
@@ -98,7 +103,15 @@ class BoundariesTest {
             .mayOnlyBeAccessedByLayers("bench", "examples")
             .whereLayer("core")
             .mayOnlyBeAccessedByLayers(
-                    "table", "index-hnsw", "index-ivf", "index-disk", "lucene", "opensearch", "bench", "examples");
+                    "table",
+                    "table-service",
+                    "index-hnsw",
+                    "index-ivf",
+                    "index-disk",
+                    "lucene",
+                    "opensearch",
+                    "bench",
+                    "examples");
 
     @ArchTest
     static final ArchRule hwlocIsBehindTopology = onlyUsedBy(HWLOC, TOPOLOGY);

@@ -76,6 +76,29 @@ class BenchCommandTest {
     }
 
     @Test
+    void batchesOfValuesAreComparedWithOtherStores() throws IOException {
+        CommandRun run =
+                CommandRun.of("bench", "batch", "--rows", "2000", "--keys", "10,50", "--rounds", "1", "--json");
+        assertThat(run.status()).as(run.err()).isZero();
+        JsonNode figures = new ObjectMapper().readTree(run.out()).at("/batches");
+        assertThat(figures.at("/memoryBytes").asLong()).isBetween(2_000_000L, 4_000_000L);
+        assertThat(figures.at("/results")).hasSize(8);
+        figures.at("/results")
+                .forEach(result -> assertThat(result.at("/ratio/least").asDouble())
+                        .as(result.toString())
+                        .isPositive());
+    }
+
+    @Test
+    void versionsAreSimulated() throws IOException {
+        CommandRun run = CommandRun.of("bench", "versions", "--batches", "2000", "--json");
+        assertThat(run.status()).as(run.err()).isZero();
+        JsonNode outcome = new ObjectMapper().readTree(run.out()).at("/versions");
+        assertThat(outcome.at("/batches").asLong()).isEqualTo(2_000);
+        assertThat(outcome.at("/mixed").asLong()).isZero();
+    }
+
+    @Test
     void rowsAreAddedWhileSearchesGoOn() throws IOException {
         JsonNode result = figures("freshness", "--rounds", "2", "--adds-per-second", "200")
                 .at("/result");

@@ -130,13 +130,13 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
     }
 
     private CompletableFuture<SearchResult> submit(SearchRequest request) {
-        return orchestrator.submit(search, request, mappingId(), request.options());
+        return orchestrator.submit(search, request, mappingId(request.query()), request.options());
     }
 
     /** The search of this table as a part of a search of several; without a target recall. */
     Part<SearchRequest, SearchResult> part(SearchRequest request) {
         check(request);
-        return new Part<>(search, request, mappingId());
+        return new Part<>(search, request, mappingId(request.query()));
     }
 
     private SearchResult find(SearchRequest request, SearchContext context) {
@@ -155,7 +155,7 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
     @Override
     public CompletableFuture<Neighbors> search(float[] query, int k, int effort) {
         requireQuery(query);
-        return orchestrator.submit(searchFunction(k, effort), query, mappingId());
+        return orchestrator.submit(searchFunction(k, effort), query, mappingId(query));
     }
 
     @Override
@@ -227,9 +227,19 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
         return Math.max(k, effort(target, withItself, sample));
     }
 
-    /** {@return where searches of this table belong} */
+    /** {@return where searches of this table belong whose query is not known; any may be submitted there} */
     public MappingId mappingId() {
-        return registration.id();
+        return registration.id(0);
+    }
+
+    /**
+     * Where a search belongs: a table that is larger than a domain's cache may have a mapping id for each of several regions.
+     *
+     * @param query of the table's dimension
+     * @return the mapping id of the region that the query is nearest to; {@link #mappingId()} where there is one
+     */
+    public MappingId mappingId(float[] query) {
+        return mappingId();
     }
 
     @Override

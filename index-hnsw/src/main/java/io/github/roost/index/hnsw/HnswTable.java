@@ -4,6 +4,7 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableMemory;
 import io.github.roost.core.Vectors;
+import io.github.roost.core.task.MappingId;
 import io.github.roost.core.vector.ElementType;
 import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.TableBuild;
@@ -11,9 +12,12 @@ import io.github.roost.core.vector.TableStats;
 import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.ImageFile;
+import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.DomainMemory;
+import io.github.roost.topology.Topology;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Random;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -34,25 +38,70 @@ import org.jspecify.annotations.Nullable;
  * unless it is mapped from a file ({@link TableMemory}). Thread-safe.
  */
 public final class HnswTable extends GraphTable {
+    /** Of the sample by which regions are found. */
+    private static final int ROWS_PER_REGION = 64;
+
+    private static final long REGIONS_SEED = 25;
+
     /** Read once by each search, which so sees one graph from beginning to end. */
     private volatile FrozenGraph graph;
 
     private final TableMemory memory;
+    private final RegionRouter regions;
 
     HnswTable(Orchestrator orchestrator, String name, FrozenGraph graph, TableMemory.Mover mover) {
+        this(orchestrator, name, graph, mover, regions(orchestrator.topology(), graph));
+    }
+
+    HnswTable(
+            Orchestrator orchestrator,
+            String name,
+            FrozenGraph graph,
+            TableMemory.Mover mover,
+            RegionRouter regions) {
         GraphImage.Shape shape = graph.image().shape();
         super(
                 orchestrator,
-                orchestrator.register(name),
+                orchestrator.register(name, regions.regions()),
                 shape.metric(),
                 shape.coded() ? ElementType.INT8 : ElementType.FLOAT32,
                 shape.dimension());
         this.graph = graph;
+        this.regions = regions;
         this.memory = TableMemory.keepAtHome(
                 orchestrator,
                 registration(),
-                cluster -> Stream.of(this.graph.image().memory()),
+                // Rows of a region do not lie together: the memory of several is nobody's.
+                cluster -> regions.regions() > 1
+                        ? Stream.empty()
+                        : Stream.of(this.graph.image().memory()),
                 mover);
+    }
+
+    private static RegionRouter regions(Topology topology, FrozenGraph graph) {
+        long cacheBytes = topology.domains().stream()
+                .mapToLong(CacheDomain::cacheBytes)
+                .min()
+                .orElse(0);
+        int count = RegionRouter.regionsFor(
+                graph.image().bytes(), cacheBytes, topology.domains().size());
+        return count == 1 ? RegionRouter.ONE : regions(graph, count);
+    }
+
+    /** By a sample of the rows. */
+    static RegionRouter regions(FrozenGraph graph, int count) {
+        float[][] sample = new Random(REGIONS_SEED)
+                .ints(0, graph.rows())
+                .distinct()
+                .limit(Math.min(graph.rows(), (long) count * ROWS_PER_REGION))
+                .mapToObj(graph::vectorOfRow)
+                .toArray(float[][]::new);
+        return RegionRouter.of(sample, count);
+    }
+
+    @Override
+    public MappingId mappingId(float[] query) {
+        return regions.regions() == 1 ? mappingId() : registration().id(regions.region(query));
     }
 
     /** {@return a builder with every option at its default} */

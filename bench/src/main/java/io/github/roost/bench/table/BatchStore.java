@@ -1,0 +1,229 @@
+package io.github.roost.bench.table;
+
+import io.github.roost.table.Column;
+import io.github.roost.table.RowBatch;
+import io.github.roost.table.RowWriter;
+import io.github.roost.table.Schema;
+import io.github.roost.table.Table;
+import io.github.roost.table.VersionBuilder;
+import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.rocksdb.BlockBasedTableConfig;
+import org.rocksdb.BloomFilter;
+import org.rocksdb.ByteBufferGetStatus;
+import org.rocksdb.CompressionType;
+import org.rocksdb.DataBlockIndexType;
+import org.rocksdb.LRUCache;
+import org.rocksdb.Options;
+import org.rocksdb.ReadOptions;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.Status;
+import org.rocksdb.WriteOptions;
+
+/** Values by long keys, fetched in batches into one piece of off-heap memory. For one thread. */
+interface BatchStore extends AutoCloseable {
+    /** Values are known by these: those of key {@code k} begin with it. */
+    ValueLayout.OfLong STAMP = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    String name();
+
+    /** Fetches the values of some of the keys that it was made with; the sum of their stamps. */
+    long fetch(long[] keys, int begin, int count) throws IOException;
+
+    @Override
+    void close();
+
+    /** The value of a key. */
+    private static byte[] value(long key, int bytes) {
+        ByteBuffer value = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        for (long i = key; value.remaining() >= Long.BYTES; i += 0x9E3779B97F4A7C15L) {
+            value.putLong(i);
+        }
+        return value.array();
+    }
+
+    /** Roost's. */
+    final class OfTable implements BatchStore {
+        private static final List<String> COLUMNS = List.of("value");
+
+        private final Table table;
+        private final Table.Reader reader;
+        private final Arena arena = Arena.ofShared();
+        private final MemorySegment keys;
+        private final RowBatch rows;
+        private final int most;
+
+        OfTable(Path folder, long[] all, int valueBytes, int mostKeys) throws IOException {
+            this.most = mostKeys;
+            this.keys = arena.allocate(ValueLayout.JAVA_LONG, mostKeys);
+            this.rows = RowBatch.in(arena.allocate((valueBytes + 16L) * mostKeys));
+            this.table = Table.open(folder);
+            try (VersionBuilder loading = table.begin(1, Schema.of(Column.ofBytes("value")), all.length)) {
+                RowWriter row = loading.writer();
+                for (long key : all) {
+                    loading.put(key, row.setBytes(0, value(key, valueBytes)));
+                }
+                loading.seal();
+            }
+            table.publish(1);
+            this.reader = table.reader();
+        }
+
+        long memoryBytes() {
+            Table.Stats stats = table.stats();
+            return stats.indexBytes() + stats.valueBytes();
+        }
+
+        @Override
+        public String name() {
+            return "Table.Reader.getAll";
+        }
+
+        @Override
+        public long fetch(long[] wanted, int begin, int count) {
+            MemorySegment.copy(wanted, begin, keys, ValueLayout.JAVA_LONG, 0, Math.min(count, most));
+            reader.getAll(0, keys, count, rows, COLUMNS);
+            long sum = 0;
+            for (int i = 0; i < count; i++) {
+                sum += rows.getBytes(i, 0).get(STAMP, 0);
+            }
+            return sum;
+        }
+
+        @Override
+        public void close() {
+            reader.close();
+            table.close();
+            arena.close();
+        }
+    }
+
+    /** A map of arrays on the heap. */
+    final class OfHeap implements BatchStore {
+        private final Long2ObjectOpenHashMap<byte[]> map = new Long2ObjectOpenHashMap<>();
+        private final Arena arena = Arena.ofShared();
+        private final MemorySegment room;
+
+        OfHeap(long[] all, int valueBytes, int mostKeys) {
+            for (long key : all) {
+                map.put(key, value(key, valueBytes));
+            }
+            this.room = arena.allocate((long) valueBytes * mostKeys);
+        }
+
+        @Override
+        public String name() {
+            return "fastutil, arrays on the heap";
+        }
+
+        @Override
+        public long fetch(long[] wanted, int begin, int count) {
+            long sum = 0;
+            long at = 0;
+            for (int i = begin; i < begin + count; i++) {
+                byte[] value = map.get(wanted[i]);
+                MemorySegment.copy(value, 0, room, ValueLayout.JAVA_BYTE, at, value.length);
+                sum += room.get(STAMP, at);
+                at += value.length;
+            }
+            return sum;
+        }
+
+        @Override
+        public void close() {
+            arena.close();
+        }
+    }
+
+    /** RocksDB, fetched from by {@code multiGetByteBuffers}, with a block cache of a size. */
+    final class OfRocks implements BatchStore {
+        private static final int BLOOM_BITS = 10;
+
+        static {
+            RocksDB.loadLibrary();
+        }
+
+        private final String name;
+        private final LRUCache cache;
+        private final Options options;
+        private final RocksDB db;
+        private final ReadOptions reading = new ReadOptions();
+        private final List<ByteBuffer> keys = new ArrayList<>();
+        private final List<ByteBuffer> values = new ArrayList<>();
+
+        OfRocks(String name, Path folder, long[] all, int valueBytes, int mostKeys, long cacheBytes)
+                throws IOException {
+            this.name = name;
+            this.cache = new LRUCache(cacheBytes);
+            this.options = new Options()
+                    .setCreateIfMissing(true)
+                    .setCompressionType(CompressionType.NO_COMPRESSION)
+                    // What it caches is what it has: nothing is kept by the system beside.
+                    .setUseDirectReads(true)
+                    .setTableFormatConfig(new BlockBasedTableConfig()
+                            .setBlockCache(cache)
+                            .setFilterPolicy(new BloomFilter(BLOOM_BITS))
+                            .setDataBlockIndexType(DataBlockIndexType.kDataBlockBinaryAndHash));
+            try (WriteOptions writing = new WriteOptions().setDisableWAL(true)) {
+                this.db = RocksDB.open(options, folder.toString());
+                for (long key : all) {
+                    db.put(writing, bigEndian(key), value(key, valueBytes));
+                }
+                db.compactRange();
+            } catch (RocksDBException e) {
+                throw new IOException(e);
+            }
+            for (int i = 0; i < mostKeys; i++) {
+                keys.add(ByteBuffer.allocateDirect(Long.BYTES));
+                values.add(ByteBuffer.allocateDirect(valueBytes).order(ByteOrder.LITTLE_ENDIAN));
+            }
+        }
+
+        private static byte[] bigEndian(long key) {
+            return ByteBuffer.allocate(Long.BYTES).putLong(key).array();
+        }
+
+        @Override
+        public String name() {
+            return name;
+        }
+
+        @Override
+        public long fetch(long[] wanted, int begin, int count) throws IOException {
+            for (int i = 0; i < count; i++) {
+                keys.get(i).clear().putLong(wanted[begin + i]).flip();
+                values.get(i).clear();
+            }
+            try {
+                long sum = 0;
+                for (ByteBufferGetStatus found :
+                        db.multiGetByteBuffers(reading, keys.subList(0, count), values.subList(0, count))) {
+                    if (found.status.getCode() != Status.Code.Ok) {
+                        throw new IOException("RocksDB has not found a key: " + found.status.getCodeString());
+                    }
+                    sum += found.value.order(ByteOrder.LITTLE_ENDIAN).getLong(0);
+                }
+                return sum;
+            } catch (RocksDBException e) {
+                throw new IOException(e);
+            }
+        }
+
+        @Override
+        public void close() {
+            reading.close();
+            db.close();
+            options.close();
+            cache.close();
+        }
+    }
+}

@@ -1,0 +1,70 @@
+package io.github.roost.core.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class CrossingCostTest {
+    private static final int WORKERS = 8;
+
+    private static CrossingCost measured(long homeNanos, long strayNanos) {
+        CrossingCost cost = CrossingCost.UNKNOWN;
+        for (int i = 0; i < 200; i++) {
+            cost = cost.strayed(strayNanos, 1_000).atHome(homeNanos, 1_000, 1);
+        }
+        return cost;
+    }
+
+    @Test
+    void whereNothingIsKnownCrossingNeverPays() {
+        assertThat(CrossingCost.UNKNOWN.pays(1_000, WORKERS)).isFalse();
+    }
+
+    @Test
+    void onlyNowAndThenOneCrossesToFindOut() {
+        CrossingCost cost = CrossingCost.UNKNOWN;
+        int crossed = 0;
+        for (int task = 0; task < 6_400; task++) {
+            if (cost.pays(1, WORKERS)) {
+                crossed++;
+                // Ten times as long: it never pays.
+                cost = cost.strayed(10_000, 1_000);
+            } else {
+                cost = cost.atHome(1_000, 1_000, 1);
+            }
+        }
+        assertThat(crossed).isBetween(20, 100);
+        assertThat(cost.slowdown()).isBetween(8.9, 9.1);
+    }
+
+    @Test
+    void whatIsColdAtHomeTooMayCrossAndWhatIsWarmThereMayNot() {
+        CrossingCost cold = measured(1_000, 1_050);
+        assertThat(cold.slowdown()).isBetween(.049, .051);
+        assertThat(cold.pays(0, WORKERS)).isFalse();
+        assertThat(cold.pays(1, WORKERS)).isTrue();
+
+        CrossingCost warm = measured(1_000, 2_000);
+        assertThat(warm.pays(2 * WORKERS, WORKERS)).isFalse();
+        assertThat(warm.pays(2 * WORKERS + 1, WORKERS)).isTrue();
+    }
+
+    @Test
+    void theLatestTasksCountMost() {
+        CrossingCost cost = measured(1_000, 3_000);
+        for (int i = 0; i < 400; i++) {
+            cost = cost.atHome(3_000, 1_000, 1);
+        }
+        assertThat(cost.slowdown()).isBetween(0.0, .01);
+    }
+
+    /** Time per byte: that tables differ in what a search reads says nothing about crossing. */
+    @Test
+    void longTasksThatCrossAreNoSignThatCrossingIsDear() {
+        CrossingCost cost = CrossingCost.UNKNOWN;
+        for (int i = 0; i < 200; i++) {
+            cost = cost.atHome(1_000, 1_000, 1).strayed(50_000, 50_000);
+        }
+        assertThat(cost.slowdown()).isZero();
+    }
+}

@@ -1,0 +1,101 @@
+package io.github.roost.examples.demo;
+
+import io.github.roost.bench.packages.DebianPackages;
+import io.github.roost.bench.packages.DebianPackages.Package;
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.task.SearchFunction;
+import io.github.roost.examples.demo.DemoReport.Hit;
+import io.github.roost.table.Attributes;
+import io.github.roost.table.Column;
+import io.github.roost.table.Enriched;
+import io.github.roost.table.RowBatch;
+import io.github.roost.table.RowWriter;
+import io.github.roost.table.Schema;
+import io.github.roost.table.Table;
+import io.github.roost.table.VersionBuilder;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/** What is shown of packages, in a table by their ordinals; in a temporary folder that goes when this is closed. For one thread. */
+final class DemoAttributes implements AutoCloseable {
+    private static final Schema SCHEMA =
+            Schema.of(Column.ofText("name"), Column.ofText("section"), Column.ofText("synopsis"));
+
+    private final Path folder;
+    private final Table table;
+    private final Table.Reader reader;
+
+    private DemoAttributes(Path folder, Table table) {
+        this.folder = folder;
+        this.table = table;
+        this.reader = table.reader();
+    }
+
+    static DemoAttributes of(DebianPackages data) throws IOException {
+        Path folder = Files.createTempDirectory("roost-demo-");
+        DemoAttributes made = new DemoAttributes(folder, Table.open(folder));
+        boolean done = false;
+        try {
+            made.load(data.packages());
+            done = true;
+            return made;
+        } finally {
+            if (!done) {
+                made.close();
+            }
+        }
+    }
+
+    private void load(List<Package> packages) throws IOException {
+        try (VersionBuilder loading = table.begin(1, SCHEMA, packages.size())) {
+            RowWriter row = loading.writer();
+            for (int i = 0; i < packages.size(); i++) {
+                Package next = packages.get(i);
+                loading.put(
+                        i,
+                        row.setText(0, next.name()).setText(1, next.section()).setText(2, next.synopsis()));
+            }
+            loading.seal();
+        }
+        table.publish(1);
+    }
+
+    /** A search whose answers come with what is shown, as one request. */
+    <Q> SearchFunction<Q, Enriched> after(SearchFunction<Q, Neighbors> search) {
+        return Attributes.after(search, table);
+    }
+
+    /** What is shown of neighbours that several tables have found together. */
+    Enriched of(Neighbors found) {
+        RowBatch rows = RowBatch.onHeap();
+        reader.getAll(found.ids(), rows);
+        return new Enriched(found, rows);
+    }
+
+    static List<Hit> hits(Enriched found, int most) {
+        RowBatch rows = found.rows();
+        return IntStream.range(0, Math.min(most, rows.size()))
+                .mapToObj(i -> new Hit(
+                        rows.getText(i, 0),
+                        rows.getText(i, 1),
+                        rows.getText(i, 2),
+                        found.neighbors().distances()[i]))
+                .toList();
+    }
+
+    @Override
+    public void close() throws IOException {
+        reader.close();
+        table.close();
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+        }
+        Files.delete(folder);
+    }
+}

@@ -1,0 +1,60 @@
+package io.github.roost.index.hnsw;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.task.MappingId;
+import io.github.roost.core.vector.SearchRequest;
+import io.github.roost.index.hnsw.walk.ImageFile;
+import io.github.roost.topology.DomainMemory;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A table with regions answers as one without, and has its searches submitted by region. */
+class RegionsTest {
+    private static final int REGIONS = 8;
+
+    @Test
+    void regionsSayWhereASearchRunsAndNotWhatItFinds(@TempDir Path folder) throws Exception {
+        Random random = new Random(25);
+        float[][] rows = rows(random, 3_000);
+        Path file = folder.resolve("table");
+        try (Orchestrator orchestrator = Orchestrator.builder().topology(Fixtures.twoDomains()).build();
+                HnswTable whole = HnswTable.builder().name("whole").build(orchestrator, rows)) {
+            assertThat(whole.registration().clusters()).as("a small table").isEqualTo(1);
+            whole.save(file);
+            FrozenGraph graph = new FrozenGraph(ImageFile.open(file));
+            RegionRouter regions = HnswTable.regions(graph, REGIONS);
+            try (HnswTable divided = new HnswTable(orchestrator, "divided", graph, DomainMemory::migrate, regions)) {
+                assertThat(divided.registration().clusters()).isEqualTo(REGIONS);
+                Set<MappingId> ids = new HashSet<>();
+                Set<Integer> homes = new HashSet<>();
+                for (float[] query : rows(random, 200)) {
+                    assertThat(divided.search(query, 10).join()).isEqualTo(whole.search(query, 10).join());
+                    assertThat(divided.search(SearchRequest.of(query, 10)).join().neighbors())
+                            .isEqualTo(whole.search(query, 10).join());
+                    MappingId id = divided.mappingId(query);
+                    assertThat(id).isEqualTo(divided.registration().id(regions.region(query)));
+                    ids.add(id);
+                    homes.addAll(orchestrator.homes(id));
+                }
+                assertThat(ids).hasSizeGreaterThan(REGIONS / 2);
+                assertThat(homes).as("new ids are spread over the domains").hasSize(2);
+            }
+        }
+    }
+
+    private static float[][] rows(Random random, int count) {
+        float[][] rows = new float[count][16];
+        for (float[] row : rows) {
+            for (int d = 0; d < row.length; d++) {
+                row[d] = (float) random.nextGaussian();
+            }
+        }
+        return rows;
+    }
+}
