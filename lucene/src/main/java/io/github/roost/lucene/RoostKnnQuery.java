@@ -4,7 +4,10 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.SearchResult;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -14,6 +17,8 @@ import org.apache.lucene.search.MatchNoDocsQuery;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.QueryVisitor;
 import org.apache.lucene.search.ScoreDoc;
+import org.apache.lucene.search.TopDocs;
+import org.apache.lucene.search.TotalHits;
 import org.apache.lucene.util.IOUtils;
 import org.apache.lucene.util.ThreadInterruptedException;
 import org.jspecify.annotations.Nullable;
@@ -59,28 +64,71 @@ public final class RoostKnnQuery extends Query {
         this.filter = filter;
     }
 
+    /**
+     * Searches for several vectors at once, with the hits that a query for each alone would have. The filter is run once, and all
+     * searches begin together: those of an IVF table that keeps codes share the scans of lists that several of them probe.
+     *
+     * @param searcher whose reader's documents are found
+     * @param table that is asked
+     * @param targets each finite, of the table's dimension
+     * @param k from 1 to 10,000
+     * @param filter null for none
+     * @return hits for each target, nearest first, in the order of the targets
+     * @throws IllegalArgumentException if one of the targets, or k, is not so; then nothing is searched
+     * @throws IOException if the filter cannot be run, or what a search fails with
+     */
+    public static List<TopDocs> batch(
+            IndexSearcher searcher, RoostTable table, float[][] targets, int k, @Nullable Query filter)
+            throws IOException {
+        for (float[] target : targets) {
+            table.require(target, k);
+        }
+        LiveRows rows = table.rowsOf(searcher.getIndexReader());
+        IdFilter accepted = accepted(searcher, rows, filter);
+        if (accepted == null) {
+            return Collections.nCopies(targets.length, hitsOf(new ScoreDoc[0]));
+        }
+        List<CompletableFuture<SearchResult>> searches = table.searchAll(targets, k, accepted);
+        try {
+            List<TopDocs> found = new ArrayList<>();
+            for (CompletableFuture<SearchResult> search : searches) {
+                found.add(hitsOf(hits(table, answer(search), rows)));
+            }
+            return found;
+        } catch (Throwable failure) {
+            searches.forEach(search -> search.cancel(false));
+            throw failure;
+        }
+    }
+
+    private static TopDocs hitsOf(ScoreDoc[] hits) {
+        return new TopDocs(new TotalHits(hits.length, TotalHits.Relation.EQUAL_TO), hits);
+    }
+
     /** Asks the table, once for all segments; what it found is the query that is left. */
     @Override
     public Query rewrite(IndexSearcher searcher) throws IOException {
         LiveRows rows = table.rowsOf(searcher.getIndexReader());
-        IdFilter accepted = rows.all();
-        if (filter != null) {
-            Query rewritten = searcher.rewrite(filter);
-            if (rewritten instanceof MatchNoDocsQuery) {
-                return rewritten;
-            }
-            if (!(rewritten instanceof MatchAllDocsQuery)) {
-                accepted = rows.matching(rewritten, searcher);
-            }
-        }
-        ScoreDoc[] hits = hits(answer(accepted), rows);
+        IdFilter accepted = accepted(searcher, rows, filter);
+        ScoreDoc[] hits =
+                accepted == null ? new ScoreDoc[0] : hits(table, answer(table.search(target, k, accepted)), rows);
         return hits.length == 0
                 ? new MatchNoDocsQuery("no row of " + table.name() + " is accepted")
                 : FoundDocuments.of(searcher.getIndexReader().getContext(), hits);
     }
 
-    private Neighbors answer(IdFilter accepted) throws IOException {
-        CompletableFuture<SearchResult> search = table.search(target, k, accepted);
+    /** The rows that may be found; null for none. */
+    private static @Nullable IdFilter accepted(IndexSearcher searcher, LiveRows rows, @Nullable Query filter)
+            throws IOException {
+        Query rewritten = filter == null ? MatchAllDocsQuery.INSTANCE : searcher.rewrite(filter);
+        return switch (rewritten) {
+            case MatchNoDocsQuery nothing -> null;
+            case MatchAllDocsQuery all -> rows.all();
+            default -> rows.matching(rewritten, searcher);
+        };
+    }
+
+    private static Neighbors answer(CompletableFuture<SearchResult> search) throws IOException {
         try {
             return search.get().neighbors();
         } catch (ExecutionException e) {
@@ -91,7 +139,7 @@ public final class RoostKnnQuery extends Query {
         }
     }
 
-    private ScoreDoc[] hits(Neighbors found, LiveRows rows) {
+    private static ScoreDoc[] hits(RoostTable table, Neighbors found, LiveRows rows) {
         ScoreDoc[] hits = new ScoreDoc[found.size()];
         for (int i = 0; i < hits.length; i++) {
             hits[i] = new ScoreDoc(rows.document(found.ids()[i]), table.score(found.distances()[i]));

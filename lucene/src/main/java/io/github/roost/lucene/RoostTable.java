@@ -9,6 +9,8 @@ import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.ivf.IvfTable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -84,6 +86,14 @@ public final class RoostTable {
     void require(float[] query, int k) {
         Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
         Vectors.require("query", query, table.dimension(), table.metric());
+    }
+
+    /** Several searches that begin together. */
+    List<CompletableFuture<SearchResult>> searchAll(float[][] queries, int k, IdFilter accepted) {
+        return table.searchAll(Arrays.stream(queries)
+                .map(query ->
+                        SearchRequest.of(query, k).effort(effort.applyAsInt(k)).filter(accepted))
+                .toList());
     }
 
     /** The search itself, so that cancelling it ends it. */

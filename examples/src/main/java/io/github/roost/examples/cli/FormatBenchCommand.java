@@ -46,7 +46,7 @@ final class FormatBenchCommand implements Callable<Integer> {
 
     @Option(
             names = "--format",
-            paramLabel = "roost|lucene_hnsw|lucene_int8|lucene_binary",
+            paramLabel = "roost|lucene_hnsw|roost_reader|lucene_int8|lucene_binary",
             split = ",",
             description = "Formats; default all.")
     private List<Contender> contenders = List.of(Contender.values());

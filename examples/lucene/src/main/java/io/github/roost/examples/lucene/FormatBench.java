@@ -6,6 +6,7 @@ import io.github.roost.bench.ExactSearch;
 import io.github.roost.bench.Samples;
 import io.github.roost.core.Neighbors;
 import io.github.roost.lucene.RoostCodec;
+import io.github.roost.lucene.RoostReader;
 import io.github.roost.lucene.RoostVectorsFormat;
 import io.github.roost.lucene.SearchEffort;
 import java.io.IOException;
@@ -70,6 +71,8 @@ public final class FormatBench implements AutoCloseable {
         ROOST,
         /** {@link Lucene99HnswVectorsFormat}: vectors of floats. */
         LUCENE_HNSW,
+        /** The same, read through {@link RoostReader}. */
+        ROOST_READER,
         /** Lucene's scalar quantisation to a byte. */
         LUCENE_INT8,
         /** Lucene's quantisation to a bit. */
@@ -78,7 +81,7 @@ public final class FormatBench implements AutoCloseable {
         private KnnVectorsFormat format() {
             return switch (this) {
                 case ROOST -> new RoostVectorsFormat(MAX_CONN, BEAM_WIDTH);
-                case LUCENE_HNSW -> new Lucene99HnswVectorsFormat(MAX_CONN, BEAM_WIDTH);
+                case LUCENE_HNSW, ROOST_READER -> new Lucene99HnswVectorsFormat(MAX_CONN, BEAM_WIDTH);
                 case LUCENE_INT8 -> quantised(ScalarEncoding.UNSIGNED_BYTE);
                 case LUCENE_BINARY -> quantised(ScalarEncoding.SINGLE_BIT_QUERY_NIBBLE);
             };
@@ -90,7 +93,7 @@ public final class FormatBench implements AutoCloseable {
 
         private Query query(float[] vector, int effort) {
             return switch (this) {
-                case ROOST -> new KnnFloatVectorQuery(FIELD, vector, K, null, new SearchEffort(effort));
+                case ROOST, ROOST_READER -> new KnnFloatVectorQuery(FIELD, vector, K, null, new SearchEffort(effort));
                 case LUCENE_HNSW -> new KnnFloatVectorQuery(FIELD, vector, effort);
                 case LUCENE_INT8, LUCENE_BINARY ->
                     RescoreTopNQuery.createFullPrecisionRescorerQuery(
@@ -194,7 +197,9 @@ public final class FormatBench implements AutoCloseable {
             }
         }
         double seconds = (System.nanoTime() - began) / 1e9;
-        return new Written(folder, directory, DirectoryReader.open(directory), seconds);
+        DirectoryReader reader = DirectoryReader.open(directory);
+        return new Written(
+                folder, directory, contender == Contender.ROOST_READER ? RoostReader.over(reader) : reader, seconds);
     }
 
     /** Seconds that writing a contender's index took. */

@@ -41,6 +41,7 @@ import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.NoMergePolicy;
 import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.index.ReaderUtil;
+import org.apache.lucene.index.Term;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.search.BooleanClause.Occur;
 import org.apache.lucene.search.BooleanQuery;
@@ -54,6 +55,8 @@ import org.apache.lucene.search.QueryVisitor;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.SearcherFactory;
 import org.apache.lucene.search.SearcherManager;
+import org.apache.lucene.search.TermQuery;
+import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.store.Directory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -120,6 +123,39 @@ class RoostKnnQueryTest {
     private static IndexWriter writer(Directory directory) throws IOException {
         return new IndexWriter(
                 directory, new IndexWriterConfig(new StandardAnalyzer()).setMergePolicy(NoMergePolicy.INSTANCE));
+    }
+
+    @Test
+    void aBatchFindsWhatEachQueryFindsAlone() throws IOException {
+        Query python = new TermQuery(new Term("section", "python"));
+        float[][] targets = PACKAGES.queries().stream()
+                .limit(40)
+                .map(DebianPackages.Query::vector)
+                .toArray(float[][]::new);
+        for (RoostTable table : List.of(exact, graph)) {
+            for (Query filter : Arrays.asList(null, python, new MatchNoDocsQuery("nothing"))) {
+                List<TopDocs> together = RoostKnnQuery.batch(searcher, table, targets, K, filter);
+                assertThat(together).hasSize(targets.length);
+                for (int i = 0; i < targets.length; i++) {
+                    TopDocs alone = searcher.search(new RoostKnnQuery(table, targets[i], K, filter), K);
+                    assertThat(inOrder(together.get(i))).isEqualTo(inOrder(alone));
+                }
+            }
+        }
+        assertThat(RoostKnnQuery.batch(searcher, exact, new float[0][], K, null))
+                .isEmpty();
+        assertThatThrownBy(
+                        () -> RoostKnnQuery.batch(searcher, exact, new float[][] {targets[0], new float[3]}, K, null))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("got 3");
+    }
+
+    /** By score, those of the same score by document. */
+    private static List<String> inOrder(TopDocs found) {
+        return Arrays.stream(found.scoreDocs)
+                .sorted(Comparator.comparingDouble((ScoreDoc hit) -> -hit.score).thenComparingInt(hit -> hit.doc))
+                .map(hit -> hit.doc + " " + hit.score)
+                .toList();
     }
 
     /** The oracle: every row that is allowed, by Lucene's score of it, best first. */
