@@ -4,6 +4,8 @@ import static io.github.roost.table.Schema.INT;
 import static io.github.roost.table.Schema.LONG;
 
 import io.github.roost.core.Vectors;
+import java.io.IOException;
+import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
@@ -18,6 +20,8 @@ import org.jspecify.annotations.Nullable;
 public final class RowBatch {
     /** The most bytes that the rows of a batch have together. */
     public static final long MOST_BYTES = 1L << 30;
+
+    private static final int PIECE_BYTES = 1 << 16;
 
     /** Whether memory that is too small is replaced. */
     private final boolean grows;
@@ -179,6 +183,26 @@ public final class RowBatch {
      */
     public MemorySegment memory() {
         return memory.asSlice(0, size == 0 ? 0 : firstRow() + end(size - 1));
+    }
+
+    /**
+     * Writes the batch as it lies in memory.
+     *
+     * @param out is given {@link #memory}
+     * @throws IOException if {@code out} cannot take it
+     */
+    public void writeTo(OutputStream out) throws IOException {
+        MemorySegment whole = memory();
+        if (whole.heapBase().orElse(null) instanceof byte[] array) {
+            out.write(array, (int) whole.address(), (int) whole.byteSize());
+        } else {
+            byte[] piece = new byte[(int) Math.min(PIECE_BYTES, whole.byteSize())];
+            for (long at = 0; at < whole.byteSize(); at += piece.length) {
+                int bytes = (int) Math.min(piece.length, whole.byteSize() - at);
+                MemorySegment.copy(whole, ValueLayout.JAVA_BYTE, at, piece, 0, bytes);
+                out.write(piece, 0, bytes);
+            }
+        }
     }
 
     /**

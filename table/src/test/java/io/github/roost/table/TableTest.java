@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -205,6 +206,13 @@ class TableTest {
             RowBatch batch = RowBatch.in(arena.allocate(100_000));
             assertEquals(100, reader.getAll(0, keys, 100, batch, List.of()));
             long bytes = batch.memory().byteSize();
+            RowBatch onHeap = RowBatch.onHeap();
+            reader.getAll(0, keys, 100, onHeap, List.of());
+            for (RowBatch each : List.of(batch, onHeap)) {
+                ByteArrayOutputStream written = new ByteArrayOutputStream();
+                each.writeTo(written);
+                assertArrayEquals(batch.memory().toArray(ValueLayout.JAVA_BYTE), written.toByteArray());
+            }
             RowBatch exact = RowBatch.in(arena.allocate(bytes));
             reader.getAll(0, keys, 100, exact, List.of());
             assertEquals(-1, batch.memory().mismatch(exact.memory()));

@@ -78,7 +78,9 @@ public final class RoostCommand implements Callable<Integer> {
                 .addSubcommand(new ServeCommand(streams))
                 .addSubcommand(new OpenSearchCommand(streams))
                 .addSubcommand(new SoakCommand(streams))
+                .addSubcommand(new DocsCommand(streams))
                 .addSubcommand(new SimCommand(streams))
+                .addSubcommand(new TableServiceCommand(streams))
                 .addSubcommand(new CommandLine(new BenchCommand())
                         .addSubcommand(new IvfBenchCommand(streams))
                         .addSubcommand(new FanOutCommand(streams))
@@ -102,6 +104,7 @@ public final class RoostCommand implements Callable<Integer> {
                         .addSubcommand(new ServeBenchCommand(streams))
                         .addSubcommand(new RemapCommand(streams))
                         .addSubcommand(new IoCommand(streams))
+                        .addSubcommand(new StallsCommand(streams))
                         .addSubcommand(new RemoteBenchCommand(streams)));
         return command.setOut(new PrintWriter(streams.out(), true, StandardCharsets.UTF_8))
                 .setErr(new PrintWriter(streams.err(), true, StandardCharsets.UTF_8))

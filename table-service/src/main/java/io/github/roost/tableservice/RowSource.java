@@ -1,0 +1,46 @@
+package io.github.roost.tableservice;
+
+import io.github.roost.table.RowWriter;
+import io.github.roost.table.Schema;
+import java.io.IOException;
+
+/** Where a server gets the rows of a version from: files, a database, a log. */
+public interface RowSource {
+    /**
+     * The columns of a version.
+     *
+     * @param version its number
+     * @return its schema
+     * @throws IOException if it cannot be read
+     */
+    Schema schema(long version) throws IOException;
+
+    /**
+     * Puts all rows of a version, or those that are asked for.
+     *
+     * @param version its number
+     * @param shards those that are asked for; rows of others are passed over
+     * @param to takes the rows
+     * @throws IOException if they cannot be read; the version is not loaded then
+     */
+    void load(long version, Served shards, Sink to) throws IOException;
+
+    /** Takes rows. */
+    interface Sink {
+        /**
+         * A writer of rows of the version.
+         *
+         * @return to be used again for every row
+         */
+        RowWriter writer();
+
+        /**
+         * Puts a row, unless it is of another shard than those that are asked for.
+         *
+         * @param key any
+         * @param row as it is set now; copied
+         * @throws IllegalArgumentException if the key was put already
+         */
+        void put(long key, RowWriter row);
+    }
+}

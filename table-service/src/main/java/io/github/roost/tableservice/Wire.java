@@ -1,0 +1,278 @@
+package io.github.roost.tableservice;
+
+import io.github.roost.table.RowBatch;
+import io.github.roost.table.Schema;
+import io.grpc.Drainable;
+import io.grpc.KnownLength;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Requests and answers as bytes, big-endian but for the rows, which go as they lie in memory. What comes from outside is checked: counts against
+ * limits before anything is allocated for them. Stateless.
+ */
+final class Wire {
+    static final String SERVICE = "roost.Tables";
+    /** The most keys of a request. */
+    static final int MOST_KEYS = 100_000;
+
+    private static final int PROTOCOL = 1;
+    private static final int MOST_COLUMNS = Schema.MOST_COLUMNS;
+    private static final int MOST_VERSIONS = 16;
+    private static final int MOST_NAME_BYTES = 255;
+
+    static final MethodDescriptor<Request, Reply> FETCH = MethodDescriptor.<Request, Reply>newBuilder()
+            .setType(MethodDescriptor.MethodType.UNARY)
+            .setFullMethodName(MethodDescriptor.generateFullMethodName(SERVICE, "Fetch"))
+            .setRequestMarshaller(new Requests())
+            .setResponseMarshaller(new Replies())
+            .build();
+
+    private Wire() {}
+
+    /** @param known the sequence of the server's view that the client knows */
+    record Request(String table, long version, int shards, int shard, long known, List<String> columns, long[] keys) {}
+
+    /**
+     * @param view what the server has, unless the client knows it
+     * @param rows null if it does not have what was asked for
+     */
+    record Reply(@Nullable ServerView view, @Nullable RowBatch rows) {}
+
+    private static final class Requests implements MethodDescriptor.Marshaller<Request> {
+        @Override
+        public InputStream stream(Request request) {
+            ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+            try (DataOutputStream out = new DataOutputStream(bytes)) {
+                out.writeByte(PROTOCOL);
+                writeName(out, request.table);
+                out.writeLong(request.version);
+                out.writeInt(request.shards);
+                out.writeInt(request.shard);
+                out.writeLong(request.known);
+                out.writeShort(request.columns.size());
+                for (String column : request.columns) {
+                    writeName(out, column);
+                }
+                out.writeInt(request.keys.length);
+                for (long key : request.keys) {
+                    out.writeLong(key);
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            return new ByteArrayInputStream(bytes.toByteArray());
+        }
+
+        @Override
+        public Request parse(InputStream stream) {
+            try {
+                DataInputStream in = new DataInputStream(stream);
+                requireProtocol(in);
+                String table = readName(in);
+                long version = in.readLong();
+                int shards = in.readInt();
+                int shard = in.readInt();
+                long known = in.readLong();
+                int count = count("columns", in.readUnsignedShort(), MOST_COLUMNS);
+                List<String> columns = new ArrayList<>();
+                for (int i = 0; i < count; i++) {
+                    columns.add(readName(in));
+                }
+                long[] keys = new long[count("keys", in.readInt(), MOST_KEYS)];
+                for (int i = 0; i < keys.length; i++) {
+                    keys[i] = in.readLong();
+                }
+                return new Request(table, version, shards, shard, known, columns, keys);
+            } catch (IOException e) {
+                throw refused(e);
+            }
+        }
+    }
+
+    /** An answer on its way out: some bytes, then the rows from where they lie. Read once, before the rows are used again. */
+    private static final class Outgoing extends InputStream implements KnownLength, Drainable {
+        private final byte[] head;
+        private final @Nullable RowBatch rows;
+        private @Nullable InputStream whole;
+        private boolean isDrained;
+
+        Outgoing(byte[] head, @Nullable RowBatch rows) {
+            this.head = head;
+            this.rows = rows;
+        }
+
+        private int length() {
+            return head.length + (rows == null ? 0 : (int) rows.memory().byteSize());
+        }
+
+        @Override
+        public int available() throws IOException {
+            return isDrained ? 0 : whole == null ? length() : whole.available();
+        }
+
+        @Override
+        public int drainTo(OutputStream target) throws IOException {
+            int length = available();
+            if (whole != null) {
+                whole.transferTo(target);
+            } else if (!isDrained) {
+                target.write(head);
+                if (rows != null) {
+                    rows.writeTo(target);
+                }
+            }
+            isDrained = true;
+            return length;
+        }
+
+        private InputStream whole() throws IOException {
+            if (whole == null) {
+                ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+                drainTo(bytes);
+                isDrained = false;
+                whole = new ByteArrayInputStream(bytes.toByteArray());
+            }
+            return whole;
+        }
+
+        @Override
+        public int read() throws IOException {
+            return whole().read();
+        }
+
+        @Override
+        public int read(byte[] to, int at, int count) throws IOException {
+            return whole().read(to, at, count);
+        }
+    }
+
+    private static final class Replies implements MethodDescriptor.Marshaller<Reply> {
+        @Override
+        public InputStream stream(Reply reply) {
+            ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+            try (DataOutputStream out = new DataOutputStream(bytes)) {
+                out.writeByte(PROTOCOL);
+                out.writeBoolean(reply.view != null);
+                if (reply.view != null) {
+                    write(out, reply.view);
+                }
+                out.writeBoolean(reply.rows != null);
+                if (reply.rows != null) {
+                    out.writeLong(reply.rows.version());
+                    out.writeInt(reply.rows.size());
+                    out.write(reply.rows.schema().encode());
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            return new Outgoing(bytes.toByteArray(), reply.rows);
+        }
+
+        @Override
+        public Reply parse(InputStream stream) {
+            try {
+                DataInputStream in = new DataInputStream(stream);
+                requireProtocol(in);
+                ServerView view = in.readBoolean() ? readView(in) : null;
+                if (!in.readBoolean()) {
+                    return new Reply(view, null);
+                }
+                long version = in.readLong();
+                int size = count("rows", in.readInt(), MOST_KEYS);
+                Schema schema = Schema.decode(in);
+                // No more than a message may have, which gRPC has seen to.
+                MemorySegment rows = MemorySegment.ofArray(in.readAllBytes());
+                return new Reply(view, RowBatch.of(schema, version, size, rows));
+            } catch (IOException | IllegalArgumentException e) {
+                throw refused(e);
+            }
+        }
+    }
+
+    private static void write(DataOutputStream out, ServerView view) throws IOException {
+        writeName(out, view.server());
+        out.writeLong(view.sequence());
+        out.writeShort(view.versions().size());
+        for (Map.Entry<Long, Served> entry : view.versions().entrySet()) {
+            out.writeLong(entry.getKey());
+            out.writeShort(entry.getValue().shards());
+            out.writeShort(entry.getValue().here().size());
+            for (int shard : entry.getValue().here()) {
+                out.writeShort(shard);
+            }
+        }
+    }
+
+    private static ServerView readView(DataInputStream in) throws IOException {
+        String server = readName(in);
+        long sequence = in.readLong();
+        int count = count("versions", in.readUnsignedShort(), MOST_VERSIONS);
+        Map<Long, Served> versions = new HashMap<>();
+        for (int i = 0; i < count; i++) {
+            long version = in.readLong();
+            int shards = in.readUnsignedShort();
+            Set<Integer> here = new HashSet<>();
+            int many = count("shards", in.readUnsignedShort(), Served.MOST_SHARDS);
+            for (int j = 0; j < many; j++) {
+                here.add(in.readUnsignedShort());
+            }
+            versions.put(version, new Served(shards, here));
+        }
+        return new ServerView(server, sequence, versions);
+    }
+
+    private static void requireProtocol(DataInputStream in) throws IOException {
+        int protocol = in.readUnsignedByte();
+        if (protocol != PROTOCOL) {
+            throw new IOException("protocol must be " + PROTOCOL + ", got " + protocol);
+        }
+    }
+
+    private static int count(String what, int count, int most) throws IOException {
+        if (count < 0 || count > most) {
+            throw new IOException(what + " must be between 0 and " + most + ", got " + count);
+        }
+        return count;
+    }
+
+    private static void writeName(DataOutputStream out, String name) throws IOException {
+        byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
+        out.writeByte(count("bytes of a name", bytes.length, MOST_NAME_BYTES));
+        out.write(bytes);
+    }
+
+    private static String readName(DataInputStream in) throws IOException {
+        int length = in.readUnsignedByte();
+        byte[] bytes = in.readNBytes(length);
+        if (bytes.length < length) {
+            throw new EOFException("a name is cut off");
+        }
+        return new String(bytes, StandardCharsets.UTF_8);
+    }
+
+    private static RuntimeException refused(Exception e) {
+        return Status.INVALID_ARGUMENT
+                .withDescription("not a message of " + SERVICE + ": " + e.getMessage())
+                .withCause(e)
+                .asRuntimeException();
+    }
+}
