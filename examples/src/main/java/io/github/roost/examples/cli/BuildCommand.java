@@ -32,6 +32,7 @@ final class BuildCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        throw new ParameterException(spec.commandLine(), "no index given, say build hnsw, build ivf, build disk or build remote");
+        throw new ParameterException(
+                spec.commandLine(), "no index given, say build hnsw, build ivf, build disk or build remote");
     }
 }

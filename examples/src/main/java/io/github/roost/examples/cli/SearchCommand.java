@@ -12,7 +12,12 @@ import picocli.CommandLine.Spec;
         name = "search",
         description = "Answers the queries of a file from a saved table, or from one that is built of another file.",
         synopsisSubcommandLabel = "hnsw|ivf|disk|remote",
-        subcommands = {SearchHnswCommand.class, SearchIvfCommand.class, SearchDiskCommand.class, SearchRemoteCommand.class})
+        subcommands = {
+            SearchHnswCommand.class,
+            SearchIvfCommand.class,
+            SearchDiskCommand.class,
+            SearchRemoteCommand.class
+        })
 final class SearchCommand implements Callable<Integer> {
     private final Streams streams;
 
@@ -32,6 +37,7 @@ final class SearchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        throw new ParameterException(spec.commandLine(), "no index given, say search hnsw, search ivf, search disk or search remote");
+        throw new ParameterException(
+                spec.commandLine(), "no index given, say search hnsw, search ivf, search disk or search remote");
     }
 }
