@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.UUID;
 
 /** Writes files of tables so that, whatever happens meanwhile, the old file or the new one is there, whole. Stateless. */
 public final class WholeFile {
@@ -27,8 +28,8 @@ public final class WholeFile {
     }
 
     /**
-     * Writes a file, replacing one of that name: under a temporary name beside it that only its owner may read, synced,
-     * moved into place, and the folder synced. A writer that is killed may leave the temporary file behind.
+     * Writes a file, replacing one of that name: under a temporary name beside it, synced, moved into place, and the folder
+     * synced. Who may read it is as the process's umask says. A writer that is killed may leave the temporary file behind.
      *
      * @param file to write or replace
      * @param content writes what is to be in it
@@ -42,9 +43,10 @@ public final class WholeFile {
         }
         // Opened first: what can fail must fail while the old file is in place.
         try (FileChannel entries = FileChannel.open(folder, StandardOpenOption.READ)) {
-            Path draft = Files.createTempFile(folder, "." + place.getFileName() + "-", ".part");
+            Path draft = folder.resolve("." + place.getFileName() + "-" + UUID.randomUUID() + ".part");
             try {
-                try (FileChannel channel = FileChannel.open(draft, StandardOpenOption.WRITE)) {
+                try (FileChannel channel =
+                        FileChannel.open(draft, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW)) {
                     content.writeTo(channel);
                     channel.force(true);
                 }

@@ -56,17 +56,17 @@ class FailedStartTest {
                         })
                         .build();
             } catch (OutOfMemoryError noMoreThreads) {
-                while (workers() > 0) {
-                    Thread.sleep(1);
+                for (Thread worker : workers()) {
+                    worker.join();
                 }
                 System.out.println(started.get() > 0 ? "all that had started have ended" : "none had started");
             }
         }
 
-        private static long workers() {
+        private static List<Thread> workers() {
             return Thread.getAllStackTraces().keySet().stream()
                     .filter(thread -> thread.getName().startsWith("roost-worker"))
-                    .count();
+                    .toList();
         }
     }
 }

@@ -1011,10 +1011,10 @@ class OrchestratorTest {
     }
 
     /** Workers say that they have begun to look for something, or found it, a moment after they have. */
-    private static void awaitFree(Orchestrator orchestrator, int domain, int expected) throws InterruptedException {
+    private static void awaitFree(Orchestrator orchestrator, int domain, int expected) {
         long end = System.nanoTime() + 10_000_000_000L;
         while (orchestrator.freeWorkers(domain) != expected && System.nanoTime() - end < 0) {
-            Thread.sleep(1);
+            Thread.onSpinWait();
         }
         assertThat(orchestrator.freeWorkers(domain)).isEqualTo(expected);
     }
@@ -1093,6 +1093,7 @@ class OrchestratorTest {
             for (int round = 0; round < 50; round++) {
                 Registration table = orchestrator.register("table");
                 AtomicBoolean finished = new AtomicBoolean();
+                CountDownLatch submitted = new CountDownLatch(10 * submitters);
                 List<Thread> threads = new ArrayList<>();
                 for (int i = 0; i < submitters; i++) {
                     threads.add(Thread.ofPlatform().start(() -> {
@@ -1101,13 +1102,14 @@ class OrchestratorTest {
                         try {
                             while (true) {
                                 var _ = orchestrator.submit(search, 0, table.id());
+                                submitted.countDown();
                             }
                         } catch (TableClosedException closed) {
                             // As it should be.
                         }
                     }));
                 }
-                Thread.sleep(5);
+                submitted.await();
                 long epoch = orchestrator.mapping().epoch();
                 table.close();
                 orchestrator.retired(epoch).toCompletableFuture().join();

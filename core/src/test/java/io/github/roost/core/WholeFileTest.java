@@ -25,6 +25,14 @@ class WholeFileTest {
         assertThat(folder).isDirectoryContaining(file::equals).isDirectoryNotContaining(path -> !path.equals(file));
     }
 
+    @Test
+    void whoMayReadItIsAsTheUmaskSays() throws IOException {
+        Path file = folder.resolve("table");
+        replaceWithNew(file);
+        Path other = Files.createFile(folder.resolve("other"));
+        assertThat(Files.getPosixFilePermissions(file)).isEqualTo(Files.getPosixFilePermissions(other));
+    }
+
     /** Such a folder cannot be synced. Root may read every folder. */
     @Test
     void inAFolderThatCannotBeReadTheOldFileStays() throws IOException {

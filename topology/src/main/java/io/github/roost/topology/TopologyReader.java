@@ -114,9 +114,24 @@ public final class TopologyReader {
         if (machine.usablePus().isEmpty()) {
             throw new TopologyException(source.name() + ": it has no PU that may be used");
         }
+        requireOneCorePerPu(machine);
         DomainLevel chosen = level == null ? DomainGrouping.automaticLevel(machine) : present(level, machine);
         boolean bindable = (real || onThisSystem) && canPin();
         return new Topology(source.name(), chosen, bindable, DomainGrouping.domains(machine, chosen), machine);
+    }
+
+    /** A file that somebody has edited may say otherwise. */
+    private void requireOneCorePerPu(Machine machine) {
+        BitSet seen = new BitSet();
+        for (Machine.PhysicalCore core : machine.cores()) {
+            for (int pu : core.pus()) {
+                if (seen.get(pu)) {
+                    throw new TopologyException(
+                            source.name() + ": PU " + pu + " must be in one core, and is in several");
+                }
+                seen.set(pu);
+            }
+        }
     }
 
     private DomainLevel present(DomainLevel forced, Machine machine) {
@@ -131,7 +146,8 @@ public final class TopologyReader {
     }
 
     private Topology withoutHwloc(NativeUnavailableException reason) {
-        String remedy = reason.getMessage() + "; to install it: " + InstallLine.ofThisPlatform();
+        String install = reason.isDenied() ? "" : "; to install it: " + InstallLine.ofThisPlatform();
+        String remedy = reason.getMessage() + install;
         if (!(source instanceof Live)) {
             throw new TopologyException(source.name() + ": it cannot be read: " + remedy, reason);
         }
@@ -196,7 +212,9 @@ public final class TopologyReader {
 
         @Override
         public HwlocTopology load() {
-            return HwlocTopology.xml(content());
+            byte[] content = content();
+            XmlSets.require(name(), content);
+            return HwlocTopology.xml(content);
         }
 
         private byte[] content() {

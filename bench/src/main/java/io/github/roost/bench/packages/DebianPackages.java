@@ -130,7 +130,7 @@ public record DebianPackages(
         requireFile(file);
         List<String[]> rows = new ArrayList<>();
         try (InputStream raw = Files.newInputStream(file);
-                InputStream bytes = file.toString().endsWith(".gz") ? new GZIPInputStream(raw) : raw;
+                InputStream bytes = file.toString().endsWith(".gz") ? new GZIPInputStream(raw, 1 << 16) : raw;
                 BufferedReader lines = new BufferedReader(new InputStreamReader(bytes, StandardCharsets.UTF_8))) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                 String[] row = line.split("\t", -1);
@@ -152,8 +152,10 @@ public record DebianPackages(
                     file + " must have " + rows + " rows of " + DIMENSION + " bytes, got " + bytes.length + " bytes");
         }
         float[][] vectors = new float[rows][DIMENSION];
-        for (int i = 0; i < bytes.length; i++) {
-            vectors[i / DIMENSION][i % DIMENSION] = bytes[i];
+        for (int row = 0; row < rows; row++) {
+            for (int i = 0; i < DIMENSION; i++) {
+                vectors[row][i] = bytes[row * DIMENSION + i];
+            }
         }
         return vectors;
     }

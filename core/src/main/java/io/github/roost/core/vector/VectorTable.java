@@ -125,6 +125,15 @@ public interface VectorTable extends AutoCloseable {
      */
     void save(Path file) throws IOException;
 
+    /**
+     * Reads whatever of the table lies in a file and has not been checked yet, and compares it with its checksums. Returns
+     * with nothing to do for a table that was built here, or whose file was checked whole when it was opened. Blocks; searches
+     * go on.
+     *
+     * @throws IOException if the file cannot be read, or is damaged: then the message names the place
+     */
+    default void verify() throws IOException {}
+
     /** {@return the table's name, as it shows in reports} */
     String name();
 

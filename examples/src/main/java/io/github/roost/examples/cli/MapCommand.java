@@ -4,6 +4,7 @@ import io.github.roost.core.mapping.HotColdPairing;
 import io.github.roost.core.mapping.LongestFirst;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.mapping.StayingPairing;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -19,8 +20,8 @@ import picocli.CommandLine.Option;
             "Gives each item of standard input a cache domain, by the paper's Algorithm 1: the hottest item left goes to"
                     + " the domain with the least traffic so far, and the coldest item left joins it if both fit under the"
                     + " mean. Equal traffic: the smaller id is the hotter; equal loads: the smaller domain.",
-            "Standard input: one \"id traffic\" a line, non-negative integers. Standard output: one \"id domain\" a"
-                    + " line, in input order; several domains, separated by commas, of an item that has several homes."
+            "Standard input: one \"id traffic\" per line; traffic is a non-negative integer, an id a number or a name"
+                    + " without blanks. Standard output: one \"id domain\" per line, in input order; several domains, separated by commas, of an item that has several homes."
         })
 final class MapCommand implements Callable<Integer> {
     /** As many loads as it keeps. */
@@ -92,17 +93,19 @@ final class MapCommand implements Callable<Integer> {
     }
 
     private void print(TrafficList items, int[] rankOf, Mapping mapping) {
-        StringBuilder lines = new StringBuilder(16 * rankOf.length);
+        ByteArrayOutputStream lines = new ByteArrayOutputStream(16 * rankOf.length);
         for (int item = 0; item < rankOf.length; item++) {
-            lines.append(items.id(item));
+            items.appendId(item, lines);
             char separator = ' ';
             for (int home = 0; home < mapping.homeCount(rankOf[item]); home++) {
-                lines.append(separator).append(mapping.home(rankOf[item], home));
+                lines.write(separator);
+                lines.writeBytes(
+                        Integer.toString(mapping.home(rankOf[item], home)).getBytes(StandardCharsets.US_ASCII));
                 separator = ',';
             }
-            lines.append('\n');
+            lines.write('\n');
         }
-        byte[] bytes = lines.toString().getBytes(StandardCharsets.US_ASCII);
+        byte[] bytes = lines.toByteArray();
         streams.out().write(bytes, 0, bytes.length);
         streams.out().flush();
     }

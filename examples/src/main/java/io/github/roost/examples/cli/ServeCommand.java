@@ -1,7 +1,8 @@
 package io.github.roost.examples.cli;
 
-import io.github.roost.examples.serve.PackageService;
+import io.github.roost.core.Metric;
 import io.github.roost.examples.serve.ServeSettings;
+import io.github.roost.examples.serve.TableService;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -11,14 +12,16 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost serve}: the Debian packages over HTTP. */
+/** {@code roost serve}: the Debian packages, or vectors of a file, over HTTP. */
 @Command(
         name = "serve",
         description = {
-            "Serves the Debian packages over HTTP, a table a section, until it gets SIGTERM or Ctrl-C.",
+            "Serves vectors over HTTP until it gets SIGTERM or Ctrl-C: the Debian packages, one table per section, or one"
+                    + " table of a file. Tables are kept in examples/target/served: the next start opens them.",
             "The environment variable ROOST_TOKEN guards writes, and must be set to bind anything but this machine."
         })
 final class ServeCommand implements Callable<Integer> {
+    private static final Path KEPT = Path.of("examples", "target", "served");
     private static final Path DATA = Path.of("examples", "data", "debian-packages");
 
     private final Streams streams;
@@ -33,7 +36,24 @@ final class ServeCommand implements Callable<Integer> {
     private String host = "127.0.0.1";
 
     @Option(names = "--tables", paramLabel = "N", description = "Take the N largest sections only; default all.")
-    private int tables = Integer.MAX_VALUE;
+    private @Nullable Integer tables;
+
+    @Option(
+            names = "--data",
+            paramLabel = "FILE",
+            description =
+                    "Serve the vectors of a file instead: .fvecs, .bvecs, .fbin, .u8bin, .i8bin or .f16bin; .hdf5 of"
+                            + " ann-benchmarks; or .jsonl, one object per line, {\"id\": 7, \"vector\": [...], \"attributes\":"
+                            + " {\"name\": ...}}.")
+    private @Nullable Path data;
+
+    @Option(
+            names = "--metric",
+            paramLabel = "M",
+            description =
+                    "How distances of --data are measured: SQUARED_L2, COSINE or INNER_PRODUCT; default what an HDF5"
+                            + " file says, else SQUARED_L2.")
+    private @Nullable Metric metric;
 
     @Option(
             names = "--topology",
@@ -49,7 +69,14 @@ final class ServeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         BenchCommand.require("--port", port, 0, 65_535);
-        BenchCommand.require("--tables", tables, 1, Integer.MAX_VALUE);
+        int mostTables = tables == null ? Integer.MAX_VALUE : tables;
+        BenchCommand.require("--tables", mostTables, 1, Integer.MAX_VALUE);
+        if (data == null ? metric != null : tables != null) {
+            throw new CommandFailure(
+                    data == null
+                            ? "--metric is of --data, which is not given"
+                            : "--tables is of the packages, not of --data");
+        }
         ServeSettings settings = ServeSettings.DEFAULT
                 .withHost(host, System.getenv("ROOST_TOKEN"))
                 .withPort(port);
@@ -57,7 +84,12 @@ final class ServeCommand implements Callable<Integer> {
                 ? TopologyReader.live()
                 : TopologyReader.synthetic(topology).onThisSystem(true);
         Path home = Path.of(System.getProperty("roost.home", ""));
-        new PackageService(settings, machine.read(), streams.err()).run(home.resolve(DATA), tables);
+        TableService service = new TableService(settings, machine.read(), streams.err());
+        if (data == null) {
+            service.runPackages(home.resolve(DATA), mostTables, home.resolve(KEPT));
+        } else {
+            service.runFile(data, metric, home.resolve(KEPT));
+        }
         return 0;
     }
 }

@@ -1,28 +1,45 @@
 package io.github.roost.examples.cli;
 
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.stream.IntStream;
 
 /**
- * Items and their traffic, as {@code roost map} reads them: one {@code id traffic} a line, non-negative integers
- * separated by blanks. Blank lines count as lines and mean nothing. Immutable.
+ * Items and their traffic, as {@code roost map} reads them: one {@code id traffic} per line, separated by blanks. Traffic is
+ * a non-negative integer. Ids are numbers where all of them are non-negative integers, in the order of the numbers;
+ * otherwise all of them are names, in the order of their bytes. Blank lines count as lines and mean nothing. Immutable.
  */
 final class TrafficList {
-    private final long[] ids;
-    private final long[] traffic;
+    private final byte[] text;
+    /** Where each item's id begins and ends in the text. */
+    private final int[] begins;
 
-    private TrafficList(long[] ids, long[] traffic) {
-        this.ids = ids;
+    private final int[] ends;
+    private final long[] traffic;
+    /** The ids, or empty where they are names. */
+    private final long[] numbers;
+
+    private TrafficList(byte[] text, int[] begins, int[] ends, long[] traffic, long[] numbers) {
+        this.text = text;
+        this.begins = begins;
+        this.ends = ends;
         this.traffic = traffic;
+        this.numbers = numbers;
     }
 
     int size() {
-        return ids.length;
+        return traffic.length;
     }
 
-    long id(int item) {
-        return ids[item];
+    /** Appends an item's id: a number without leading zeros, a name as it was read. */
+    void appendId(int item, ByteArrayOutputStream out) {
+        if (numbers.length > 0) {
+            out.writeBytes(Long.toString(numbers[item]).getBytes(StandardCharsets.US_ASCII));
+        } else {
+            out.write(text, begins[item], ends[item] - begins[item]);
+        }
     }
 
     long traffic(int item) {
@@ -31,14 +48,20 @@ final class TrafficList {
 
     /** The items' ordinals in input order, sorted by id. */
     int[] ordinalsById() {
-        boolean sorted = IntStream.range(1, ids.length).allMatch(i -> ids[i - 1] < ids[i]);
+        boolean sorted = IntStream.range(1, size()).allMatch(i -> compare(i - 1, i) < 0);
         return sorted
-                ? IntStream.range(0, ids.length).toArray()
-                : IntStream.range(0, ids.length)
+                ? IntStream.range(0, size()).toArray()
+                : IntStream.range(0, size())
                         .boxed()
-                        .sorted(Comparator.comparingLong(item -> ids[item]))
+                        .sorted((Comparator<Integer>) this::compare)
                         .mapToInt(Integer::intValue)
                         .toArray();
+    }
+
+    private int compare(int item, int other) {
+        return numbers.length > 0
+                ? Long.compare(numbers[item], numbers[other])
+                : Arrays.compareUnsigned(text, begins[item], ends[item], text, begins[other], ends[other]);
     }
 
     /**
@@ -53,9 +76,12 @@ final class TrafficList {
     /** One pass over the bytes: lists of millions of lines are read at the speed of the input. */
     private static final class Parser {
         private final byte[] text;
-        private long[] ids = new long[1024];
+        private int[] begins = new int[1024];
+        private int[] ends = new int[1024];
+        private long[] numbers = new long[1024];
         private long[] traffic = new long[1024];
         private int[] lines = new int[1024];
+        private boolean areNumbers = true;
         private int items;
         private long sum;
         private int line = 1;
@@ -75,18 +101,27 @@ final class TrafficList {
             if (items == 0) {
                 throw new CommandFailure("standard input must hold at least one line \"id traffic\", got none");
             }
-            checkDistinct();
-            return new TrafficList(Arrays.copyOf(ids, items), Arrays.copyOf(traffic, items));
+            TrafficList list = new TrafficList(
+                    text,
+                    Arrays.copyOf(begins, items),
+                    Arrays.copyOf(ends, items),
+                    Arrays.copyOf(traffic, items),
+                    Arrays.copyOf(numbers, areNumbers ? items : 0));
+            checkDistinct(list);
+            return list;
         }
 
         /** Stops at the end of the line. */
         private void item() {
-            long id = number("id");
+            makeRoom();
+            begins[items] = at;
+            numbers[items] = id();
+            ends[items] = at;
             skipBlanks();
             if (atEndOfLine()) {
-                throw wrong("must be \"id traffic\", got no traffic after id " + id);
+                throw wrong("must be \"id traffic\", got no traffic after id " + idOf(items));
             }
-            long bytes = number("traffic");
+            long bytes = traffic();
             skipBlanks();
             if (!atEndOfLine()) {
                 throw wrong("must be \"id traffic\", got \"" + word() + "\" after it");
@@ -95,32 +130,49 @@ final class TrafficList {
             if (sum < 0) {
                 throw wrong("brings the sum of all traffic above " + Long.MAX_VALUE);
             }
-            add(id, bytes);
-        }
-
-        private void add(long id, long bytes) {
-            if (items == ids.length) {
-                ids = Arrays.copyOf(ids, 2 * items);
-                traffic = Arrays.copyOf(traffic, 2 * items);
-                lines = Arrays.copyOf(lines, 2 * items);
-            }
-            ids[items] = id;
             traffic[items] = bytes;
             lines[items++] = line;
         }
 
-        private long number(String what) {
+        private void makeRoom() {
+            if (items == lines.length) {
+                begins = Arrays.copyOf(begins, 2 * items);
+                ends = Arrays.copyOf(ends, 2 * items);
+                numbers = Arrays.copyOf(numbers, 2 * items);
+                traffic = Arrays.copyOf(traffic, 2 * items);
+                lines = Arrays.copyOf(lines, 2 * items);
+            }
+        }
+
+        /** The number that stands here, or 0 after it is known that ids are names. */
+        private long id() {
+            long value = 0;
+            for (; !atBlankOrEndOfLine(); at++) {
+                int digit = text[at] - '0';
+                areNumbers &= digit >= 0 && digit <= 9 && value <= (Long.MAX_VALUE - digit) / 10;
+                value = areNumbers ? 10 * value + digit : 0;
+            }
+            return value;
+        }
+
+        /** An id as far as it can be printed on one line. */
+        private String idOf(int item) {
+            at = begins[item];
+            return word();
+        }
+
+        private long traffic() {
             int start = at;
             long value = 0;
             for (; !atBlankOrEndOfLine(); at++) {
                 int digit = text[at] - '0';
                 if (digit < 0 || digit > 9) {
                     at = start;
-                    throw wrong("must have a non-negative integer as " + what + ", got \"" + word() + "\"");
+                    throw wrong("must have a non-negative integer as traffic, got \"" + word() + "\"");
                 }
                 if (value > (Long.MAX_VALUE - digit) / 10) {
                     at = start;
-                    throw wrong("must have a " + what + " of at most " + Long.MAX_VALUE + ", got " + word());
+                    throw wrong("must have a traffic of at most " + Long.MAX_VALUE + ", got " + word());
                 }
                 value = 10 * value + digit;
             }
@@ -158,12 +210,12 @@ final class TrafficList {
             return new CommandFailure("standard input, line " + line + " " + how);
         }
 
-        private void checkDistinct() {
-            int[] byId = new TrafficList(Arrays.copyOf(ids, items), traffic).ordinalsById();
+        private void checkDistinct(TrafficList list) {
+            int[] byId = list.ordinalsById();
             for (int i = 1; i < items; i++) {
-                if (ids[byId[i - 1]] == ids[byId[i]]) {
+                if (list.compare(byId[i - 1], byId[i]) == 0) {
                     line = lines[byId[i]];
-                    throw wrong("has id " + ids[byId[i]] + " again, after line " + lines[byId[i - 1]]);
+                    throw wrong("has id " + idOf(byId[i - 1]) + " again, after line " + lines[byId[i - 1]]);
                 }
             }
         }

@@ -3,6 +3,7 @@ package io.github.roost.examples.serve;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats;
 import io.github.roost.core.Vectors;
+import io.github.roost.core.vector.VectorTable;
 import io.github.roost.examples.serve.ServeMetrics.ServiceStats;
 import io.github.roost.topology.TopologyJson;
 import io.helidon.http.HeaderNames;
@@ -139,14 +140,13 @@ final class Endpoints {
     Reply put(ServerRequest request) {
         guard.check(request);
         ServedTable table = table(request);
-        List<NewVector> vectors = checked(
-                bodies.read(request, PutRequest.class).vectors(), table.rows().dimension());
+        List<NewVector> vectors = checked(bodies.read(request, PutRequest.class).vectors(), table.rows());
         int added = table.put(vectors);
         return Reply.json(new PutAnswer(added, vectors.size() - added));
     }
 
     /** All are checked before any is put. */
-    private static List<NewVector> checked(@Nullable List<PutRequest.PutVector> asked, int dimension) {
+    private static List<NewVector> checked(@Nullable List<PutRequest.PutVector> asked, VectorTable rows) {
         if (asked == null || asked.isEmpty() || asked.size() > MOST_VECTORS) {
             throw new Problem(
                     422, "vectors must have between 1 and 1,000 entries, got " + (asked == null ? 0 : asked.size()));
@@ -157,10 +157,10 @@ final class Endpoints {
             if (next.id() == null || next.vector() == null) {
                 throw new Problem(422, what + " must have an id and a vector");
             }
-            Searches.requireVector(what, next.vector(), dimension);
+            Searches.requireVector(what, next.vector(), rows.dimension(), rows.metric());
             String name = next.name() == null ? next.id().toString() : next.name();
             vectors.add(
-                    new NewVector(next.id(), new Item(name, next.text() == null ? "" : next.text(), next.vector())));
+                    new NewVector(next.id(), new Item(name, next.text() == null ? "" : next.text()), next.vector()));
         }
         try {
             Vectors.requireIds(vectors.stream().mapToLong(NewVector::id).toArray(), vectors.size());

@@ -5,6 +5,5 @@ package io.github.roost.examples.serve;
  *
  * @param name what it is called; rows can be asked for by it
  * @param text what it is, in a sentence; may be empty
- * @param vector its row, not copied
  */
-record Item(String name, String text, float[] vector) {}
+record Item(String name, String text) {}

@@ -88,8 +88,9 @@ final class Json {
     private static String oneSentence(JsonProcessingException e) {
         String message = e.getOriginalMessage().lines().findFirst().orElse("");
         int ends = message.indexOf(" (");
-        String sentence =
-                (ends > 0 ? message.substring(0, ends) : message).replaceAll("(value )?of type `[^`]*`", "the value");
+        String sentence = (ends > 0 ? message.substring(0, ends) : message)
+                .replaceAll("(value )?of type `[^`]*`", "the value")
+                .replaceAll("Cannot construct instance of `[^`]*`", "it must be an object");
         return sentence.length() > 200 ? sentence.substring(0, 200) + "..." : sentence;
     }
 }

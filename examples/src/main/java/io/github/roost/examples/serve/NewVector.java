@@ -5,5 +5,6 @@ package io.github.roost.examples.serve;
  *
  * @param id its id
  * @param item what it stands for
+ * @param vector its row, not copied
  */
-record NewVector(long id, Item item) {}
+record NewVector(long id, Item item, float[] vector) {}

@@ -14,29 +14,61 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/** Makes the tables of the Debian packages: one a section, with the packages' ordinals as ids. */
-final class PackageTables {
-    private PackageTables() {}
+/** The tables of the Debian packages: one per section, with the packages' ordinals as ids. */
+final class PackageTables implements ServedData {
+    private final DebianPackages data;
 
-    /** @param built is told of each table that stands */
-    static Tables of(Orchestrator orchestrator, DebianPackages data, Consumer<ServedTable> built) {
+    PackageTables(DebianPackages data) {
+        this.data = data;
+    }
+
+    @Override
+    public String title() {
+        return "%d tables of %,d packages"
+                .formatted(data.sections().size(), data.packages().size());
+    }
+
+    @Override
+    public List<String> names() {
+        return data.sections().stream().map(Section::name).toList();
+    }
+
+    @Override
+    public List<ServedTable> build(Orchestrator orchestrator, Consumer<ServedTable> built) {
         List<ServedTable> tables = new ArrayList<>();
         for (Section section : data.sections()) {
-            Map<Long, Item> items = new HashMap<>();
-            for (int row : section.rows()) {
-                Package described = data.packages().get(row);
-                items.put((long) row, new Item(described.name(), described.synopsis(), data.vectors()[row]));
-            }
             LiveTable rows = LiveTable.builder()
                     .name(section.name())
                     .build(
                             orchestrator,
                             Arrays.stream(section.rows()).asLongStream().toArray(),
                             data.vectorsOf(section));
-            ServedTable table = new ServedTable(rows, items);
-            tables.add(table);
-            built.accept(table);
+            tables.add(new ServedTable(rows, items(section)));
+            built.accept(tables.getLast());
         }
+        return tables;
+    }
+
+    @Override
+    public List<ServedTable> describe(List<LiveTable> kept) {
+        List<ServedTable> tables = new ArrayList<>();
+        for (LiveTable rows : kept) {
+            tables.add(new ServedTable(rows, items(data.sections().get(tables.size()))));
+        }
+        return tables;
+    }
+
+    private Map<Long, Item> items(Section section) {
+        Map<Long, Item> items = new HashMap<>();
+        for (int row : section.rows()) {
+            Package described = data.packages().get(row);
+            items.put((long) row, new Item(described.name(), described.synopsis()));
+        }
+        return items;
+    }
+
+    @Override
+    public Tables tables(List<ServedTable> tables) {
         Map<String, float[]> phrases = new LinkedHashMap<>();
         for (Query phrase : data.phrases()) {
             phrases.put(phrase.text(), phrase.vector());

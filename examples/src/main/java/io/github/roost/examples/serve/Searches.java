@@ -83,7 +83,7 @@ final class Searches {
                     422, "a search must have either vector or like, got " + (like == null ? "neither" : "both"));
         }
         if (vector != null) {
-            requireVector("vector", vector, tables.dimension());
+            requireVector("vector", vector, tables.dimension(), tables.metric());
             return vector;
         }
         return tables.like(String.valueOf(like))
@@ -104,9 +104,9 @@ final class Searches {
     }
 
     /** @throws Problem 422 unless the vector has the dimension and values of which distances are finite */
-    static void requireVector(String what, float[] vector, int dimension) {
+    static void requireVector(String what, float[] vector, int dimension, Metric metric) {
         try {
-            Vectors.require(what, vector, dimension, Metric.SQUARED_L2);
+            Vectors.require(what, vector, dimension, metric);
         } catch (IllegalArgumentException e) {
             throw new Problem(422, String.valueOf(e.getMessage()));
         }

@@ -62,7 +62,8 @@ public final class ServeBench implements AutoCloseable {
     public ServeBench(DebianPackages data, Topology topology, Consumer<String> built) {
         this.orchestrator = Orchestrator.builder().topology(topology).build();
         this.service = new RoostService(orchestrator, ServeSettings.DEFAULT.withPort(0));
-        service.serve(PackageTables.of(orchestrator, data, table -> built.accept(table.name())));
+        PackageTables packages = new PackageTables(data);
+        service.serve(packages.tables(packages.build(orchestrator, table -> built.accept(table.name()))));
         this.requests = data.phrases().stream()
                 .map(phrase -> BareConnection.post("/search", Json.write(Map.of("like", phrase.text()))))
                 .toList();

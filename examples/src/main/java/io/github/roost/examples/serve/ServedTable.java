@@ -43,11 +43,22 @@ final class ServedTable {
         return Optional.ofNullable(byId.get(id));
     }
 
-    /** The row that is called so; of several that of the largest id. */
-    Optional<Item> named(String name) {
+    /** The vector of the row that is called so; of several that of the largest id; a row without words is called by its id. */
+    Optional<float[]> vectorOf(String name) {
         return Optional.ofNullable(byName.get(name))
                 .map(ConcurrentNavigableMap::lastEntry)
-                .map(Map.Entry::getValue);
+                .map(Map.Entry::getKey)
+                .or(() -> unnamed(name))
+                .map(rows::vector);
+    }
+
+    private Optional<Long> unnamed(String name) {
+        try {
+            long id = Long.parseLong(name);
+            return byId.containsKey(id) ? Optional.empty() : Optional.of(id);
+        } catch (NumberFormatException noId) {
+            return Optional.empty();
+        }
     }
 
     /**
@@ -61,7 +72,7 @@ final class ServedTable {
             Item item = next.item();
             Item old = byId.put(next.id(), item);
             learn(next.id(), item);
-            added += rows.put(next.id(), item.vector()) ? 1 : 0;
+            added += rows.put(next.id(), next.vector()) ? 1 : 0;
             forget(next.id(), old);
         }
         return added;

@@ -1,5 +1,6 @@
 package io.github.roost.examples.serve;
 
+import io.github.roost.core.Metric;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,6 +15,7 @@ final class Tables {
     private final Map<String, ServedTable> byName = new LinkedHashMap<>();
     private final Map<String, float[]> phrases;
     private final int dimension;
+    private final Metric metric;
 
     /**
      * @param tables at least one, of different names
@@ -23,6 +25,7 @@ final class Tables {
         tables.forEach(table -> byName.put(table.name(), table));
         this.phrases = new LinkedHashMap<>(phrases);
         this.dimension = tables.getFirst().rows().dimension();
+        this.metric = tables.getFirst().rows().metric();
     }
 
     Optional<ServedTable> find(String name) {
@@ -45,9 +48,12 @@ final class Tables {
         return phrase != null
                 ? Optional.of(phrase)
                 : byName.values().stream()
-                        .flatMap(table -> table.named(text).stream())
-                        .map(Item::vector)
+                        .flatMap(table -> table.vectorOf(text).stream())
                         .findFirst();
+    }
+
+    Metric metric() {
+        return metric;
     }
 
     int dimension() {

@@ -61,6 +61,16 @@ class MapCommandTest {
     }
 
     @Test
+    void namesAreIdsInTheOrderOfTheirBytes() {
+        assertThat(CommandRun.withInput("zürich 5\nbern 5\n-3 5\n010 5\n", "map", "--domains", 4)
+                        .out())
+                .isEqualTo("zürich 3\nbern 2\n-3 0\n010 1\n");
+        assertThat(CommandRun.withInput("7 1\n9223372036854775808 2\n", "map", "--domains", 2)
+                        .out())
+                .isEqualTo("7 1\n9223372036854775808 0\n");
+    }
+
+    @Test
     void blanksTabsBlankLinesAndCarriageReturnsSeparate() {
         CommandRun run = CommandRun.withInput("\n  1\t3 \r\n\r\n2   0\r\n3 007", "map", "--domains", 2);
 
@@ -105,7 +115,8 @@ class MapCommandTest {
                 "1 -2 | line 1 must have a non-negative integer as traffic, got \"-2\"",
                 "1 2.5 | line 1 must have a non-negative integer as traffic, got \"2.5\"",
                 "1 1e3 | line 1 must have a non-negative integer as traffic, got \"1e3\"",
-                "a 2 | line 1 must have a non-negative integer as id, got \"a\"",
+                "a 2;b 3;a 4 | line 3 has id a again, after line 1",
+                "a 2;b | line 2 must be \"id traffic\", got no traffic after id b",
                 "1 2;;1 3 | line 3 has id 1 again, after line 1",
                 "7 2;07 3 | line 2 has id 7 again, after line 1",
                 "1 9223372036854775808 | line 1 must have a traffic of at most 9223372036854775807",

@@ -14,10 +14,10 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -31,7 +31,7 @@ final class SmallService implements AutoCloseable {
 
     final Orchestrator orchestrator;
     final RoostService service;
-    private final List<Item> items = new ArrayList<>();
+    private final Map<String, float[]> rowsByName = new HashMap<>();
     private final HttpClient client = HttpClient.newHttpClient();
 
     /** An answer: status, headers, and the body as JSON. */
@@ -83,9 +83,9 @@ final class SmallService implements AutoCloseable {
             for (int i = 0; i < DIMENSION; i++) {
                 rows[row][i] = (float) random.nextGaussian();
             }
-            described.put(ids[row], new Item(name + "-" + row, "row " + row + " of " + name, rows[row]));
+            rowsByName.put(name + "-" + row, rows[row]);
+            described.put(ids[row], new Item(name + "-" + row, "row " + row + " of " + name));
         }
-        items.addAll(described.values());
         return new ServedTable(LiveTable.builder().name(name).build(orchestrator, ids, rows), described);
     }
 
@@ -130,21 +130,16 @@ final class SmallService implements AutoCloseable {
 
     /** The names of the rows nearest to a query, from all of them. */
     List<String> exact(List<String> tables, float[] query, int k) {
-        return items.stream()
-                .filter(item -> tables.stream().anyMatch(table -> item.name().startsWith(table + "-")))
-                .sorted((a, b) -> Float.compare(distance(a.vector(), query), distance(b.vector(), query)))
+        return rowsByName.keySet().stream()
+                .filter(row -> tables.stream().anyMatch(table -> row.startsWith(table + "-")))
+                .sorted((a, b) -> Float.compare(distance(vector(a), query), distance(vector(b), query)))
                 .limit(k)
-                .map(Item::name)
                 .toList();
     }
 
     /** The row of a name. */
     float[] vector(String name) {
-        return items.stream()
-                .filter(item -> item.name().equals(name))
-                .findFirst()
-                .orElseThrow()
-                .vector();
+        return Objects.requireNonNull(rowsByName.get(name));
     }
 
     private static float distance(float[] a, float[] b) {

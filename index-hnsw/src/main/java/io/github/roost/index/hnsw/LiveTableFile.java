@@ -5,6 +5,7 @@ import io.github.roost.core.TableFileException;
 import io.github.roost.core.Vectors;
 import io.github.roost.core.WholeFile;
 import io.github.roost.core.vector.ElementType;
+import io.github.roost.core.vector.TableFormat;
 import io.github.roost.index.hnsw.LiveRows.Moment;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.ImageFile;
@@ -13,7 +14,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.CRC32C;
@@ -38,7 +38,7 @@ import java.util.zip.CRC32C;
  */
 record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<Moment> parts) {
     /** "ROOSTLIV", little-endian. */
-    private static final long MAGIC = 0x56494c54534f4f52L;
+    private static final long MAGIC = TableFormat.LIVE_HNSW.magic();
 
     private static final int VERSION = 1;
     private static final int HEAD_BYTES = 48;
@@ -124,7 +124,7 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
      * @throws TableFileException if it is no such file, of another version, truncated or damaged
      */
     static LiveTableFile open(Path file) throws IOException {
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+        try (FileChannel channel = TableFormat.open(file)) {
             return new Reader(file, channel, channel.size()).read();
         }
     }
@@ -172,10 +172,7 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
                         file, 0, "is " + bytes + " bytes long, less than a live table's head of " + HEAD_BYTES);
             }
             ByteBuffer head = read(0, HEAD_BYTES);
-            if (head.getLong(0) != MAGIC) {
-                throw new TableFileException(
-                        file, 0, "begins with %016x, a live table with %016x".formatted(head.getLong(0), MAGIC));
-            }
+            TableFormat.LIVE_HNSW.require(file, head.getLong(0));
             if (head.getInt(AT_VERSION) != VERSION) {
                 throw new TableFileException(
                         file,

@@ -124,6 +124,16 @@ class BuildMethodTest {
     }
 
     @Test
+    void halfOfTheArgumentsOfTheJvmIsToldWithTheOther() {
+        assertThatThrownBy(() -> GraphBuild.requireVectorModule("panama", ModuleLayer.empty()))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining(
+                        "-Djvector.vectorization_provider=panama needs --add-modules jdk.incubator.vector");
+        GraphBuild.requireVectorModule(null, ModuleLayer.empty());
+        GraphBuild.requireVectorModule("default", ModuleLayer.empty());
+    }
+
+    @Test
     @SuppressWarnings("NullAway") // what is under test
     void noMethodIsRefused() {
         assertThatThrownBy(() -> HnswTable.builder().buildMethod(null))

@@ -534,12 +534,13 @@ class SavedLiveTableTest {
     @Test
     void foreignFilesAreRefused() throws Exception {
         Files.write(file, new byte[10_000]);
-        assertThatThrownBy(this::open).hasMessageContaining("begins with 0000");
+        assertThatThrownBy(this::open).hasMessageContaining("it begins with 0000");
         try (HnswTable frozen = HnswTable.builder().build(ORCHESTRATOR, gaussian(20, 3, new Random(78)))) {
             frozen.save(file);
         }
         assertThatThrownBy(this::open).hasMessageContaining("a live table with");
         saveSmall();
-        assertThatThrownBy(() -> HnswTable.open(ORCHESTRATOR, "live", file)).hasMessageContaining("begins with");
+        assertThatThrownBy(() -> HnswTable.open(ORCHESTRATOR, "live", file))
+                .hasMessageContaining("is a live HNSW table, not an HNSW table: use LiveTable.open");
     }
 }

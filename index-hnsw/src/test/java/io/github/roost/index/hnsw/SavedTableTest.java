@@ -232,7 +232,8 @@ class SavedTableTest {
     @Test
     void foreignFilesAreRefused() throws IOException {
         Files.write(file, new byte[10_000]);
-        assertThatThrownBy(() -> HnswTable.open(ORCHESTRATOR, "zeroes", file)).hasMessageContaining("begins with 0000");
+        assertThatThrownBy(() -> HnswTable.open(ORCHESTRATOR, "zeroes", file))
+                .hasMessageContaining("it begins with 0000");
         assertThatThrownBy(() -> HnswTable.open(ORCHESTRATOR, "none", folder.resolve("none")))
                 .isInstanceOf(NoSuchFileException.class);
         assertThatThrownBy(() -> HnswTable.open(ORCHESTRATOR, "folder", folder)).isInstanceOf(IOException.class);

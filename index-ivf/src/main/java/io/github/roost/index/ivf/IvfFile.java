@@ -5,6 +5,7 @@ import io.github.roost.core.TableFileException;
 import io.github.roost.core.Vectors;
 import io.github.roost.core.WholeFile;
 import io.github.roost.core.vector.ElementType;
+import io.github.roost.core.vector.TableFormat;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -14,7 +15,6 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.channels.WritableByteChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.zip.CRC32C;
 
 /**
@@ -37,7 +37,7 @@ import java.util.zip.CRC32C;
  */
 record IvfFile(
         Metric metric, RowLayout layout, int nprobe, long seed, double rerank, float[][] centroids, long[][] ids) {
-    private static final long MAGIC = 0x31465649_54534f52L;
+    private static final long MAGIC = TableFormat.IVF.magic();
     private static final int VERSION = 3;
     private static final int HEAD_BYTES = 64;
     private static final int LOSS_BYTES = 3 * Double.BYTES;
@@ -212,7 +212,7 @@ record IvfFile(
      * @throws TableFileException if it is no such file, of another version, truncated, or damaged before its blocks
      */
     static Opened open(Path file) throws IOException {
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+        try (FileChannel channel = TableFormat.open(file)) {
             long bytes = channel.size();
             if (bytes < HEAD_BYTES + Long.BYTES) {
                 throw new TableFileException(
@@ -225,7 +225,7 @@ record IvfFile(
     }
 
     private static IvfFile front(Path file, MemorySegment mapped) throws TableFileException {
-        require(file, 0, "magic number", mapped.get(LONG, 0), MAGIC, MAGIC);
+        TableFormat.IVF.require(file, mapped.get(LONG, 0));
         require(file, 8, "version", mapped.get(INT, 8), VERSION, VERSION);
         int metric = (int) require(file, 12, "metric", mapped.get(INT, 12), 0, Metric.values().length - 1);
         int dimension = (int) require(file, 16, "dimension", mapped.get(INT, 16), 1, Vectors.MOST_DIMENSIONS);

@@ -615,10 +615,21 @@ public final class IvfTable implements VectorTable {
         }
     }
 
+    /** Of a table from a file: reads and checks all lists that no search has touched yet. */
+    @Override
+    public void verify() throws IOException {
+        requireOpen();
+        try {
+            rows.lists().verify();
+        } catch (UncheckedIOException damagedList) {
+            throw damagedList.getCause();
+        }
+    }
+
     /**
      * A table from a file that {@link #save} has written. Its vectors are mapped, so searches may begin before they are
-     * read; those of a list are checked when the list is first touched, and a search that meets a damaged one fails with
-     * the {@link TableFileException} as its cause. The file is not changed by changes of the table, and
+     * read; those of a list are checked when the list is first touched, or by {@link #verify}. A search that meets a damaged
+     * list fails with an {@link UncheckedIOException} whose cause is the {@link TableFileException}. The file is not changed by changes of the table, and
      * must not be overwritten in place or cut short while the table is in use; {@link #save} over it is safe.
      *
      * @param orchestrator places the table

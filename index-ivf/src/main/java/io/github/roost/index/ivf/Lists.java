@@ -54,6 +54,13 @@ record Lists(
         return new Lists(quantizer, layout, rows);
     }
 
+    /** Checks the lists of a file that nobody has read yet; one that is damaged is an UncheckedIOException. */
+    void verify() {
+        for (RowList list : rows) {
+            list.verify();
+        }
+    }
+
     /** The same centroids over empty lists. */
     Lists emptied() {
         RowList[] empty = new RowList[rows.length];

@@ -94,6 +94,11 @@ final class RowList {
         return list;
     }
 
+    /** Checks rows of a file, if that has not been done yet. */
+    void verify() {
+        checkedBlocks();
+    }
+
     /** Two threads may come here at once and find the same. */
     private RowBlock[] checkedBlocks() {
         Check check = unchecked;

@@ -378,7 +378,8 @@ class SavedIvfTest {
     @Test
     void foreignFilesAreRefused() throws IOException {
         Files.write(file, new byte[10_000]);
-        assertThatThrownBy(() -> IvfTable.open(ORCHESTRATOR, "zeroes", file)).hasMessageContaining("magic number of 0");
+        assertThatThrownBy(() -> IvfTable.open(ORCHESTRATOR, "zeroes", file))
+                .hasMessageContaining("it begins with 0000");
         assertThatThrownBy(() -> IvfTable.open(ORCHESTRATOR, "none", folder.resolve("none")))
                 .isInstanceOf(NoSuchFileException.class);
         assertThatThrownBy(() -> IvfTable.open(ORCHESTRATOR, "folder", folder)).isInstanceOf(IOException.class);

@@ -143,7 +143,7 @@ final class HwlocBindings {
         } catch (IllegalArgumentException missing) {
             return null;
         } catch (IllegalCallerException denied) {
-            throw new NativeUnavailableException("native access is denied to Roost's topology module", denied);
+            throw NativeUnavailableException.denied(denied);
         }
     }
 

@@ -42,7 +42,7 @@ final class NativeFunctions {
         try {
             return LINKER.downcallHandle(address, descriptor, options);
         } catch (IllegalCallerException denied) {
-            throw new NativeUnavailableException("native access is denied to Roost's topology module", denied);
+            throw NativeUnavailableException.denied(denied);
         }
     }
 

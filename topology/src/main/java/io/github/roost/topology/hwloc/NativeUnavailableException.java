@@ -4,11 +4,37 @@ package io.github.roost.topology.hwloc;
 public final class NativeUnavailableException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
+    private final boolean isDenied;
+
     NativeUnavailableException(String message) {
         super(message);
+        this.isDenied = false;
     }
 
     NativeUnavailableException(String message, Throwable cause) {
+        this(message, cause, false);
+    }
+
+    private NativeUnavailableException(String message, Throwable cause, boolean isDenied) {
         super(message, cause);
+        this.isDenied = isDenied;
+    }
+
+    /** The JVM does not let this module call native functions. The message names the argument that does. */
+    static NativeUnavailableException denied(IllegalCallerException cause) {
+        return new NativeUnavailableException(
+                "native access is denied to Roost's topology module; to allow it: --enable-native-access="
+                        + name(NativeUnavailableException.class.getModule()),
+                cause,
+                true);
+    }
+
+    private static String name(Module module) {
+        return module.isNamed() ? module.getName() : "ALL-UNNAMED";
+    }
+
+    /** Whether the JVM denies it: then there is nothing to install. */
+    public boolean isDenied() {
+        return isDenied;
     }
 }

@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.TableFileException;
+import io.github.roost.core.vector.TableFormat;
 import io.github.roost.topology.DomainMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -30,7 +31,7 @@ public final class GraphImage {
     /** Size of the head, a page, so that records begin on one. */
     static final int HEAD_BYTES = 4096;
     /** "ROOSTHNW", little-endian. */
-    static final long MAGIC = 0x574e4854534f4f52L;
+    static final long MAGIC = TableFormat.HNSW.magic();
 
     static final int VERSION = 2;
 

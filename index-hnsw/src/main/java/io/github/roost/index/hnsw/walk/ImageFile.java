@@ -4,6 +4,7 @@ import io.github.roost.core.Metric;
 import io.github.roost.core.TableFileException;
 import io.github.roost.core.Vectors;
 import io.github.roost.core.WholeFile;
+import io.github.roost.core.vector.TableFormat;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -11,7 +12,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.zip.CRC32C;
 
 /**
@@ -57,7 +57,7 @@ public final class ImageFile {
      * @throws TableFileException if it is no such file, of another version, truncated or damaged
      */
     public static GraphImage open(Path file) throws IOException {
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+        try (FileChannel channel = TableFormat.open(file)) {
             return open(file, channel, 0, channel.size());
         }
     }
@@ -115,13 +115,7 @@ public final class ImageFile {
     }
 
     private static void checkHead(Path file, MemorySegment memory) throws TableFileException {
-        long magic = memory.get(GraphImage.LONG, GraphImage.AT_MAGIC);
-        if (magic != GraphImage.MAGIC) {
-            throw new TableFileException(
-                    file,
-                    GraphImage.AT_MAGIC,
-                    "begins with %016x, a table with %016x".formatted(magic, GraphImage.MAGIC));
-        }
+        TableFormat.HNSW.require(file, memory.get(GraphImage.LONG, GraphImage.AT_MAGIC));
         int version = memory.get(GraphImage.INT, GraphImage.AT_VERSION);
         if (version != GraphImage.VERSION) {
             throw new TableFileException(

@@ -1,0 +1,83 @@
+package io.github.roost.examples.serve;
+
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.WholeFile;
+import io.github.roost.index.hnsw.LiveTable;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The tables of a service, kept in a folder from one start to the next, with a key that says of what they were built: tables
+ * of another key are built anew. The file with the key is written last, so a start that was cut short leaves nothing that
+ * would be opened.
+ */
+final class KeptTables {
+    private static final String KEY_FILE = "key";
+
+    private final Path folder;
+    private final String key;
+
+    /**
+     * @param folder for the tables of one data set; made when something is kept
+     * @param key of the data and of what shapes tables
+     */
+    KeptTables(Path folder, String key) {
+        this.folder = folder;
+        this.key = key;
+    }
+
+    /** A key of files: their names, lengths and times of change. */
+    static String keyOf(List<Path> files, String more) throws IOException {
+        StringBuilder key = new StringBuilder(more);
+        for (Path file : files) {
+            key.append('\n').append(file.toAbsolutePath());
+            key.append(' ').append(Files.size(file));
+            key.append(' ').append(Files.getLastModifiedTime(file).toMillis());
+        }
+        return key.toString();
+    }
+
+    /**
+     * Opens the tables, if there are some of this key.
+     *
+     * @param names of the tables, in the order in which they were kept
+     * @return the tables, or empty where they are to be built
+     */
+    Optional<List<LiveTable>> open(Orchestrator orchestrator, List<String> names) {
+        List<LiveTable> tables = new ArrayList<>();
+        try {
+            if (!Files.exists(folder.resolve(KEY_FILE))
+                    || !Files.readString(folder.resolve(KEY_FILE)).equals(key)) {
+                return Optional.empty();
+            }
+            for (String name : names) {
+                tables.add(LiveTable.open(orchestrator, name, file(tables.size())));
+            }
+            return Optional.of(tables);
+        } catch (IOException gone) {
+            // Damaged, or removed by somebody: they can be built again.
+            tables.forEach(LiveTable::close);
+            return Optional.empty();
+        }
+    }
+
+    /** Keeps tables, in the place of those of before. */
+    void keep(List<LiveTable> tables) throws IOException {
+        Files.createDirectories(folder);
+        Files.deleteIfExists(folder.resolve(KEY_FILE));
+        for (int table = 0; table < tables.size(); table++) {
+            tables.get(table).save(file(table));
+        }
+        WholeFile.replace(
+                folder.resolve(KEY_FILE), channel -> WholeFile.writeAll(channel, StandardCharsets.UTF_8.encode(key)));
+    }
+
+    private Path file(int table) {
+        return folder.resolve(table + ".roost");
+    }
+}

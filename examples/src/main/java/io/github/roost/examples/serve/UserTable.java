@@ -1,0 +1,127 @@
+package io.github.roost.examples.serve;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.vector.VectorFile;
+import io.github.roost.core.vector.VectorSource;
+import io.github.roost.index.hnsw.LiveTable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One table of a file of somebody's own: vectors of fvecs and its kin, HDF5 of ann-benchmarks, or JSON lines. Rows of the
+ * first two have their ordinals as ids, and no words.
+ */
+final class UserTable implements ServedData {
+    private final String name;
+    private final Metric metric;
+    private final Map<Long, Item> items;
+    private final Reading rows;
+
+    /** Reads the rows, when a table is to be built of them. */
+    @FunctionalInterface
+    interface Reading {
+        Rows read() throws IOException;
+    }
+
+    /**
+     * Rows of a file.
+     *
+     * @param ids one per row
+     * @param vectors of the rows
+     * @param release frees what the vectors are read from
+     */
+    record Rows(long[] ids, VectorSource vectors, Runnable release) {
+        static Rows inOrder(VectorSource vectors, Runnable release) {
+            return new Rows(LongStream.range(0, vectors.size()).toArray(), vectors, release);
+        }
+    }
+
+    private UserTable(String name, Metric metric, Map<Long, Item> items, Reading rows) {
+        this.name = name;
+        this.metric = metric;
+        this.items = items;
+        this.rows = rows;
+    }
+
+    /**
+     * The table of a file.
+     *
+     * @param metric by which distances are measured; null for that which the file names, or squared L2
+     * @throws IOException if it cannot be read, or is not of the format that its name ends in
+     */
+    static UserTable of(Path file, @Nullable Metric metric) throws IOException {
+        if (!Files.isRegularFile(file)) {
+            throw new NoSuchFileException(file.toString(), null, "is no file");
+        }
+        String fileName = String.valueOf(file.getFileName());
+        int dot = fileName.lastIndexOf('.');
+        String name = dot > 0 ? fileName.substring(0, dot) : fileName;
+        return switch (fileName.substring(dot + 1).toLowerCase(Locale.ROOT)) {
+            case "jsonl", "ndjson" -> {
+                JsonRows read = JsonRows.read(file);
+                yield new UserTable(name, orElse(metric, Metric.SQUARED_L2), read.items(), read::rows);
+            }
+            case "hdf5", "h5" ->
+                new UserTable(
+                        name,
+                        metric == null ? HdfRows.metric(file) : metric,
+                        Map.of(),
+                        () -> Rows.inOrder(VectorSource.of(HdfRows.read(file)), () -> {}));
+            default ->
+                new UserTable(name, orElse(metric, Metric.SQUARED_L2), Map.of(), () -> {
+                    VectorFile vectors = VectorFile.open(file);
+                    return Rows.inOrder(vectors, vectors::close);
+                });
+        };
+    }
+
+    private static Metric orElse(@Nullable Metric metric, Metric other) {
+        return metric == null ? other : metric;
+    }
+
+    @Override
+    public String title() {
+        return "table " + name + " (" + metric + ")";
+    }
+
+    @Override
+    public List<String> names() {
+        return List.of(name);
+    }
+
+    @Override
+    public List<ServedTable> build(Orchestrator orchestrator, Consumer<ServedTable> built) throws IOException {
+        Rows read = rows.read();
+        try {
+            LiveTable table = LiveTable.builder()
+                    .name(name)
+                    .metric(metric)
+                    .start(orchestrator, read.ids(), read.vectors())
+                    .join();
+            ServedTable served = new ServedTable(table, items);
+            built.accept(served);
+            return List.of(served);
+        } finally {
+            read.release().run();
+        }
+    }
+
+    @Override
+    public List<ServedTable> describe(List<LiveTable> kept) {
+        return List.of(new ServedTable(kept.getFirst(), items));
+    }
+
+    @Override
+    public Tables tables(List<ServedTable> tables) {
+        return new Tables(tables, Map.of());
+    }
+}

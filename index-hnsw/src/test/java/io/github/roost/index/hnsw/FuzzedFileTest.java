@@ -1,0 +1,156 @@
+package io.github.roost.index.hnsw;
+
+import static io.github.roost.index.hnsw.Fixtures.gaussian;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.TableFileException;
+import io.github.roost.core.vector.VectorTable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.zip.CRC32C;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.From;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import net.jqwik.api.constraints.Size;
+import net.jqwik.api.lifecycle.AfterContainer;
+import net.jqwik.api.lifecycle.BeforeContainer;
+
+/**
+ * Saved tables with bytes changed at random. A file whose checksum fits its bytes may be one that this library would not
+ * have written: it is refused by name, or opened as a table whose searches end with ids of its rows.
+ */
+class FuzzedFileTest {
+    private static final int ROWS = 120;
+    private static final int DIMENSION = 5;
+    private static final int HEAD_BYTES = 192;
+
+    @SuppressWarnings("NullAway.Init")
+    private static Orchestrator orchestrator;
+
+    @SuppressWarnings("NullAway.Init")
+    private static Path folder;
+
+    private static byte[] frozen = {};
+    private static byte[] live = {};
+
+    /** A number written over what a file has at a place. */
+    record Edit(double place, boolean isInHead, int value, int bytes) {
+        void in(ByteBuffer file) {
+            int room = isInHead ? Math.min(HEAD_BYTES, file.capacity()) : file.capacity();
+            int at = (int) (place * (room - bytes));
+            if (bytes == 1) {
+                file.put(at, (byte) value);
+            } else {
+                file.putInt(at & -4, value);
+            }
+        }
+    }
+
+    @BeforeContainer
+    static void save() throws IOException {
+        orchestrator = Orchestrator.builder().topology(Fixtures.twoDomains()).build();
+        folder = Files.createTempDirectory("roost-fuzzed");
+        float[][] rows = gaussian(ROWS, DIMENSION, new Random(5));
+        Path file = folder.resolve("good");
+        try (HnswTable table = HnswTable.builder().m(4).efConstruction(20).build(orchestrator, rows)) {
+            table.save(file);
+            frozen = Files.readAllBytes(file);
+        }
+        long[] ids = new long[ROWS];
+        Arrays.setAll(ids, row -> row);
+        try (LiveTable table = LiveTable.builder().m(4).efConstruction(20).build(orchestrator, ids, rows)) {
+            table.remove(7);
+            table.save(file);
+            live = Files.readAllBytes(file);
+        }
+    }
+
+    @AfterContainer
+    static void close() throws IOException {
+        orchestrator.close();
+        Files.deleteIfExists(folder.resolve("good"));
+        Files.deleteIfExists(folder.resolve("fuzzed"));
+        Files.delete(folder);
+    }
+
+    @Provide
+    static Arbitrary<Edit> edits() {
+        Arbitrary<Integer> values = Arbitraries.oneOf(
+                Arbitraries.of(0, 1, -1, ROWS - 1, ROWS, Integer.MAX_VALUE, Integer.MIN_VALUE, 0x7fc00000),
+                Arbitraries.integers());
+        return Combinators.combine(
+                        Arbitraries.doubles().between(0, 1).ofScale(6),
+                        Arbitraries.of(true, false),
+                        values,
+                        Arbitraries.of(1, 4))
+                .as(Edit::new);
+    }
+
+    @Property(tries = 400)
+    void aFrozenTableIsRefusedOrSearched(@ForAll("edits") Edit one, @ForAll("edits") Edit other) throws IOException {
+        byte[] file = edited(frozen, List.of(one, other));
+        sign(file);
+        Path fuzzed = Files.write(folder.resolve("fuzzed"), file);
+        try (HnswTable table = HnswTable.open(orchestrator, "fuzzed", fuzzed)) {
+            assertSearched(table);
+        } catch (TableFileException refused) {
+            assertThat(refused).hasMessageContaining(fuzzed.toString());
+        }
+    }
+
+    @Property(tries = 200)
+    void aLiveTableIsRefusedOrSearched(@ForAll @Size(min = 1, max = 3) List<@From("edits") Edit> edits)
+            throws IOException {
+        Path fuzzed = Files.write(folder.resolve("fuzzed"), edited(live, edits));
+        try (LiveTable table = LiveTable.open(orchestrator, "fuzzed", fuzzed)) {
+            assertSearched(table);
+        } catch (TableFileException refused) {
+            assertThat(refused).hasMessageContaining(fuzzed.toString());
+        }
+    }
+
+    @Property(tries = 100)
+    void aFileThatIsCutOrPaddedIsRefused(@ForAll double share) throws IOException {
+        int length = (int) (Math.abs(share) % 1.2 * frozen.length);
+        Path fuzzed = Files.write(folder.resolve("fuzzed"), Arrays.copyOf(frozen, length));
+        try (HnswTable table = HnswTable.open(orchestrator, "fuzzed", fuzzed)) {
+            assertThat(length).isEqualTo(frozen.length);
+            assertSearched(table);
+        } catch (TableFileException refused) {
+            assertThat(length).isNotEqualTo(frozen.length);
+        }
+    }
+
+    private static byte[] edited(byte[] good, List<Edit> edits) {
+        byte[] file = good.clone();
+        edits.forEach(edit -> edit.in(ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN)));
+        return file;
+    }
+
+    private static void sign(byte[] file) {
+        CRC32C checksum = new CRC32C();
+        checksum.update(file, 0, file.length - Long.BYTES);
+        ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN).putLong(file.length - Long.BYTES, checksum.getValue());
+    }
+
+    private static void assertSearched(VectorTable table) {
+        Random random = new Random(9);
+        for (int search = 0; search < 3; search++) {
+            float[] query = gaussian(1, table.dimension(), random)[0];
+            Neighbors found = table.search(query, 10, 20).join();
+            assertThat(found.size()).isBetween(0, 10);
+        }
+    }
+}
