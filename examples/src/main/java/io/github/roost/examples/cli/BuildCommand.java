@@ -7,12 +7,12 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code roost build}: the parent of {@code hnsw} and {@code ivf}. */
+/** {@code roost build}: the parent of {@code hnsw}, {@code ivf} and {@code disk}. */
 @Command(
         name = "build",
         description = "Builds a table of a vector file and saves it, for roost search --table and for programs.",
-        synopsisSubcommandLabel = "hnsw|ivf",
-        subcommands = {BuildHnswCommand.class, BuildIvfCommand.class})
+        synopsisSubcommandLabel = "hnsw|ivf|disk",
+        subcommands = {BuildHnswCommand.class, BuildIvfCommand.class, BuildDiskCommand.class})
 final class BuildCommand implements Callable<Integer> {
     private final Streams streams;
 
@@ -32,6 +32,6 @@ final class BuildCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        throw new ParameterException(spec.commandLine(), "no index given, say build hnsw or build ivf");
+        throw new ParameterException(spec.commandLine(), "no index given, say build hnsw, build ivf or build disk");
     }
 }

@@ -102,7 +102,8 @@ public final class RoostCommand implements Callable<Integer> {
                         .addSubcommand(new AllCommand(streams))
                         .addSubcommand(new ServeBenchCommand(streams))
                         .addSubcommand(new RemapCommand(streams))
-                        .addSubcommand(new IoCommand(streams)));
+                        .addSubcommand(new IoCommand(streams))
+                        .addSubcommand(new StallsCommand(streams)));
         return command.setOut(new PrintWriter(streams.out(), true, StandardCharsets.UTF_8))
                 .setErr(new PrintWriter(streams.err(), true, StandardCharsets.UTF_8))
                 .setColorScheme(CommandLine.Help.defaultColorScheme(CommandLine.Help.Ansi.OFF))

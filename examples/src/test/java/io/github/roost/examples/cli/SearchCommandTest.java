@@ -377,4 +377,43 @@ class SearchCommandTest {
                 .startsWith("roost: ")
                 .contains(words);
     }
+
+    @Test
+    void aTableOnDiskIsBuiltAndSearched() throws IOException {
+        Path table = folder.resolve("t.disk");
+        CommandRun built = CommandRun.of(
+                "build", "disk", "--base", base.toString(), "--out", table.toString(), "--degree", "24", "--json");
+        assertThat(built.status()).as(built.err()).isZero();
+        assertThat(new ObjectMapper()
+                        .readTree(built.out())
+                        .get("table")
+                        .get("index")
+                        .asText())
+                .isEqualTo("disk");
+        CommandRun found = CommandRun.of(
+                "search",
+                "disk",
+                "--table",
+                table.toString(),
+                "--query",
+                query.toString(),
+                "--k",
+                "10",
+                "--width",
+                "100",
+                "--truth",
+                truth.toString(),
+                "--warm-up",
+                "0",
+                "--seconds",
+                "0",
+                "--json");
+        assertThat(found.status()).as(found.err()).isZero();
+        assertThat(new ObjectMapper().readTree(found.out()).get("recall").asDouble())
+                .isGreaterThan(.95);
+        CommandRun refused =
+                CommandRun.of("search", "disk", "--base", base.toString(), "--query", query.toString(), "--k", "10");
+        assertThat(refused.status()).isNotZero();
+        assertThat(refused.err()).contains("--table must be given in the place of --base: roost build disk makes one");
+    }
 }
