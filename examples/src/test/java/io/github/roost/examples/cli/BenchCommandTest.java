@@ -155,7 +155,9 @@ class BenchCommandTest {
         assertThat(results).hasSize(3);
         assertThat(results.at("/none/0/updatesPerSecond").asDouble()).isZero();
         for (String way : new String[] {"coarse", "split"}) {
-            assertThat(results.at("/" + way + "/0/updatesPerSecond").asDouble()).isPositive();
+            assertThat(results.at("/" + way + "/0/updatesPerSecond").asDouble()).isNotNegative();
+            assertThat(results.at("/" + way + "/0/searchesPerSecond").asDouble())
+                    .isPositive();
             assertThat(results.at("/" + way + "/0/pruneShare").asDouble()).isBetween(0.0, 1.0);
         }
     }
