@@ -33,6 +33,7 @@ import io.github.roost.topology.Pinner;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -414,6 +415,22 @@ public final class Orchestrator implements AutoCloseable {
             int domain = worker < 0 ? mapper.epochs().current().mapping().home(slot, 0) : layout.domainOf(worker);
             monitor.add(domain, slot, bytes);
         }
+    }
+
+    /**
+     * The traffic of a table's mapping ids as the monitor has summed it, for an index that decides by it what to keep in memory.
+     *
+     * @param table registered with this orchestrator
+     * @return bytes touched since it was registered, one entry per mapping id; a moment old
+     * @throws IllegalArgumentException if the table is of another orchestrator
+     */
+    public long[] trafficBytes(Registration table) {
+        if (!table.isOf(owner)) {
+            throw ofAnother(table.id(0));
+        }
+        long[] all = mapper.totals().bytes();
+        return Arrays.copyOf(
+                Arrays.copyOfRange(all, Math.min(table.firstSlot(), all.length), all.length), table.clusters());
     }
 
     /**

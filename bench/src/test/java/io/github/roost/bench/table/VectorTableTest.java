@@ -24,6 +24,9 @@ import io.github.roost.core.vector.VectorTable;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.hnsw.LiveTable;
 import io.github.roost.index.ivf.IvfTable;
+import io.github.roost.index.remote.MappedMemory;
+import io.github.roost.index.remote.PartitionedIndex;
+import io.github.roost.index.remote.RemoteTable;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -52,6 +55,9 @@ class VectorTableTest {
 
     private static final float[][] VECTORS = gaussian(ROWS, new Random(1));
     private static final float[][] QUERIES = gaussian(20, new Random(2));
+
+    @TempDir
+    private static Path pools;
 
     /** An index; how it is built and opened is all that differs. */
     private enum Index {
@@ -117,7 +123,47 @@ class VectorTableTest {
             int exactEffort() {
                 return 20;
             }
+        },
+        REMOTE {
+            @Override
+            TableBuild<? extends VectorTable> start(Orchestrator orchestrator, long[] ids, VectorSource rows) {
+                return start(orchestrator, Metric.SQUARED_L2, ids, rows);
+            }
+
+            @Override
+            VectorTable build(Orchestrator orchestrator, Metric metric) {
+                return start(orchestrator, metric, ids(), VectorSource.of(VECTORS))
+                        .join();
+            }
+
+            private TableBuild<? extends VectorTable> start(
+                    Orchestrator orchestrator, Metric metric, long[] ids, VectorSource rows) {
+                return PartitionedIndex.builder()
+                        .metric(metric)
+                        .partitions(20)
+                        .start(orchestrator, "remote", ids, rows, pools.resolve("pool"), RemoteTable.builder());
+            }
+
+            @Override
+            VectorTable open(Orchestrator orchestrator, Path file) throws IOException {
+                return RemoteTable.builder()
+                        .open(
+                                orchestrator,
+                                "opened",
+                                new MappedMemory(Objects.requireNonNull(file.getParent())),
+                                file.getFileName().toString());
+            }
+
+            @Override
+            int exactEffort() {
+                return 20;
+            }
         };
+
+        /** Whether efforts are numbers of lists or partitions, of which there are 20. */
+        boolean isInLists() {
+            return exactEffort() == 20;
+        }
 
         abstract VectorTable build(Orchestrator orchestrator, Metric metric);
 
@@ -187,7 +233,7 @@ class VectorTableTest {
                 Neighbors all = table.search(query, ROWS, index.exactEffort()).join();
                 float radius = all.distances()[60];
                 Neighbors found = table.search(SearchRequest.of(query, 1_000)
-                                .effort(Math.max(index.exactEffort(), index == Index.IVF ? 1 : 1_000))
+                                .effort(index.isInLists() ? 20 : 1_000)
                                 .filter(IdFilter.of(id -> id % 3 == 0))
                                 .radius(radius))
                         .join()
@@ -206,7 +252,7 @@ class VectorTableTest {
         try (VectorTable table = index.build(orchestrator, Metric.SQUARED_L2)) {
             List<SearchRequest> requests = Arrays.stream(QUERIES)
                     .map(query -> SearchRequest.of(query, 1 + (int) Math.abs(query[0] * 5))
-                            .effort(index == Index.IVF ? 1 + (int) Math.abs(query[1] * 3) : 20))
+                            .effort(index.isInLists() ? 1 + (int) Math.abs(query[1] * 3) : 20))
                     .toList();
             List<CompletableFuture<SearchResult>> answers = table.searchAll(requests);
             for (int i = 0; i < requests.size(); i++) {
@@ -245,7 +291,7 @@ class VectorTableTest {
     @EnumSource(Index.class)
     void aVisitLimitEndsASearchEarlyAndSaysSo(Index index) {
         try (VectorTable table = index.build(orchestrator, Metric.SQUARED_L2)) {
-            SearchRequest whole = SearchRequest.of(QUERIES[0], K).effort(index == Index.IVF ? 20 : 300);
+            SearchRequest whole = SearchRequest.of(QUERIES[0], K).effort(index.isInLists() ? 20 : 300);
             SearchResult cut = table.search(whole.visitLimit(50)).join();
             SearchResult all = table.search(whole).join();
             assertThat(cut.cutShort()).isTrue();
@@ -315,7 +361,7 @@ class VectorTableTest {
             assertThat(after.elementType()).isEqualTo(ElementType.FLOAT32);
             assertThat(table.search(QUERIES[0], K, index.exactEffort()).join().ids())
                     .isEqualTo(nearest(QUERIES[0], K));
-            assertThat(table.registration().clusters()).isEqualTo(index == Index.IVF ? 20 : 1);
+            assertThat(table.registration().clusters()).isEqualTo(index.isInLists() ? 20 : 1);
         }
     }
 

@@ -77,7 +77,8 @@ public class SharedStress {
         }
 
         private void join(Query query) {
-            if (queue.join(Priority.INTERACTIVE, query.entry, true)) {
+            // All workers busy: one task takes a group of both, if it comes late enough.
+            if (queue.join(Priority.INTERACTIVE, query.entry, false)) {
                 for (Entry entry = queue.take(Priority.INTERACTIVE); entry != null; entry = entry.next) {
                     taken.addAndGet(entry == one.entry ? 1 : 10);
                 }

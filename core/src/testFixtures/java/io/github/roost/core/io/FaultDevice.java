@@ -122,6 +122,26 @@ public final class FaultDevice implements BlockDevice {
         return changes;
     }
 
+    /** Whether the power has gone. */
+    public synchronized boolean isOff() {
+        return off;
+    }
+
+    /** Bytes in all files. */
+    public synchronized long used() {
+        return current.values().stream().mapToLong(bytes -> bytes.length).sum();
+    }
+
+    /** The disk as it is found when the process has died and the system has not: with all writes. */
+    public synchronized FaultDevice afterCrash() {
+        FaultDevice found = new FaultDevice(random.nextLong());
+        current.forEach((file, bytes) -> {
+            found.durable.put(file, bytes.clone());
+            found.current.put(file, bytes.clone());
+        });
+        return found;
+    }
+
     /** The disk as it is found when the power is back. */
     public synchronized FaultDevice afterPowerLoss(long seed) {
         FaultDevice found = new FaultDevice(seed);
@@ -243,10 +263,6 @@ public final class FaultDevice implements BlockDevice {
                 put(current, file, (int) offset, bytes);
                 return (int) length;
             }
-        }
-
-        private long used() {
-            return current.values().stream().mapToLong(bytes -> bytes.length).sum();
         }
 
         @Override

@@ -7,12 +7,12 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code roost build}: the parent of {@code hnsw} and {@code ivf}. */
+/** {@code roost build}: the parent of {@code hnsw}, {@code ivf}, {@code disk} and {@code remote}. */
 @Command(
         name = "build",
         description = "Builds a table of a vector file and saves it, for roost search --table and for programs.",
-        synopsisSubcommandLabel = "hnsw|ivf",
-        subcommands = {BuildHnswCommand.class, BuildIvfCommand.class})
+        synopsisSubcommandLabel = "hnsw|ivf|disk|remote",
+        subcommands = {BuildHnswCommand.class, BuildIvfCommand.class, BuildDiskCommand.class, BuildRemoteCommand.class})
 final class BuildCommand implements Callable<Integer> {
     private final Streams streams;
 
@@ -32,6 +32,7 @@ final class BuildCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        throw new ParameterException(spec.commandLine(), "no index given, say build hnsw or build ivf");
+        throw new ParameterException(
+                spec.commandLine(), "no index given, say build hnsw, build ivf, build disk or build remote");
     }
 }

@@ -11,7 +11,7 @@ import java.util.List;
 
 /** Which index {@code search} builds or opens, and with which efforts it searches. */
 interface IndexPlan {
-    /** What an effort is: {@code ef} or {@code nprobe}. */
+    /** What an effort is: {@code ef}, {@code nprobe} or {@code visited}. */
     String effortName();
 
     /** The efforts that the command line names; none for the default. */

@@ -74,6 +74,7 @@ public final class RoostCommand implements Callable<Integer> {
                 .addSubcommand(new MapCommand(streams))
                 .addSubcommand(new BuildCommand(streams))
                 .addSubcommand(new SearchCommand(streams))
+                .addSubcommand(new MemoryNodeCommand(streams))
                 .addSubcommand(new ServeCommand(streams))
                 .addSubcommand(new OpenSearchCommand(streams))
                 .addSubcommand(new SoakCommand(streams))
@@ -102,7 +103,9 @@ public final class RoostCommand implements Callable<Integer> {
                         .addSubcommand(new AllCommand(streams))
                         .addSubcommand(new ServeBenchCommand(streams))
                         .addSubcommand(new RemapCommand(streams))
-                        .addSubcommand(new IoCommand(streams)));
+                        .addSubcommand(new IoCommand(streams))
+                        .addSubcommand(new StallsCommand(streams))
+                        .addSubcommand(new RemoteBenchCommand(streams)));
         return command.setOut(new PrintWriter(streams.out(), true, StandardCharsets.UTF_8))
                 .setErr(new PrintWriter(streams.err(), true, StandardCharsets.UTF_8))
                 .setColorScheme(CommandLine.Help.defaultColorScheme(CommandLine.Help.Ansi.OFF))

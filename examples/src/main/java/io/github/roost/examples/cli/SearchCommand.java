@@ -7,12 +7,17 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code roost search}: the parent of {@code hnsw} and {@code ivf}. */
+/** {@code roost search}: the parent of {@code hnsw}, {@code ivf}, {@code disk} and {@code remote}. */
 @Command(
         name = "search",
         description = "Answers the queries of a file from a saved table, or from one that is built of another file.",
-        synopsisSubcommandLabel = "hnsw|ivf",
-        subcommands = {SearchHnswCommand.class, SearchIvfCommand.class})
+        synopsisSubcommandLabel = "hnsw|ivf|disk|remote",
+        subcommands = {
+            SearchHnswCommand.class,
+            SearchIvfCommand.class,
+            SearchDiskCommand.class,
+            SearchRemoteCommand.class
+        })
 final class SearchCommand implements Callable<Integer> {
     private final Streams streams;
 
@@ -32,6 +37,7 @@ final class SearchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        throw new ParameterException(spec.commandLine(), "no index given, say search hnsw or search ivf");
+        throw new ParameterException(
+                spec.commandLine(), "no index given, say search hnsw, search ivf, search disk or search remote");
     }
 }

@@ -12,7 +12,7 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options that {@code search hnsw} and {@code search ivf} share. */
+/** The options that {@code search hnsw}, {@code search ivf} and {@code search remote} share. */
 final class SearchOptions {
     static final int MOST_IN_FLIGHT = 1_000_000;
     private static final int MOST_SECONDS = 86_400;

@@ -38,10 +38,11 @@ class BoundariesTest {
     private static final String HNSW = "io.github.roost.index.hnsw..";
     private static final String IVF = "io.github.roost.index.ivf..";
     private static final String DISK = "io.github.roost.index.disk..";
+    private static final String REMOTE = "io.github.roost.index.remote..";
     private static final String LUCENE = "io.github.roost.lucene..";
     private static final String OPENSEARCH = "io.github.roost.opensearch..";
     /** Not the plugin, whose log and whose exported types are OpenSearch's. */
-    private static final String[] LIBRARIES = {TOPOLOGY, CORE, TABLE, TABLE_SERVICE, HNSW, IVF, DISK, LUCENE};
+    private static final String[] LIBRARIES = {TOPOLOGY, CORE, TABLE, TABLE_SERVICE, HNSW, IVF, DISK, REMOTE, LUCENE};
 
     private static final String HWLOC = "io.github.roost.topology.hwloc..";
     private static final String POOL = "io.github.roost.core.pool..";
@@ -75,6 +76,8 @@ class BoundariesTest {
             .definedBy(IVF)
             .layer("index-disk")
             .definedBy(DISK)
+            .layer("index-remote")
+            .definedBy(REMOTE)
             .layer("lucene")
             .definedBy(LUCENE)
             .layer("opensearch")
@@ -96,10 +99,12 @@ class BoundariesTest {
             .whereLayer("lucene")
             .mayOnlyBeAccessedByLayers("opensearch", "examples")
             .whereLayer("index-hnsw")
-            .mayOnlyBeAccessedByLayers("lucene", "bench", "examples")
+            .mayOnlyBeAccessedByLayers("index-remote", "lucene", "bench", "examples")
             .whereLayer("index-ivf")
             .mayOnlyBeAccessedByLayers("lucene", "bench", "examples")
             .whereLayer("index-disk")
+            .mayOnlyBeAccessedByLayers("bench", "examples")
+            .whereLayer("index-remote")
             .mayOnlyBeAccessedByLayers("bench", "examples")
             .whereLayer("core")
             .mayOnlyBeAccessedByLayers(
@@ -108,6 +113,7 @@ class BoundariesTest {
                     "index-hnsw",
                     "index-ivf",
                     "index-disk",
+                    "index-remote",
                     "lucene",
                     "opensearch",
                     "bench",

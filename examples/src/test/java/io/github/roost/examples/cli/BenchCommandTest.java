@@ -39,6 +39,12 @@ class BenchCommandTest {
         "bench table --rounds 0, --rounds must be between 1 and 10000",
         "bench io --depth 0, '--depth must be between 1 and 128, got 0'",
         "bench io --folder /no/such/folder, /no/such/folder",
+        "bench remote --partitions 0, --partitions must be between 1 and 10000",
+        "bench remote --visited 161, --visited must be between 1 and 160",
+        "memory-node /no/such/pool --term-millis 1, --term-millis must be between 20 and 3600000",
+        "memory-node /no/such/pool, /no/such/pool",
+        "bench stalls --rows 1, '--rows must be between 1000 and 100000000, got 1'",
+        "bench stalls --rows 1000 --folder /no/such/folder, /no/such/folder",
         "soak --seconds 0, --seconds must be between 1 and 1000000",
         "bench, no benchmark given",
     })
@@ -138,6 +144,22 @@ class BenchCommandTest {
         assertThat(figures.at("/staying/bursts/tasks").asInt()).isPositive();
         assertThat(figures.at("/staying/balanced/tasks").asInt()).isPositive();
         assertThat(figures.has("gates")).isFalse();
+    }
+
+    @Test
+    void updatesOfATableOnDiskAreMeasuredBesideItsSearches() throws IOException {
+        CommandRun run =
+                CommandRun.of((Object[]) "bench stalls --rows 1000 --rounds 1 --slice-millis 50 --json".split(" "));
+        assertThat(run.status()).as(run.err()).isZero();
+        JsonNode results = new ObjectMapper().readTree(run.out()).at("/results");
+        assertThat(results).hasSize(3);
+        assertThat(results.at("/none/0/updatesPerSecond").asDouble()).isZero();
+        for (String way : new String[] {"coarse", "split"}) {
+            assertThat(results.at("/" + way + "/0/updatesPerSecond").asDouble()).isNotNegative();
+            assertThat(results.at("/" + way + "/0/searchesPerSecond").asDouble())
+                    .isPositive();
+            assertThat(results.at("/" + way + "/0/pruneShare").asDouble()).isBetween(0.0, 1.0);
+        }
     }
 
     @Test

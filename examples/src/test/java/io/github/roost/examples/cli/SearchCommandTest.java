@@ -103,6 +103,7 @@ class SearchCommandTest {
     static Stream<List<Object>> exhaustive() {
         return Stream.of(
                 List.of("hnsw", "--ef", BASE),
+                List.of("remote", "--partitions", 20, "--visited", 20),
                 List.of("ivf", "--nlist", 20, "--nprobe", 20),
                 List.of("ivf", "--nlist", 1));
     }
@@ -376,5 +377,44 @@ class SearchCommandTest {
                 .asString()
                 .startsWith("roost: ")
                 .contains(words);
+    }
+
+    @Test
+    void aTableOnDiskIsBuiltAndSearched() throws IOException {
+        Path table = folder.resolve("t.disk");
+        CommandRun built = CommandRun.of(
+                "build", "disk", "--base", base.toString(), "--out", table.toString(), "--degree", "24", "--json");
+        assertThat(built.status()).as(built.err()).isZero();
+        assertThat(new ObjectMapper()
+                        .readTree(built.out())
+                        .get("table")
+                        .get("index")
+                        .asText())
+                .isEqualTo("disk");
+        CommandRun found = CommandRun.of(
+                "search",
+                "disk",
+                "--table",
+                table.toString(),
+                "--query",
+                query.toString(),
+                "--k",
+                "10",
+                "--width",
+                "100",
+                "--truth",
+                truth.toString(),
+                "--warm-up",
+                "0",
+                "--seconds",
+                "0",
+                "--json");
+        assertThat(found.status()).as(found.err()).isZero();
+        assertThat(new ObjectMapper().readTree(found.out()).get("recall").asDouble())
+                .isGreaterThan(.95);
+        CommandRun refused =
+                CommandRun.of("search", "disk", "--base", base.toString(), "--query", query.toString(), "--k", "10");
+        assertThat(refused.status()).isNotZero();
+        assertThat(refused.err()).contains("--table must be given in the place of --base: roost build disk makes one");
     }
 }

@@ -2,7 +2,6 @@ package io.github.roost.index.disk;
 
 import static io.github.roost.index.disk.DiskLayout.CENTROIDS;
 import static io.github.roost.index.disk.DiskLayout.FLOAT;
-import static io.github.roost.index.disk.DiskLayout.LONG;
 
 import io.github.jbellis.jvector.graph.GraphIndexBuilder;
 import io.github.jbellis.jvector.graph.ListRandomAccessVectorValues;
@@ -23,11 +22,12 @@ import io.github.roost.core.io.BlockIo;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ForkJoinPool;
+import java.util.function.IntFunction;
 
 /**
  * Builds the file of a table: a graph without layers and codes by jvector, then pages, then what is kept in memory, then a sync; and
@@ -54,25 +54,55 @@ final class DiskBuild {
     }
 
     void run(BlockFile file, long[] ids, float[][] rows) throws IOException {
-        List<VectorFloat<?>> inSpace = new ArrayList<>(rows.length);
-        float[][] copies = new float[rows.length][];
-        for (int row = 0; row < rows.length; row++) {
+        int nodes = rows.length;
+        List<VectorFloat<?>> inSpace = new ArrayList<>(nodes);
+        float[][] copies = new float[nodes][];
+        for (int row = 0; row < nodes; row++) {
             copies[row] = Space.of(metric, rows[row]);
             inSpace.add(VECTORS.createFloatVector(copies[row]));
         }
         RandomAccessVectorValues vectors = new ListRandomAccessVectorValues(inSpace, layout.dimension());
         OnHeapGraphIndex graph = graph(vectors);
         try (Arena arena = Arena.ofShared()) {
-            MemorySegment memory = arena.allocate(layout.memoryBytes(), BlockIo.BLOCK_BYTES);
-            encode(vectors, ids, memory);
-            writePages(file, graph, copies);
-            file.write(layout.memoryBlock(), memory);
+            Codes codes = new Codes(
+                    layout, arena.allocate((long) layout.centroidBlocks() * BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES));
+            codes.grow(nodes);
+            encode(vectors, ids, codes);
+            BlockMap map = new BlockMap();
+            int pages = layout.pages(nodes);
+            int rowBlocks = layout.rowBlocks(nodes);
+            map.grow(pages, rowBlocks);
+            int next = layout.firstFreeBlock();
+            file.write(DiskLayout.centroidBlock(), codes.centroids());
+            for (int page = 0; page < pages; page++) {
+                map.setPage(page, next + page);
+            }
+            writeRuns(file, next, pages, number -> page(number, graph, copies, ids));
+            next += pages;
+            for (int block = 0; block < rowBlocks; block++) {
+                map.setRowBlock(block, next + block);
+            }
+            writeRuns(file, next, rowBlocks, number -> MemorySegment.ofArray(codes.sealed(number)));
+            next += rowBlocks;
+            MemorySegment section =
+                    arena.allocate((long) BlockMap.blocks(pages, rowBlocks) * BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
+            map.write(section, pages, rowBlocks);
+            file.write(next, section);
             MemorySegment roots =
                     arena.allocate(DiskLayout.SUPERBLOCKS * (long) BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
             file.sync();
             int entry = Objects.requireNonNull(graph.entryNode(), "a graph that was built has an entry node").node;
-            new Superblock(1, layout, metric, entry, Superblock.checksum(memory))
-                    .write(roots.asSlice(0, BlockIo.BLOCK_BYTES));
+            new Superblock(
+                            1,
+                            new SecureRandom().nextLong(),
+                            layout,
+                            metric,
+                            nodes,
+                            entry,
+                            next,
+                            Blocks.checksumOf(section),
+                            Blocks.checksumOf(codes.centroids()))
+                    .write(roots.asSlice((long) Superblock.blockOf(1) * BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES));
             file.write(0, roots);
             file.sync();
         }
@@ -89,63 +119,65 @@ final class DiskBuild {
                 .withSimdExecutor(ForkJoinPool.commonPool())
                 .withParallelExecutor(ForkJoinPool.commonPool())
                 .build();
-        orchestrator.runBatch("disk (graph)", layout.nodes(), row -> builder.addGraphNode(row, vectors.getVector(row)));
+        orchestrator.runBatch("disk (graph)", vectors.size(), row -> builder.addGraphNode(row, vectors.getVector(row)));
         OnHeapGraphIndex graph = (OnHeapGraphIndex) builder.getGraph();
-        orchestrator.runBatch("disk (graph)", layout.nodes(), graph::enforceDegree);
+        orchestrator.runBatch("disk (graph)", vectors.size(), graph::enforceDegree);
         return graph;
     }
 
-    private void encode(RandomAccessVectorValues vectors, long[] ids, MemorySegment memory) {
+    private void encode(RandomAccessVectorValues vectors, long[] ids, Codes codes) {
         ProductQuantization quantization =
-                ProductQuantization.compute(vectors, layout.codeBytes(), Math.min(CENTROIDS, layout.nodes()), false);
-        for (int node = 0; node < layout.nodes(); node++) {
-            memory.set(LONG, layout.idOffset(node), ids[node]);
-        }
+                ProductQuantization.compute(vectors, layout.codeBytes(), Math.min(CENTROIDS, ids.length), false);
         ByteSequence<?> same = VECTORS.createByteSequence(layout.codeBytes());
         VectorFloat<?> centroids = VECTORS.createFloatVector(layout.dimension());
-        for (int centroid = 0; centroid < quantization.getClusterCount(); centroid++) {
+        for (int centroid = 0; centroid < CENTROIDS; centroid++) {
             for (int part = 0; part < layout.codeBytes(); part++) {
-                same.set(part, (byte) centroid);
+                // Of fewer than 256 the rest are the last one, so that a new row may be of any.
+                same.set(part, (byte) Math.min(centroid, quantization.getClusterCount() - 1));
             }
             // A code of the same byte throughout stands for the vector of that centroid of every part.
             quantization.decode(same, centroids);
             for (int i = 0; i < layout.dimension(); i++) {
-                memory.set(FLOAT, layout.centroidOffset(centroid, i), centroids.get(i));
+                codes.centroids().set(FLOAT, layout.centroidOffset(centroid, i), centroids.get(i));
             }
         }
-        orchestrator.runBatch("disk (codes)", layout.nodes(), node -> {
+        orchestrator.runBatch("disk (codes)", ids.length, node -> {
             ByteSequence<?> code = quantization.encode(vectors.getVector(node));
-            for (int part = 0; part < layout.codeBytes(); part++) {
-                memory.set(ValueLayout.JAVA_BYTE, layout.codeOffset(node) + part, code.get(part));
+            byte[] bytes = new byte[layout.codeBytes()];
+            for (int part = 0; part < bytes.length; part++) {
+                bytes[part] = code.get(part);
             }
+            codes.put(node, ids[node], bytes, Codes.LIVE);
         });
     }
 
-    private void writePages(BlockFile file, OnHeapGraphIndex graph, float[][] vectors) throws IOException {
+    private static void writeRuns(BlockFile file, int first, int count, IntFunction<MemorySegment> block)
+            throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment run = arena.allocate((long) RUN * BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
-            for (int first = 0; first < layout.pages(); first += RUN) {
-                int count = Math.min(RUN, layout.pages() - first);
-                for (int i = 0; i < count; i++) {
-                    MemorySegment memory = run.asSlice((long) i * BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
-                    fill(new NodePage(layout, first + i, memory), graph, vectors);
+            for (int begin = 0; begin < count; begin += RUN) {
+                int length = Math.min(RUN, count - begin);
+                for (int i = 0; i < length; i++) {
+                    MemorySegment.copy(
+                            block.apply(begin + i), 0, run, (long) i * BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
                 }
-                file.write(layout.blockOf(first), run.asSlice(0, (long) count * BlockIo.BLOCK_BYTES));
+                file.write(first + begin, run.asSlice(0, (long) length * BlockIo.BLOCK_BYTES));
             }
         }
     }
 
-    private void fill(NodePage page, OnHeapGraphIndex graph, float[][] vectors) {
-        page.clear();
-        int begin = page.number() * layout.nodesPerPage();
-        for (int node = begin; node < begin + layout.nodesIn(page.number()); node++) {
+    private MemorySegment page(int number, OnHeapGraphIndex graph, float[][] vectors, long[] ids) {
+        NodePage page = NodePage.empty(layout, number);
+        int begin = layout.firstNode(number);
+        for (int node = begin; node < Math.min(begin + layout.nodesPerPage(), ids.length); node++) {
             NodesIterator iterator = graph.getNeighborsIterator(0, node);
             int[] neighbors = new int[Math.min(layout.degree(), iterator.size())];
             for (int i = 0; i < neighbors.length; i++) {
                 neighbors[i] = iterator.nextInt();
             }
-            page.put(node, vectors[node], neighbors);
+            page.put(node, ids[node], vectors[node], neighbors, neighbors.length);
         }
         page.seal();
+        return page.memory();
     }
 }

@@ -1,7 +1,7 @@
 package io.github.roost.index.disk;
 
 import io.github.roost.core.Vectors;
-import org.jspecify.annotations.Nullable;
+import io.github.roost.core.vector.IdFilter;
 
 /**
  * How to search a table on disk. Immutable.
@@ -11,10 +11,13 @@ import org.jspecify.annotations.Nullable;
  *     takes longer
  * @param reads pages that it reads at once, from 1 to 64
  * @param mode how it waits for them
- * @param filter what it may find, null for everything
+ * @param filter what it may find
+ * @param visitLimit codes that it may compare with the query before it ends with what it has found, at least 1
  */
-public record DiskSearch(
-        int k, int width, int reads, Mode mode, @Nullable DiskFilter filter) {
+public record DiskSearch(int k, int width, int reads, Mode mode, IdFilter filter, long visitLimit) {
+    /** The greatest width. */
+    public static final int MOST_WIDTH = 100_000;
+
     /** Most pages that one search reads at once. */
     public static final int MOST_READS = 64;
 
@@ -36,10 +39,16 @@ public record DiskSearch(
     /** Checks the numbers. */
     public DiskSearch {
         Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
-        Vectors.requireRange("width", width, k, 100_000);
+        Vectors.requireRange("width", width, k, MOST_WIDTH);
         Vectors.requireRange("reads", reads, 1, MOST_READS);
         if (mode == null) {
             throw new NullPointerException("mode must not be null");
+        }
+        if (filter == null) {
+            throw new NullPointerException("filter must not be null");
+        }
+        if (visitLimit < 1) {
+            throw new IllegalArgumentException("the visit limit must be at least 1, got " + visitLimit);
         }
     }
 
@@ -51,7 +60,7 @@ public record DiskSearch(
      * @return how to search
      */
     public static DiskSearch of(int k, int width) {
-        return new DiskSearch(k, width, DEFAULT_READS, Mode.BEAM, null);
+        return new DiskSearch(k, width, DEFAULT_READS, Mode.BEAM, IdFilter.all(), Long.MAX_VALUE);
     }
 
     /**
@@ -62,16 +71,26 @@ public record DiskSearch(
      * @return how to search
      */
     public DiskSearch withReads(int count, Mode how) {
-        return new DiskSearch(k, width, count, how, filter);
+        return new DiskSearch(k, width, count, how, filter, visitLimit);
     }
 
     /**
      * The same, finding only what a filter allows.
      *
-     * @param only of the table that is searched
+     * @param only which rows may be found; asked about some rows of each search
      * @return how to search
      */
-    public DiskSearch withFilter(DiskFilter only) {
-        return new DiskSearch(k, width, reads, mode, only);
+    public DiskSearch withFilter(IdFilter only) {
+        return new DiskSearch(k, width, reads, mode, only, visitLimit);
+    }
+
+    /**
+     * The same, ending early.
+     *
+     * @param most codes that are compared with the query, at least 1; looked at whenever pages have come
+     * @return how to search
+     */
+    public DiskSearch withVisitLimit(long most) {
+        return new DiskSearch(k, width, reads, mode, filter, most);
     }
 }

@@ -90,7 +90,7 @@ public final class DiskTableBuilder {
     public void build(Orchestrator orchestrator, BlockIo io, Path path, long[] ids, float[][] rows) throws IOException {
         int dimension = Vectors.requireTable(rows, metric);
         Vectors.requireIds(ids, rows.length);
-        DiskLayout layout = layout(dimension, rows.length);
+        DiskLayout layout = layout(dimension);
         try (BlockFile file = io.openForUpdate(path)) {
             if (file.blocks() > 0) {
                 throw new IOException(path + " holds something already");
@@ -104,13 +104,13 @@ public final class DiskTableBuilder {
         }
     }
 
-    private DiskLayout layout(int dimension, int rows) {
+    private DiskLayout layout(int dimension) {
         int bytes = codeBytes == 0 ? Math.min(dimension, Math.clamp(dimension / 4, 8, 128)) : codeBytes;
         if (bytes > dimension) {
             throw new IllegalArgumentException(
                     "code bytes must be at most the dimension, " + dimension + ", got " + bytes);
         }
-        DiskLayout layout = new DiskLayout(dimension, degree, rows, bytes);
+        DiskLayout layout = new DiskLayout(dimension, degree, bytes);
         if (layout.nodesPerPage() == 0) {
             int room = DiskLayout.PAGE_BYTES - DiskLayout.PAGE_HEADER_BYTES - layout.nodeBytes();
             int most = dimension + room / Float.BYTES - (room % Float.BYTES == 0 ? 0 : 1);

@@ -6,7 +6,12 @@ import io.github.roost.core.io.BlockReads;
 import io.github.roost.core.task.Pending;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.Step;
+import io.github.roost.core.vector.IdFilter;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One search of a table: keeps the nodes that are nearest by their codes in sight, reads the pages of those that it has not
@@ -22,72 +27,134 @@ final class DiskWalk {
     private static final int CODES_PER_SLICE = 4096;
     /** Reads under way at the beginning of a pipelined search. */
     private static final int FIRST_READS = 4;
-
     /** Nodes that are asked for at once; several may share a page. */
     private static final int MOST_ASKED = 4 * DiskSearch.MOST_READS;
+    /** Nodes of changed pages, which need no read, that a slice looks at: some 100 us. */
+    private static final int MOST_FROM_MEMORY = 16;
+
+    /** Told of each node that is looked at, with its vector, which is only its own during the call. */
+    interface Visits {
+        void visited(int node, float[] vector);
+    }
 
     private final DiskTable table;
+    private final DiskGraph graph;
     private final DiskLayout layout;
     private final Codes codes;
     private final DiskSearch how;
     private final float[] query;
     private final BlockReads reads;
+    private final @Nullable Visits visits;
     private final float[] distances;
+    private final boolean hasDistances;
     private final float[] vector;
-    private final Nearest inSight;
-    private final Nearest found;
+    private final boolean isFiltered;
     private final NodeMarks met = new NodeMarks();
-    /** Nodes whose pages are under way. */
+    private Nearest inSight = new Nearest(1);
+    private Nearest found = new Nearest(1);
+
+    /** Nodes whose pages are under way, and the blocks that are read for them. */
     private final int[] asked = new int[MOST_ASKED];
 
-    private final long[] blocks = new long[DiskSearch.MOST_READS];
+    private final long[] askedBlocks = new long[MOST_ASKED];
     private int askedCount;
+    /** Nodes whose pages moved while they were read. */
+    private final int[] again = new int[MOST_ASKED];
+
+    private int againCount;
+    private final long[] blocks = new long[DiskSearch.MOST_READS];
     /** Reads that may be under way at once. */
     private int most;
 
     /** Whether it looks at the codes of all allowed nodes instead of following edges. */
-    private final boolean scansCodes;
+    private boolean scansCodes;
     /** Whether it still does, and from which node on. */
     private boolean scans;
 
     private int scanned;
+    private boolean cutShort;
     private int pagesRead;
     private int expanded;
     private int damaged;
-    private int codesRead;
+    private long codesRead;
     private long parkedAt;
     private long stalledNanos;
     private long busyNanos;
 
-    DiskWalk(DiskTable table, Codes codes, DiskSearch how, float[] query, BlockReads reads) {
+    /**
+     * Begins.
+     *
+     * @param visits told of what it looks at; it then finds nothing itself, and a slice looks at one page
+     * @param distances of {@link Codes#distances}
+     */
+    DiskWalk(DiskTable table, DiskSearch how, float[] query, BlockReads reads, Visits visits, float[] distances) {
+        this(table, how, query, reads, visits, distances, true);
+    }
+
+    /** Begins a search. */
+    DiskWalk(DiskTable table, DiskSearch how, float[] query, BlockReads reads) {
+        this(
+                table,
+                how,
+                query,
+                reads,
+                null,
+                new float[table.graph().layout().codeBytes() * DiskLayout.CENTROIDS],
+                false);
+    }
+
+    private DiskWalk(
+            DiskTable table,
+            DiskSearch how,
+            float[] query,
+            BlockReads reads,
+            @Nullable Visits visits,
+            float[] distances,
+            boolean hasDistances) {
         this.table = table;
-        this.layout = codes.layout();
-        this.codes = codes;
+        this.graph = table.graph();
+        this.layout = graph.layout();
+        this.codes = graph.codes();
         this.how = how;
         this.query = query;
         this.reads = reads;
-        this.distances = new float[layout.codeBytes() * DiskLayout.CENTROIDS];
+        this.visits = visits;
+        this.distances = distances;
+        this.hasDistances = hasDistances;
         this.vector = new float[layout.dimension()];
-        DiskFilter filter = how.filter();
-        this.scansCodes = filter != null && FilterPlan.scans(filter.count(), layout.nodes(), how.width());
-        this.scans = scansCodes;
-        int allowed = filter == null ? layout.nodes() : filter.count();
-        this.inSight = new Nearest(
-                scans
-                        ? Math.min(how.width(), Math.max(1, allowed))
-                        : FilterPlan.width(how.width(), allowed, layout.nodes()));
-        this.found = new Nearest(Math.max(1, Math.min(how.k(), allowed)));
+        this.isFiltered = how.filter() != IdFilter.all();
         this.most = how.mode() == DiskSearch.Mode.PIPELINED ? Math.min(FIRST_READS, how.reads()) : how.reads();
     }
 
     /** The first slice. */
     Step<DiskWalk, DiskAnswer> begin(DiskWalk same, SearchContext context) throws Exception {
         long began = System.nanoTime();
-        codes.distances(query, distances);
+        plan();
+        if (!hasDistances) {
+            codes.distances(query, distances);
+        }
         if (!scans) {
-            meet(table.entry());
+            int entry = graph.entry();
+            met.add(entry);
+            meet(entry);
         }
         return goOn(began, context);
+    }
+
+    /** In a slice, so that what a filter throws fails this search. */
+    private void plan() {
+        int nodes = codes.nodes();
+        int live = graph.live();
+        int allowed = isFiltered ? FilterPlan.allowed(nodes, this::isAllowed) : live;
+        scansCodes = isFiltered && FilterPlan.scans(allowed, nodes, how.width());
+        scans = scansCodes;
+        int there = Math.max(1, live + graph.dead());
+        inSight = new Nearest(Math.min(scans ? how.width() : FilterPlan.width(how.width(), allowed, there), nodes));
+        found = new Nearest(Math.min(how.k(), nodes));
+    }
+
+    private boolean isAllowed(int node) {
+        return codes.state(node) == Codes.LIVE && how.filter().allows(codes.id(node));
     }
 
     private Step<DiskWalk, DiskAnswer> resume(DiskWalk same, SearchContext context) throws Exception {
@@ -101,91 +168,117 @@ final class DiskWalk {
 
     private Step<DiskWalk, DiskAnswer> goOn(long began, SearchContext context) {
         int pagesBefore = pagesRead;
-        int codesBefore = codesRead;
+        long codesBefore = codesRead;
         int expandedBefore = expanded;
+        boolean more;
         if (scans) {
             scan();
+            more = scans;
         } else {
-            takeReads();
+            more = takeReads();
         }
-        Step<DiskWalk, DiskAnswer> step;
-        if (scans) {
-            step = new Step.Yield<>(this::resume);
-        } else {
-            readNearest(context);
-            step = reads.inFlight() == 0 && askedCount == 0 ? null : new Step.Park<>(pending(), this::resume);
+        if (!scans && !more) {
+            more = readNearest(context);
         }
         context.touched(
                 expanded - expandedBefore,
                 (long) (pagesRead - pagesBefore) * DiskLayout.PAGE_BYTES
-                        + (long) (codesRead - codesBefore) * layout.codeBytes());
+                        + (codesRead - codesBefore) * layout.codeBytes());
         long now = System.nanoTime();
         busyNanos += now - began;
+        if (more) {
+            return new Step.Yield<>(this::resume);
+        }
+        if (askedCount == 0 && reads.inFlight() == 0) {
+            DiskAnswer answer = answer();
+            return Step.done(visits == null ? table.ended(answer) : answer);
+        }
         parkedAt = now;
-        return step == null ? Step.done(table.ended(answer())) : step;
+        return new Step.Park<>(pending(), this::resume);
     }
 
     private Pending pending() {
         return how.mode() == DiskSearch.Mode.PIPELINED ? reads.any() : reads.all();
     }
 
-    /** Looks at the codes of some of the allowed nodes. */
+    /** Looks at the codes of the allowed among some nodes. */
     private void scan() {
-        DiskFilter filter = how.filter();
-        int node = filter == null ? -1 : filter.next(scanned);
-        for (int i = 0; filter != null && node >= 0 && i < CODES_PER_SLICE; i++) {
-            meet(node);
-            node = filter.next(node + 1);
+        int end = Math.min(codes.nodes(), scanned + CODES_PER_SLICE);
+        for (; scanned < end; scanned++) {
+            if (isAllowed(scanned)) {
+                meet(scanned);
+            }
         }
-        scanned = node;
-        scans = node >= 0;
+        scans = end < codes.nodes() && !isOverLimit();
+    }
+
+    private boolean isOverLimit() {
+        cutShort |= codesRead >= how.visitLimit();
+        return cutShort;
     }
 
     private void meet(int node) {
         codesRead++;
-        inSight.add(node, codes.distance(distances, node));
+        inSight.add(node, 0, codes.distance(distances, node));
     }
 
-    private void takeReads() {
+    /** Takes what has been read; whether it left some for another slice. */
+    private boolean takeReads() {
         for (BlockRead read = reads.next(); read != null; read = reads.next()) {
             try {
                 take(read);
             } finally {
                 reads.giveBack(read);
             }
+            if (visits != null) {
+                return true;
+            }
         }
+        return false;
     }
 
+    /** All nodes that a block was read for: of one page, unless the block has become another's in between. */
     private void take(BlockRead read) {
-        int number = (int) (read.block() - DiskLayout.SUPERBLOCKS);
         pagesRead++;
         most = Math.min(most + 1, how.reads());
-        NodePage page = read.failure() == null ? new NodePage(layout, number, read.memory()) : null;
-        boolean whole = page != null && page.isWhole();
+        NodePage page = null;
+        boolean whole = false;
         int left = 0;
         for (int i = 0; i < askedCount; i++) {
             int node = asked[i];
-            if (layout.pageOf(node) != number) {
-                asked[left++] = node;
-            } else if (page != null && whole && page.isSound(node)) {
+            if (askedBlocks[i] != read.block()) {
+                asked[left] = node;
+                askedBlocks[left++] = askedBlocks[i];
+                continue;
+            }
+            int number = layout.pageOf(node);
+            if (page == null || page.number() != number) {
+                boolean isRead = read.failure() == null;
+                page = new NodePage(layout, number, isRead ? read.memory() : MemorySegment.NULL);
+                whole = isRead && page.isWhole();
+            }
+            if (whole && page.isSound(node, codes.nodes())) {
                 expand(page, node);
+            } else if (graph.hasMoved(number, read.block())) {
+                again[againCount++] = node;
             } else {
-                whole = false;
+                damaged++;
+                table.damaged(number, read.failure());
             }
         }
         askedCount = left;
-        if (!whole) {
-            damaged++;
-            table.damaged(number, read.failure());
-        }
     }
 
     private void expand(NodePage page, int node) {
         expanded++;
-        DiskFilter filter = how.filter();
-        if (filter == null || filter.allows(node)) {
+        long id = page.id(node);
+        if (visits != null) {
             page.vector(node, vector);
-            found.add(node, squaredDistance(query, vector));
+            visits.visited(node, vector);
+        } else if (codes.state(node) == Codes.LIVE
+                && (!isFiltered || how.filter().allows(id))) {
+            page.vector(node, vector);
+            found.add(node, id, squaredDistance(query, vector));
         }
         // After a look at all that may be found edges lead to nothing new.
         for (int i = 0; !scansCodes && i < page.neighborCount(node); i++) {
@@ -196,29 +289,55 @@ final class DiskWalk {
         }
     }
 
-    /** Has the nearest that have not been read be read, each page once. */
-    private void readNearest(SearchContext context) {
-        int count = 0;
-        while (reads.inFlight() + count < most && askedCount < MOST_ASKED) {
-            int node = inSight.take();
-            if (node < 0) {
-                break;
-            }
-            met.add(node);
-            int page = layout.pageOf(node);
-            if (!isAsked(page)) {
-                blocks[count++] = layout.blockOf(page);
-            }
-            asked[askedCount++] = node;
-        }
-        if (count > 0) {
-            reads.read(context, table.file(), blocks, count);
-        }
+    /** The next node to look at, or -1. */
+    private int next() {
+        return againCount > 0 ? again[--againCount] : inSight.take();
     }
 
-    private boolean isAsked(int page) {
+    /**
+     * Looks at the nearest whose pages are in memory, and has those of others be read, each page once.
+     *
+     * @return whether there is more that needs no read
+     */
+    private boolean readNearest(SearchContext context) {
+        int count = 0;
+        int fromMemory = 0;
+        int mostFromMemory = visits == null ? MOST_FROM_MEMORY : 1;
+        // After a look at the codes alone, what they gave is still to be read.
+        boolean goesOn = scansCodes || !isOverLimit();
+        while (goesOn && reads.inFlight() + count < most && askedCount < MOST_ASKED && fromMemory < mostFromMemory) {
+            int node = next();
+            if (node < 0) {
+                goesOn = false;
+                continue;
+            }
+            int number = layout.pageOf(node);
+            NodePage changed = graph.changed(number);
+            int block = graph.block(number);
+            if (changed == null && block == BlockMap.NOWHERE) {
+                // Written by now, since an edge led here.
+                changed = graph.changed(number);
+            }
+            if (changed != null) {
+                fromMemory++;
+                expand(changed, node);
+            } else if (block != BlockMap.NOWHERE) {
+                if (!isAsked(block)) {
+                    blocks[count++] = block;
+                }
+                asked[askedCount] = node;
+                askedBlocks[askedCount++] = block;
+            }
+        }
+        if (count > 0) {
+            reads.read(context, graph.file(), blocks, count);
+        }
+        return fromMemory == mostFromMemory && askedCount == 0;
+    }
+
+    private boolean isAsked(long block) {
         for (int i = 0; i < askedCount; i++) {
-            if (layout.pageOf(asked[i]) == page) {
+            if (askedBlocks[i] == block) {
                 return true;
             }
         }
@@ -228,11 +347,24 @@ final class DiskWalk {
     private DiskAnswer answer() {
         long[] ids = new long[found.size()];
         float[] exact = new float[ids.length];
-        Arrays.setAll(ids, i -> codes.id(found.node(i)));
-        for (int i = 0; i < exact.length; i++) {
-            exact[i] = table.reported(found.distance(i));
+        int count = 0;
+        Set<Long> seen = new HashSet<>();
+        for (int i = 0; i < ids.length; i++) {
+            // While a row is replaced there are two nodes of its id.
+            if (seen.add(found.id(i))) {
+                ids[count] = found.id(i);
+                exact[count++] = table.reported(found.distance(i));
+            }
         }
-        return new DiskAnswer(Neighbors.sorted(ids, exact), pagesRead, expanded, damaged, stalledNanos, busyNanos);
+        return new DiskAnswer(
+                Neighbors.sorted(Arrays.copyOf(ids, count), Arrays.copyOf(exact, count)),
+                pagesRead,
+                expanded,
+                codesRead,
+                cutShort,
+                damaged,
+                stalledNanos,
+                busyNanos);
     }
 
     /** Four sums, so that the additions need not wait for each other. */

@@ -3,6 +3,7 @@ package io.github.roost.index.disk;
 /** The nearest nodes that one search knows of, nearest first, at most so many; each may be taken once. Not thread-safe. */
 final class Nearest {
     private final int[] nodes;
+    private final long[] ids;
     private final float[] distances;
     private final boolean[] taken;
     private int size;
@@ -11,6 +12,7 @@ final class Nearest {
 
     Nearest(int most) {
         nodes = new int[most];
+        ids = new long[most];
         distances = new float[most];
         taken = new boolean[most];
     }
@@ -23,12 +25,17 @@ final class Nearest {
         return nodes[index];
     }
 
+    /** The id that it was added with. */
+    long id(int index) {
+        return ids[index];
+    }
+
     float distance(int index) {
         return distances[index];
     }
 
     /** Adds a node that was not added before, unless there are nearer ones in all places; ties go to the one added first. */
-    void add(int node, float distance) {
+    void add(int node, long id, float distance) {
         if (size == nodes.length && !(distance < distances[size - 1])) {
             return;
         }
@@ -44,9 +51,11 @@ final class Nearest {
         }
         int last = Math.min(size, nodes.length - 1);
         System.arraycopy(nodes, low, nodes, low + 1, last - low);
+        System.arraycopy(ids, low, ids, low + 1, last - low);
         System.arraycopy(distances, low, distances, low + 1, last - low);
         System.arraycopy(taken, low, taken, low + 1, last - low);
         nodes[low] = node;
+        ids[low] = id;
         distances[low] = distance;
         taken[low] = false;
         size = last + 1;

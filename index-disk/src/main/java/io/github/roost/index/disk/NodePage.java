@@ -2,59 +2,64 @@ package io.github.roost.index.disk;
 
 import static io.github.roost.index.disk.DiskLayout.FLOAT;
 import static io.github.roost.index.disk.DiskLayout.INT;
+import static io.github.roost.index.disk.DiskLayout.LONG;
 import static io.github.roost.index.disk.DiskLayout.PAGE_BYTES;
-import static io.github.roost.index.disk.DiskLayout.PAGE_CHECKSUM;
-import static io.github.roost.index.disk.DiskLayout.PAGE_COUNT;
-import static io.github.roost.index.disk.DiskLayout.PAGE_NUMBER;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 
-/** A page of nodes in memory: their vectors and neighbours, behind a checksum. Not thread-safe; made for each page. */
+/** A page of nodes in memory: their vectors and neighbours, behind a checksum. Not thread-safe; made for each use. */
 record NodePage(DiskLayout layout, int number, MemorySegment memory) {
-    /** Empties it, to be filled by {@link #put}. */
-    void clear() {
-        memory.fill((byte) 0);
-        memory.set(INT, PAGE_NUMBER, number);
-        memory.set(INT, PAGE_COUNT, layout.nodesIn(number));
+    /** A page of no nodes on the heap. */
+    static NodePage empty(DiskLayout layout, int number) {
+        return new NodePage(layout, number, MemorySegment.ofArray(new byte[PAGE_BYTES]));
     }
 
-    void put(int node, float[] vector, int[] neighbors) {
+    /** A page that another one may differ from. */
+    NodePage copy() {
+        return new NodePage(layout, number, MemorySegment.ofArray(memory.toArray(ValueLayout.JAVA_BYTE)));
+    }
+
+    void put(int node, long id, float[] vector, int[] neighbors, int count) {
         long at = layout.offsetInPage(node);
         memory.set(INT, at, node);
-        MemorySegment.copy(vector, 0, memory, FLOAT, layout.vectorOffset(at), vector.length);
-        memory.set(INT, layout.neighborCountOffset(at), neighbors.length);
-        MemorySegment.copy(neighbors, 0, memory, INT, layout.neighborOffset(at, 0), neighbors.length);
+        memory.set(LONG, DiskLayout.idOffset(at), id);
+        MemorySegment.copy(vector, 0, memory, FLOAT, DiskLayout.vectorOffset(at), vector.length);
+        setNeighbors(node, neighbors, count);
+    }
+
+    void setNeighbors(int node, int[] neighbors, int count) {
+        long at = layout.offsetInPage(node);
+        memory.set(INT, layout.neighborCountOffset(at), count);
+        MemorySegment.copy(neighbors, 0, memory, INT, layout.neighborOffset(at, 0), count);
     }
 
     void seal() {
-        memory.set(INT, PAGE_CHECKSUM, checksum());
+        Blocks.seal(memory, number);
     }
 
     /** Whether it is what was written under its number: neither damaged nor another page. */
     boolean isWhole() {
-        return memory.get(INT, PAGE_CHECKSUM) == checksum()
-                && memory.get(INT, PAGE_NUMBER) == number
-                && memory.get(INT, PAGE_COUNT) == layout.nodesIn(number);
+        return Blocks.isWhole(memory, number);
     }
 
-    private int checksum() {
-        return Superblock.checksum(memory.asSlice(PAGE_NUMBER, PAGE_BYTES - PAGE_NUMBER));
-    }
-
-    /** Whether a node of it refers to nodes that there are. */
-    boolean isSound(int node) {
-        long at = layout.offsetInPage(node);
+    /** Whether a node of it is there and refers to nodes that there are. */
+    boolean isSound(int node, int nodes) {
         int count = neighborCount(node);
-        boolean sound = memory.get(INT, at) == node && count >= 0 && count <= layout.degree();
+        boolean sound = memory.get(INT, layout.offsetInPage(node)) == node && count >= 0 && count <= layout.degree();
         for (int i = 0; sound && i < count; i++) {
             int neighbor = neighbor(node, i);
-            sound = neighbor >= 0 && neighbor < layout.nodes();
+            sound = neighbor >= 0 && neighbor < nodes;
         }
         return sound;
     }
 
+    long id(int node) {
+        return memory.get(LONG, DiskLayout.idOffset(layout.offsetInPage(node)));
+    }
+
     void vector(int node, float[] into) {
-        long at = layout.vectorOffset(layout.offsetInPage(node));
+        long at = DiskLayout.vectorOffset(layout.offsetInPage(node));
         MemorySegment.copy(memory, FLOAT, at, into, 0, into.length);
     }
 
@@ -64,5 +69,11 @@ record NodePage(DiskLayout layout, int number, MemorySegment memory) {
 
     int neighbor(int node, int index) {
         return memory.get(INT, layout.neighborOffset(layout.offsetInPage(node), index));
+    }
+
+    int[] neighbors(int node) {
+        int[] all = new int[neighborCount(node)];
+        MemorySegment.copy(memory, INT, layout.neighborOffset(layout.offsetInPage(node), 0), all, 0, all.length);
+        return all;
     }
 }

@@ -48,7 +48,7 @@ class DiskTableFaultTest {
             build(io);
         }
         int changes = whole.changes();
-        assertThat(changes).isEqualTo(5);
+        assertThat(changes).isEqualTo(7);
         int tables = 0;
         for (int at = 0; at <= changes; at++) {
             for (int seed = 0; seed < 20; seed++) {
@@ -96,8 +96,8 @@ class DiskTableFaultTest {
         try (BlockIo io = io(device)) {
             build(io);
             try (DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
-                int nodesPerPage = new DiskLayout(8, 32, 300, 8).nodesPerPage();
-                device.shortTransfers(.3).slow(200_000).badBlock(DiskLayout.SUPERBLOCKS + 3);
+                int nodesPerPage = new DiskLayout(8, 32, 8).nodesPerPage();
+                device.shortTransfers(.3).slow(200_000).badBlock(new DiskLayout(8, 32, 8).firstFreeBlock() + 3);
                 int damaged = 0;
                 double recall = 0;
                 for (int i = 0; i < 20; i++) {
@@ -115,7 +115,7 @@ class DiskTableFaultTest {
                 }
                 assertThat(recall / 20).isGreaterThan(.95);
                 assertThat(damaged).isPositive();
-                assertThat(table.stats().damagedPages()).containsExactly(3);
+                assertThat(table.diskStats().damagedPages()).containsExactly(3);
                 assertThat(io.stats().resubmitted()).isPositive();
             }
         }

@@ -10,6 +10,9 @@ import io.github.roost.core.io.BlockIo;
 import io.github.roost.core.io.BlockIo.Backend;
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.SearchRequest;
+import io.github.roost.core.vector.SearchResult;
 import io.github.roost.index.disk.DiskSearch.Mode;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -18,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -61,7 +65,7 @@ class DiskTableTest {
     }
 
     private static DiskTable open() throws IOException {
-        return DiskTable.open(orchestrator, io, "table", file);
+        return DiskTable.openReadOnly(orchestrator, io, "table", file);
     }
 
     private static DiskAnswer search(DiskTable table, float[] query, DiskSearch how) throws Exception {
@@ -153,8 +157,7 @@ class DiskTableTest {
     @ValueSource(ints = {2, 10, 1_000})
     void aFilteredSearchFindsTheNearestOfWhatIsAllowedAndNothingElse(int oneIn) throws Exception {
         try (DiskTable table = open()) {
-            DiskFilter filter = table.filter(id -> Rows.row(id) % oneIn == 0);
-            assertThat(filter.count()).isEqualTo(6_000 / oneIn);
+            IdFilter filter = IdFilter.of(id -> Rows.row(id) % oneIn == 0);
             double sum = 0;
             for (int i = 0; i < 30; i++) {
                 float[] query = ROWS.query(500 + i);
@@ -175,8 +178,8 @@ class DiskTableTest {
     @Test
     void aFilterThatAllowsNearlyAllIsAnsweredByAWalk() throws Exception {
         try (DiskTable table = open()) {
-            DiskFilter filter = table.filter(id -> Rows.row(id) % 15 != 0);
-            assertThat(FilterPlan.scans(filter.count(), table.size(), 5)).isFalse();
+            IdFilter filter = IdFilter.of(id -> Rows.row(id) % 15 != 0);
+            assertThat(FilterPlan.scans(5_600, table.size(), 5)).isFalse();
             int nearest = 0;
             for (int i = 0; i < 50; i++) {
                 float[] query = ROWS.query(900 + i);
@@ -193,7 +196,7 @@ class DiskTableTest {
     void aFilterThatAllowsNothingFindsNothing() throws Exception {
         try (DiskTable table = open()) {
             DiskAnswer answer =
-                    search(table, ROWS.query(1), DiskSearch.of(K, 100).withFilter(table.filter(id -> false)));
+                    search(table, ROWS.query(1), DiskSearch.of(K, 100).withFilter(IdFilter.of(id -> false)));
             assertThat(answer.neighbors().size()).isZero();
             assertThat(answer.pagesRead()).isZero();
         }
@@ -204,7 +207,7 @@ class DiskTableTest {
     void manySearchesAtOnceOnAnyBackendFindWhatOneFinds(Backend backend) throws Exception {
         try (BlockIo other =
                         BlockIo.builder(orchestrator).backend(backend).depth(16).build();
-                DiskTable table = DiskTable.open(orchestrator, other, "table", file)) {
+                DiskTable table = DiskTable.openReadOnly(orchestrator, other, "table", file)) {
             List<CompletableFuture<DiskAnswer>> answers = new ArrayList<>();
             for (int i = 0; i < 300; i++) {
                 answers.add(table.search(
@@ -217,7 +220,7 @@ class DiskTableTest {
                 sum += Rows.recall(answers.get(i).get().neighbors().ids(), ROWS.nearest(ROWS.query(i), K, row -> true));
             }
             assertThat(sum / answers.size()).isGreaterThan(.95);
-            assertThat(table.stats().searches()).isEqualTo(300);
+            assertThat(table.diskStats().searches()).isEqualTo(300);
             assertThat(other.stats().buffersInUse()).isZero();
         }
     }
@@ -228,7 +231,7 @@ class DiskTableTest {
                         .backend(Backend.POSITIONAL)
                         .threads(1)
                         .build();
-                DiskTable table = DiskTable.open(orchestrator, slow, "table", file)) {
+                DiskTable table = DiskTable.openReadOnly(orchestrator, slow, "table", file)) {
             List<CompletableFuture<DiskAnswer>> answers = new ArrayList<>();
             for (int i = 0; i < 200; i++) {
                 answers.add(table.search(
@@ -262,9 +265,10 @@ class DiskTableTest {
         Path copy = folder.resolve("damaged");
         byte[] bytes = Files.readAllBytes(file);
         int pages = bytes.length / DiskLayout.PAGE_BYTES;
-        int nodesPerPage = new DiskLayout(24, 32, 6_000, 8).nodesPerPage();
+        DiskLayout layout = new DiskLayout(24, 32, 8);
+        int nodesPerPage = layout.nodesPerPage();
         for (int page = 0; page < 300; page += 2) {
-            bytes[(page + DiskLayout.SUPERBLOCKS) * DiskLayout.PAGE_BYTES + 37 * page % 4096] ^= 4;
+            bytes[(page + layout.firstFreeBlock()) * DiskLayout.PAGE_BYTES + 37 * page % 4096] ^= 4;
         }
         assertThat(pages).isGreaterThan(302);
         Files.write(copy, bytes);
@@ -279,7 +283,7 @@ class DiskTableTest {
                 }
             }
             assertThat(damaged).isPositive();
-            assertThat(table.stats().damagedPages()).isNotEmpty().allMatch(page -> page < 300 && page % 2 == 0);
+            assertThat(table.diskStats().damagedPages()).isNotEmpty().allMatch(page -> page < 300 && page % 2 == 0);
         }
     }
 
@@ -287,7 +291,7 @@ class DiskTableTest {
     void oneSuperblockOfTwoIsEnoughAndNoneIsAClearError() throws Exception {
         Path copy = folder.resolve("roots");
         byte[] bytes = Files.readAllBytes(file);
-        System.arraycopy(bytes, 0, bytes, DiskLayout.PAGE_BYTES, DiskLayout.PAGE_BYTES);
+        System.arraycopy(bytes, DiskLayout.PAGE_BYTES, bytes, 0, DiskLayout.PAGE_BYTES);
         bytes[100] ^= 1;
         Files.write(copy, bytes);
         try (DiskTable table = DiskTable.open(orchestrator, io, "roots", copy)) {
@@ -307,22 +311,27 @@ class DiskTableTest {
         assertThatThrownBy(() -> DiskTable.open(orchestrator, io, "bad", copy)).hasMessageContaining("ends here");
         Files.write(copy, new byte[100]);
         assertThatThrownBy(() -> DiskTable.open(orchestrator, io, "bad", copy)).hasMessageContaining("too short");
-        bytes[bytes.length - DiskLayout.PAGE_BYTES] ^= 1;
-        Files.write(copy, bytes);
-        assertThatThrownBy(() -> DiskTable.open(orchestrator, io, "bad", copy))
-                .hasMessageContaining("has damaged codes: wrong checksum");
+        DiskLayout layout = new DiskLayout(24, 32, 8);
+        int rows = layout.firstFreeBlock() + layout.pages(6_000);
+        Map<String, Integer> sections =
+                Map.of("centroids", DiskLayout.SUPERBLOCKS, "codes", rows + 3, "map", rows + layout.rowBlocks(6_000));
+        sections.forEach((what, block) -> {
+            byte[] bad = bytes.clone();
+            bad[block * DiskLayout.PAGE_BYTES + 50] ^= 1;
+            assertThatThrownBy(() -> {
+                        Files.write(copy, bad);
+                        DiskTable.open(orchestrator, io, "bad", copy);
+                    })
+                    .hasMessageContaining("has damaged " + what + ": wrong checksum");
+        });
     }
 
     @Test
     void badQueriesAndOptionsAreNamed() throws Exception {
-        try (DiskTable table = open();
-                DiskTable other = open()) {
+        try (DiskTable table = open()) {
             DiskSearch how = DiskSearch.of(K, 20);
             assertThatThrownBy(() -> table.search(new float[3], how, SubmitOptions.DEFAULT))
                     .hasMessage("query must have 24 dimensions, got 3");
-            assertThatThrownBy(() -> table.search(
-                            ROWS.query(1), how.withFilter(other.filter(id -> true)), SubmitOptions.DEFAULT))
-                    .hasMessageContaining("got another table's");
         }
         assertThatThrownBy(() -> DiskSearch.of(10, 9)).hasMessage("width must be between 10 and 100,000, got 9");
         assertThatThrownBy(() -> DiskSearch.of(1, 9).withReads(65, Mode.BEAM))
@@ -331,7 +340,7 @@ class DiskTableTest {
                 .hasMessageContaining("must be SQUARED_L2 or COSINE");
         assertThatThrownBy(() -> DiskTable.builder()
                         .build(orchestrator, io, folder.resolve("wide"), new long[] {1}, new float[1][2_000]))
-                .hasMessage("dimension of a table on disk with 32 neighbours per node must be at most 986, got 2000");
+                .hasMessage("dimension of a table on disk with 32 neighbours per node must be at most 984, got 2000");
         assertThatThrownBy(() -> DiskTable.builder().build(orchestrator, io, file, ROWS.ids(), ROWS.vectors()))
                 .hasMessageContaining("holds something already");
         assertThat(Files.size(file)).isPositive();
@@ -350,6 +359,76 @@ class DiskTableTest {
                 .hasMessageContaining("table is closed");
         for (CompletableFuture<DiskAnswer> answer : answers) {
             assertThat(answer.get().neighbors().size()).isEqualTo(K);
+        }
+    }
+
+    @Test
+    void aRequestIsAnsweredAsAnyTableAnswersIt() throws Exception {
+        try (DiskTable table = open()) {
+            float[] query = ROWS.query(7);
+            SearchRequest request = SearchRequest.of(query, K).effort(200);
+            SearchResult result = table.search(request).get();
+            assertThat(Rows.recall(result.neighbors().ids(), ROWS.nearest(query, K, row -> true)))
+                    .isGreaterThan(.8);
+            assertThat(result.cost().expanded()).isBetween(200L, 1_000L);
+            assertThat(result.cost().visited()).isGreaterThan(result.cost().expanded());
+            assertThat(result.cutShort()).isFalse();
+            float fourth = result.neighbors().distances()[3];
+            assertThat(table.search(request.radius(fourth)).get().neighbors().ids())
+                    .containsExactly(Arrays.copyOf(result.neighbors().ids(), 4));
+            SearchResult cut = table.search(request.visitLimit(60)).get();
+            assertThat(cut.cutShort()).isTrue();
+            assertThat(cut.cost().visited()).isBetween(60L, 400L);
+            assertThat(table.search(query, K, 200).get()).isEqualTo(result.neighbors());
+            assertThat(table.searchAll(List.of(request, request)).stream().map(CompletableFuture::join))
+                    .hasSize(2)
+                    .allMatch(same -> same.neighbors().equals(result.neighbors()));
+            assertThat(orchestrator
+                            .submit(table.searchFunction(K, 200), query, table.mappingId())
+                            .get())
+                    .isEqualTo(result.neighbors());
+            assertThatThrownBy(() -> table.search(request.effort(9))).hasMessageContaining("width must be between 10");
+        }
+    }
+
+    @Test
+    void whatAFilterThrowsFailsItsSearch() throws Exception {
+        try (DiskTable table = open()) {
+            CompletableFuture<SearchResult> search =
+                    table.search(SearchRequest.of(ROWS.query(1), K).filter(IdFilter.of(id -> {
+                        throw new IllegalStateException("no such list");
+                    })));
+            assertThatThrownBy(search::get).hasRootCauseMessage("no such list");
+        }
+    }
+
+    @Test
+    void theEffortForARecallReachesIt() throws Exception {
+        try (DiskTable table = open()) {
+            float[][] sample = new float[60][];
+            Arrays.setAll(sample, i -> ROWS.query(3_000 + i));
+            int narrow = table.effortFor(.8, K, sample);
+            int wide = table.effortFor(.99, K, sample);
+            assertThat(narrow).isLessThan(wide);
+            assertThat(recall(table, ROWS, DiskSearch.of(K, wide), 100)).isGreaterThan(.97);
+            SearchResult result = table.search(
+                            SearchRequest.of(ROWS.query(3), K).targetRecall(.9))
+                    .get();
+            assertThat(result.neighbors().size()).isEqualTo(K);
+        }
+    }
+
+    @Test
+    void rowsAreReadByIdAndACopyIsATableOfItsOwn() throws Exception {
+        Path copy = folder.resolve("copy");
+        try (DiskTable table = open()) {
+            assertThat(table.vector(Rows.id(77))).containsExactly(ROWS.vectors()[77]);
+            assertThat(table.vector(5)).isNull();
+            table.save(copy);
+            assertThat(table.stats().rows()).isEqualTo(6_000);
+        }
+        try (DiskTable table = DiskTable.open(orchestrator, io, "copy", copy)) {
+            assertThat(table.vector(Rows.id(5_999))).containsExactly(ROWS.vectors()[5_999]);
         }
     }
 }

@@ -54,11 +54,7 @@ public final class HnswTable extends GraphTable {
     }
 
     HnswTable(
-            Orchestrator orchestrator,
-            String name,
-            FrozenGraph graph,
-            TableMemory.Mover mover,
-            RegionRouter regions) {
+            Orchestrator orchestrator, String name, FrozenGraph graph, TableMemory.Mover mover, RegionRouter regions) {
         GraphImage.Shape shape = graph.image().shape();
         super(
                 orchestrator,

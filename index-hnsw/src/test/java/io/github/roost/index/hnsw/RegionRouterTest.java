@@ -42,9 +42,7 @@ class RegionRouterTest {
         assertThat(router.regions()).isEqualTo(8);
         Map<Integer, Set<Integer>> regionsOf = new HashMap<>();
         for (int i = 0; i < 1_600; i++) {
-            regionsOf
-                    .computeIfAbsent(i % CLUSTERS, cluster -> new HashSet<>())
-                    .add(router.region(near(i % CLUSTERS)));
+            regionsOf.computeIfAbsent(i % CLUSTERS, cluster -> new HashSet<>()).add(router.region(near(i % CLUSTERS)));
         }
         // The clusters lie far apart; a region that divides one is an accident of where the centroids began.
         assertThat(regionsOf.values().stream().filter(regions -> regions.size() == 1))

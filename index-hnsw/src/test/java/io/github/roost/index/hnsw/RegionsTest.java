@@ -23,7 +23,8 @@ class RegionsTest {
         Random random = new Random(25);
         float[][] rows = rows(random, 3_000);
         Path file = folder.resolve("table");
-        try (Orchestrator orchestrator = Orchestrator.builder().topology(Fixtures.twoDomains()).build();
+        try (Orchestrator orchestrator =
+                        Orchestrator.builder().topology(Fixtures.twoDomains()).build();
                 HnswTable whole = HnswTable.builder().name("whole").build(orchestrator, rows)) {
             assertThat(whole.registration().clusters()).as("a small table").isEqualTo(1);
             whole.save(file);
@@ -34,8 +35,11 @@ class RegionsTest {
                 Set<MappingId> ids = new HashSet<>();
                 Set<Integer> homes = new HashSet<>();
                 for (float[] query : rows(random, 200)) {
-                    assertThat(divided.search(query, 10).join()).isEqualTo(whole.search(query, 10).join());
-                    assertThat(divided.search(SearchRequest.of(query, 10)).join().neighbors())
+                    assertThat(divided.search(query, 10).join())
+                            .isEqualTo(whole.search(query, 10).join());
+                    assertThat(divided.search(SearchRequest.of(query, 10))
+                                    .join()
+                                    .neighbors())
                             .isEqualTo(whole.search(query, 10).join());
                     MappingId id = divided.mappingId(query);
                     assertThat(id).isEqualTo(divided.registration().id(regions.region(query)));

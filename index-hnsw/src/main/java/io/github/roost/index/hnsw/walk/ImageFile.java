@@ -96,15 +96,41 @@ public final class ImageFile {
      * @throws TableFileException if it is no such image, of another version, or its head does not fit it
      */
     public static GraphImage openInPlace(Path file, MemorySegment memory) throws TableFileException {
+        GraphImage image = openInPlace(file, memory, GraphImage.Content.CODES);
+        int rows = image.shape().rows();
+        requireRange(
+                file,
+                GraphImage.AT_ROWS,
+                "number of rows",
+                rows,
+                image.shape().nodes(),
+                image.shape().nodes());
+        checkSteps(file, image);
+        return image;
+    }
+
+    /**
+     * An image as it lies in memory that somebody else has filled, whose bytes have been compared with a checksum. Only its
+     * head is read; walks check what they follow.
+     *
+     * @param file what it is called in messages
+     * @param memory begins at a multiple of 8, and ends with the image
+     * @param content that it must have
+     * @throws TableFileException if it is no such image, of another version, or its head does not fit it
+     */
+    public static GraphImage openInPlace(Path file, MemorySegment memory, GraphImage.Content content)
+            throws TableFileException {
         requireHead(file, memory.byteSize());
         checkHead(file, memory);
         GraphImage.Shape shape = checkedShape(file, memory);
-        int codes = GraphImage.Content.CODES.ordinal();
-        requireRange(file, GraphImage.AT_CODED, "mark of codes", shape.content().ordinal(), codes, codes);
-        requireRange(file, GraphImage.AT_ROWS, "number of rows", shape.rows(), shape.nodes(), shape.nodes());
-        GraphImage image = new GraphImage(memory.asReadOnly(), shape);
-        checkSteps(file, image);
-        return image;
+        requireRange(
+                file,
+                GraphImage.AT_CODED,
+                "mark of codes",
+                shape.content().ordinal(),
+                content.ordinal(),
+                content.ordinal());
+        return new GraphImage(memory.asReadOnly(), shape);
     }
 
     private static void requireHead(Path file, long bytes) throws TableFileException {

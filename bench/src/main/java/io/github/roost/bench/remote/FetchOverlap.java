@@ -1,0 +1,58 @@
+package io.github.roost.bench.remote;
+
+import io.github.roost.index.remote.NetworkModel;
+import java.util.Arrays;
+
+/**
+ * How much of the time of fetching is hidden behind searching: partitions come one doorbell after the other over one link, and each is
+ * searched, once it is there, by the first worker that is free. A pure function of modelled and measured times.
+ *
+ * @param fetchNanos time of all fetches on the link
+ * @param searchNanos when the last search ends if nothing has to be fetched
+ * @param bothNanos when the last search ends with the fetches
+ */
+public record FetchOverlap(long fetchNanos, long searchNanos, long bothNanos) {
+    /**
+     * Plays a batch.
+     *
+     * @param network the link
+     * @param readsPerDoorbell partitions of one doorbell
+     * @param bytes of each partition, in the order of their fetches
+     * @param search how long one worker searches each, in nanoseconds
+     * @param workers how many search
+     */
+    public static FetchOverlap of(
+            NetworkModel network, int readsPerDoorbell, long[] bytes, long[] search, int workers) {
+        long[] there = new long[bytes.length];
+        long link = 0;
+        for (int first = 0; first < bytes.length; first += readsPerDoorbell) {
+            int end = Math.min(bytes.length, first + readsPerDoorbell);
+            long begin = link;
+            long sum = 0;
+            for (int i = first; i < end; i++) {
+                sum += bytes[i];
+                // Pieces of a doorbell come in their order.
+                there[i] = begin + network.roundTripNanos() + network.occupied(i - first + 1, sum);
+            }
+            link = begin + network.occupied(end - first, sum);
+        }
+        return new FetchOverlap(
+                link + network.roundTripNanos(),
+                ends(new long[bytes.length], search, workers),
+                ends(there, search, workers));
+    }
+
+    private static long ends(long[] there, long[] search, int workers) {
+        long[] free = new long[workers];
+        for (int i = 0; i < there.length; i++) {
+            Arrays.sort(free);
+            free[0] = Math.max(free[0], there[i]) + search[i];
+        }
+        return Arrays.stream(free).max().orElse(0);
+    }
+
+    /** The share of the fetches' time that adds nothing to the batch, from 0 to 1. */
+    public double hidden() {
+        return fetchNanos == 0 ? 1 : Math.clamp(1 - (double) (bothNanos - searchNanos) / fetchNanos, 0, 1);
+    }
+}

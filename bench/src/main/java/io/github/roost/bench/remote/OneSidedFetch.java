@@ -1,0 +1,30 @@
+package io.github.roost.bench.remote;
+
+import io.github.roost.index.remote.MappedMemory;
+import io.github.roost.index.remote.RemoteMemory;
+import io.github.roost.index.remote.RemoteRegion;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.List;
+
+/** Reads of a mapped file, one after the other. Stateless. */
+final class OneSidedFetch {
+    private OneSidedFetch() {}
+
+    static double gigabytesPerSecond(Path folder, Path file, int bytes, int pieces) throws IOException {
+        try (RemoteMemory memory = new MappedMemory(folder);
+                RemoteRegion region = memory.open(file.getFileName().toString());
+                Arena arena = Arena.ofConfined()) {
+            MemorySegment into = arena.allocate(bytes, 64);
+            region.get(List.of(new RemoteRegion.Transfer(0, into))).join();
+            long began = System.nanoTime();
+            for (int piece = 0; piece < pieces; piece++) {
+                region.get(List.of(new RemoteRegion.Transfer(piece * (long) bytes, into)))
+                        .join();
+            }
+            return pieces * (double) bytes / (System.nanoTime() - began);
+        }
+    }
+}

@@ -1,0 +1,393 @@
+package io.github.roost.bench.remote;
+
+import io.github.roost.bench.DistanceRecall;
+import io.github.roost.bench.ExactSearch;
+import io.github.roost.bench.Mixture;
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.OverloadPolicy;
+import io.github.roost.core.vector.SearchRequest;
+import io.github.roost.core.vector.SearchResult;
+import io.github.roost.core.vector.VectorSource;
+import io.github.roost.core.vector.VectorTable;
+import io.github.roost.index.hnsw.HnswTable;
+import io.github.roost.index.remote.MappedMemory;
+import io.github.roost.index.remote.ModelMemory;
+import io.github.roost.index.remote.NetworkModel;
+import io.github.roost.index.remote.PartitionedIndex;
+import io.github.roost.index.remote.RemoteStats;
+import io.github.roost.index.remote.RemoteTable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+
+/**
+ * Question: how many reads of remote memory does a batch of searches take when each partition is fetched once for all of them, beside
+ * one read per query and partition (naive)? Counts are exact. Times are those of a file in shared memory, with both ways in turn.
+ */
+public final class RemoteBench {
+    /** What searches visit for the curve of recall. */
+    private static final int[] VISITED = {1, 2, 3, 5, 8, 12};
+
+    private static final double[] CACHE_SHARES = {.02, .05, .1, .2, .5};
+    private static final int TRUTHS = 200;
+    private static final int READS_PER_DOORBELL = 16;
+    private static final int SMALL_PIECES = 200;
+    private static final int SMALL_BYTES = 512;
+    /** Of a query and its answer beside its components. */
+    private static final int BYTES_PER_NEIGHBOR = 12;
+
+    private final Options options;
+    private final Consumer<String> progress;
+
+    /**
+     * What to measure.
+     *
+     * @param rows made up, around centres
+     * @param dimension of them
+     * @param partitions of the pool
+     * @param batch queries of a batch
+     * @param visited partitions that a query visits
+     * @param k neighbours wanted
+     * @param rounds of the measured times
+     * @param naiveQueries queries that are measured the naive way, of which the time for the whole batch follows
+     * @param folder where the pool's file is, best in memory
+     */
+    public record Options(
+            int rows,
+            int dimension,
+            int partitions,
+            int batch,
+            int visited,
+            int k,
+            int rounds,
+            int naiveQueries,
+            Path folder) {}
+
+    /**
+     * Reads of one batch with an empty cache.
+     *
+     * @param naive one per query and partition
+     * @param union partitions that at least one query visits
+     * @param reads that the table made
+     * @param doorbells that they took
+     * @param bytes that they fetched
+     */
+    public record Counts(long naive, int union, long reads, long doorbells, long bytes) {
+        /** How many times fewer reads than naive. */
+        public double ratio() {
+            return (double) naive / reads;
+        }
+    }
+
+    /**
+     * One round of times.
+     *
+     * @param seconds of the batch with an empty cache
+     * @param cachedSeconds of the batch with all partitions in the cache
+     * @param naiveSeconds of the batch the naive way
+     * @param naiveReads of the queries that were measured
+     */
+    public record Times(double seconds, double cachedSeconds, double naiveSeconds, long naiveReads) {}
+
+    /**
+     * What a search finds.
+     *
+     * @param visited partitions, or 0 for one graph of all rows
+     * @param recall share of the true neighbours
+     * @param queriesPerSecond of a batch, all in memory
+     */
+    public record Found(int visited, double recall, double queriesPerSecond) {}
+
+    /**
+     * A cache.
+     *
+     * @param share of the partitions that it has room for
+     * @param reads of the second of two batches
+     * @param seconds of it
+     */
+    public record Cached(double share, long reads, double seconds) {}
+
+    /**
+     * What a network of {@link NetworkModel#GIGABIT_100} would add: modelled.
+     *
+     * @param overlap of a batch's fetches with its searches
+     * @param smallTogetherMicros of 200 pieces of 512 bytes by one doorbell
+     * @param smallSingleMicros of the same pieces one by one
+     * @param imagesTogetherMicros of 16 partitions by one doorbell
+     * @param imagesSingleMicros of the same partitions one by one
+     */
+    public record Modelled(
+            FetchOverlap overlap,
+            double smallTogetherMicros,
+            double smallSingleMicros,
+            double imagesTogetherMicros,
+            double imagesSingleMicros) {}
+
+    /**
+     * Shipping the data beside shipping the query.
+     *
+     * @param partitionBytes that a fetch moves
+     * @param queryBytes of a query and its answer
+     * @param queriesPerPartition of this batch
+     * @param breakEven queries per partition and batch from which on a fetch moves fewer bytes
+     * @param oneSidedGigabytes per second, read from the mapped file
+     * @param twoSidedGigabytes per second, asked for over TCP
+     */
+    public record Shipping(
+            long partitionBytes,
+            long queryBytes,
+            double queriesPerPartition,
+            double breakEven,
+            double oneSidedGigabytes,
+            double twoSidedGigabytes) {}
+
+    /** All of it. */
+    public record Results(
+            PartitionedIndex.Pool pool,
+            double buildSeconds,
+            Counts counts,
+            List<Times> times,
+            List<Found> found,
+            List<Cached> cached,
+            Modelled modelled,
+            Shipping shipping) {}
+
+    /** @param progress told what is being done */
+    public RemoteBench(Options options, Consumer<String> progress) {
+        this.options = options;
+        this.progress = progress;
+    }
+
+    /** Builds a pool, measures, and deletes the pool. */
+    public Results run() throws IOException {
+        SplittableRandom random = new SplittableRandom(42);
+        Mixture mixture = Mixture.of(Math.max(1, options.rows / 100), options.dimension, random);
+        float[][] rows = mixture.draw(options.rows, random);
+        float[][] queries = mixture.draw(options.batch, random);
+        Path file = Files.createTempFile(options.folder, "roost-bench-", ".pool");
+        try (Orchestrator orchestrator = Orchestrator.builder()
+                .ringCapacity(1 << 16)
+                .overloadPolicy(OverloadPolicy.block(Duration.ofMinutes(10)))
+                .build()) {
+            progress.accept("building " + options.partitions + " partitions of " + options.rows + " rows");
+            long began = System.nanoTime();
+            long[] ids = LongStream.range(0, rows.length).toArray();
+            PartitionedIndex.Pool pool = PartitionedIndex.builder()
+                    .partitions(options.partitions)
+                    .build(orchestrator, ids, VectorSource.of(rows), file);
+            double buildSeconds = (System.nanoTime() - began) / 1e9;
+            return measure(orchestrator, rows, queries, file, pool, buildSeconds);
+        } finally {
+            Files.deleteIfExists(file);
+        }
+    }
+
+    private Results measure(
+            Orchestrator orchestrator,
+            float[][] rows,
+            float[][] queries,
+            Path file,
+            PartitionedIndex.Pool pool,
+            double buildSeconds)
+            throws IOException {
+        long room = slot(pool);
+        progress.accept("counting reads of a batch");
+        Counts counts = counts(orchestrator, queries, file, pool);
+        List<Times> times = new ArrayList<>();
+        for (int round = -1; round < options.rounds; round++) {
+            progress.accept(round < 0 ? "warming up" : "round " + (round + 1) + " of " + options.rounds);
+            Times time = times(orchestrator, queries, file, pool);
+            if (round >= 0) {
+                times.add(time);
+            }
+        }
+        progress.accept("measuring recall beside one graph");
+        List<Found> found = found(orchestrator, rows, queries, file, pool);
+        List<Cached> cached = new ArrayList<>();
+        for (double share : CACHE_SHARES) {
+            progress.accept("a cache of %.0f %%".formatted(100 * share));
+            long bytes = Math.max(1, Math.round(share * options.partitions)) * room;
+            try (RemoteTable table = open(orchestrator, file, bytes)) {
+                search(table, queries, options.visited);
+                long before = table.remoteStats().reads();
+                double seconds = search(table, queries, options.visited);
+                cached.add(new Cached(share, table.remoteStats().reads() - before, seconds));
+            }
+        }
+        double cachedSeconds =
+                times.stream().mapToDouble(Times::cachedSeconds).min().orElse(0);
+        return new Results(
+                pool,
+                buildSeconds,
+                counts,
+                times,
+                found,
+                cached,
+                modelled(orchestrator, queries, file, pool, cachedSeconds),
+                shipping(file, pool, counts));
+    }
+
+    /** What a partition takes in a cache, nearly: with its log. */
+    private static long slot(PartitionedIndex.Pool pool) {
+        return pool.largestBytes() + pool.largestBytes() / 4;
+    }
+
+    private RemoteTable open(Orchestrator orchestrator, Path file, long cacheBytes) throws IOException {
+        return RemoteTable.builder()
+                .cacheBytes(cacheBytes)
+                .readsPerDoorbell(READS_PER_DOORBELL)
+                .open(
+                        orchestrator,
+                        "remote",
+                        new MappedMemory(options.folder),
+                        file.getFileName().toString());
+    }
+
+    private long whole(PartitionedIndex.Pool pool) {
+        return options.partitions * slot(pool);
+    }
+
+    private double search(VectorTable table, float[][] queries, int effort) {
+        List<SearchRequest> requests = Arrays.stream(queries)
+                .map(query -> SearchRequest.of(query, options.k).effort(effort))
+                .toList();
+        long began = System.nanoTime();
+        for (CompletableFuture<SearchResult> answer : table.searchAll(requests)) {
+            answer.join();
+        }
+        return (System.nanoTime() - began) / 1e9;
+    }
+
+    private Counts counts(Orchestrator orchestrator, float[][] queries, Path file, PartitionedIndex.Pool pool)
+            throws IOException {
+        try (RemoteTable table = open(orchestrator, file, whole(pool))) {
+            Set<Integer> union = new HashSet<>();
+            for (float[] query : queries) {
+                IntStream.of(table.partitionsOf(query, options.visited)).forEach(union::add);
+            }
+            search(table, queries, options.visited);
+            RemoteStats stats = table.remoteStats();
+            return new Counts(
+                    (long) queries.length * options.visited,
+                    union.size(),
+                    stats.reads(),
+                    stats.doorbells(),
+                    stats.bytesRead());
+        }
+    }
+
+    private Times times(Orchestrator orchestrator, float[][] queries, Path file, PartitionedIndex.Pool pool)
+            throws IOException {
+        double naiveSeconds;
+        long naiveReads;
+        int naive = Math.min(options.naiveQueries, queries.length);
+        try (RemoteTable table = open(orchestrator, file, slot(pool))) {
+            long began = System.nanoTime();
+            for (int i = 0; i < naive; i++) {
+                // Room for one partition, one query at a time: a read per query and partition.
+                table.search(queries[i], options.k, options.visited).join();
+            }
+            naiveSeconds = (System.nanoTime() - began) / 1e9 / naive * queries.length;
+            naiveReads = table.remoteStats().reads();
+        }
+        try (RemoteTable table = open(orchestrator, file, whole(pool))) {
+            double seconds = search(table, queries, options.visited);
+            return new Times(seconds, search(table, queries, options.visited), naiveSeconds, naiveReads);
+        }
+    }
+
+    private List<Found> found(
+            Orchestrator orchestrator, float[][] rows, float[][] queries, Path file, PartitionedIndex.Pool pool)
+            throws IOException {
+        float[][] sample = Arrays.copyOf(queries, Math.min(TRUTHS, queries.length));
+        Neighbors[] truth = new ExactSearch(rows).searchAll(sample, options.k);
+        List<Found> found = new ArrayList<>();
+        try (RemoteTable table = open(orchestrator, file, whole(pool))) {
+            for (int visited : VISITED) {
+                if (visited <= options.partitions) {
+                    found.add(found(table, visited, visited, queries, sample, truth));
+                }
+            }
+        }
+        try (HnswTable local = HnswTable.builder().m(16).efConstruction(120).build(orchestrator, rows)) {
+            found.add(found(local, 0, 64, queries, sample, truth));
+        }
+        return found;
+    }
+
+    private Found found(
+            VectorTable table, int visited, int effort, float[][] queries, float[][] sample, Neighbors[] truth) {
+        DistanceRecall recall = new DistanceRecall();
+        for (int i = 0; i < sample.length; i++) {
+            recall.add(truth[i], table.search(sample[i], options.k, effort).join());
+        }
+        search(table, queries, effort);
+        return new Found(visited, recall.share(), queries.length / search(table, queries, effort));
+    }
+
+    private Modelled modelled(
+            Orchestrator orchestrator, float[][] queries, Path file, PartitionedIndex.Pool pool, double cachedSeconds)
+            throws IOException {
+        NetworkModel network = NetworkModel.GIGABIT_100;
+        ModelMemory model = new ModelMemory(new MappedMemory(options.folder), network);
+        int[] queriesOf = new int[options.partitions];
+        try (RemoteTable table = RemoteTable.builder()
+                .cacheBytes(whole(pool))
+                .open(orchestrator, "modelled", model, file.getFileName().toString())) {
+            for (float[] query : queries) {
+                IntStream.of(table.partitionsOf(query, options.visited)).forEach(partition -> queriesOf[partition]++);
+            }
+        }
+        double perVisit = cachedSeconds * 1e9 * orchestrator.workers() / ((double) queries.length * options.visited);
+        int[] visited = IntStream.range(0, queriesOf.length)
+                .filter(p -> queriesOf[p] > 0)
+                .toArray();
+        long[] bytes = new long[visited.length];
+        Arrays.fill(bytes, pool.largestBytes());
+        long[] search = IntStream.of(visited)
+                .mapToLong(partition -> Math.round(queriesOf[partition] * perVisit))
+                .toArray();
+        long image = pool.largestBytes();
+        return new Modelled(
+                FetchOverlap.of(network, READS_PER_DOORBELL, bytes, search, orchestrator.workers()),
+                network.alone(SMALL_PIECES, (long) SMALL_PIECES * SMALL_BYTES) / 1e3,
+                SMALL_PIECES * network.alone(1, SMALL_BYTES) / 1e3,
+                network.alone(READS_PER_DOORBELL, READS_PER_DOORBELL * image) / 1e3,
+                READS_PER_DOORBELL * network.alone(1, image) / 1e3);
+    }
+
+    private Shipping shipping(Path file, PartitionedIndex.Pool pool, Counts counts) throws IOException {
+        progress.accept("fetching by request over TCP");
+        long queryBytes = (long) options.dimension * Float.BYTES + (long) options.k * BYTES_PER_NEIGHBOR;
+        byte[] into = new byte[Math.toIntExact(pool.largestBytes())];
+        int pieces = Math.max(1, Math.min(options.partitions - 1, 64));
+        double twoSided;
+        try (TwoSidedFetch fetch = new TwoSidedFetch(file)) {
+            fetch.fetch(0, into);
+            long began = System.nanoTime();
+            for (int piece = 0; piece < pieces; piece++) {
+                fetch.fetch(piece * (long) into.length, into);
+            }
+            twoSided = pieces * (double) into.length / (System.nanoTime() - began);
+        }
+        return new Shipping(
+                pool.largestBytes(),
+                queryBytes,
+                (double) counts.naive() / counts.union(),
+                (double) pool.largestBytes() / queryBytes,
+                OneSidedFetch.gigabytesPerSecond(options.folder, file, into.length, pieces),
+                twoSided);
+    }
+}

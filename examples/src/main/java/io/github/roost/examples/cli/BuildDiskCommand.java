@@ -1,0 +1,79 @@
+package io.github.roost.examples.cli;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.io.BlockIo;
+import io.github.roost.core.vector.TableStats;
+import io.github.roost.core.vector.VectorSource;
+import io.github.roost.index.disk.DiskTable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
+
+/** {@code roost build disk}. */
+@Command(name = "disk", description = "Builds a table on disk. The id of a row is its number in the file, from 0.")
+final class BuildDiskCommand implements Callable<Integer> {
+    @ParentCommand
+    private @SuppressWarnings("NullAway.Init") BuildCommand parent;
+
+    @Mixin
+    private final HelpOption help = new HelpOption();
+
+    @Mixin
+    private final BuildOptions options = new BuildOptions();
+
+    @Option(
+            names = "--degree",
+            defaultValue = "32",
+            paramLabel = "N",
+            description = "Neighbours of a node; default ${DEFAULT-VALUE}.")
+    private int degree;
+
+    @Option(
+            names = "--build-width",
+            defaultValue = "100",
+            paramLabel = "N",
+            description = "Candidates looked at for each inserted vector; default ${DEFAULT-VALUE}.")
+    private int buildWidth;
+
+    @Option(
+            names = "--code-bytes",
+            defaultValue = "0",
+            paramLabel = "N",
+            description = "Memory per row for its code; default 0: a quarter of the dimension, from 8 to 128.")
+    private int codeBytes;
+
+    @Override
+    public Integer call() throws IOException {
+        SearchOptions.requireBetween("--degree", degree, 2, 256);
+        SearchOptions.requireBetween("--build-width", buildWidth, 1, 10_000);
+        SearchOptions.requireBetween("--code-bytes", codeBytes, 0, 4_096);
+        return options.runDirect(parent.streams(), this::build);
+    }
+
+    private TableStats build(Orchestrator orchestrator, Metric metric, VectorSource source, Path file)
+            throws IOException {
+        float[][] rows = new float[source.size()][source.dimension()];
+        for (int row = 0; row < rows.length; row++) {
+            source.read(row, rows[row]);
+        }
+        if (metric == Metric.INNER_PRODUCT) {
+            throw new CommandFailure("--metric must be squared_l2 or cosine for disk, got inner_product");
+        }
+        try (BlockIo io = BlockIo.builder(orchestrator).build()) {
+            DiskTable.builder()
+                    .metric(metric)
+                    .degree(degree)
+                    .buildWidth(buildWidth)
+                    .codeBytes(codeBytes)
+                    .build(orchestrator, io, file, SearchOptions.ids(source), rows);
+            try (DiskTable table = DiskTable.openReadOnly(orchestrator, io, "base", file)) {
+                return table.stats();
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+package io.github.roost.examples.cli;
+
+import io.github.roost.bench.Samples;
+import io.github.roost.bench.remote.RemoteBench;
+import io.github.roost.bench.remote.RemoteBench.Cached;
+import io.github.roost.bench.remote.RemoteBench.Found;
+import io.github.roost.bench.remote.RemoteBench.Results;
+import io.github.roost.bench.remote.RemoteBench.Times;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.function.ToDoubleFunction;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code roost bench remote}: partitions fetched once per batch, beside one read per query and partition. */
+@Command(
+        name = "remote",
+        description = "Reads, times and recall of a table in shared memory whose partitions a batch fetches once each.")
+final class RemoteBenchCommand implements Callable<Integer> {
+    /** The ratios of network time in Table 1 of the paper, by how its times are divided. */
+    private static final String PAPER = "149 to 171";
+
+    private final Streams streams;
+
+    @Mixin
+    private final HelpOption help = new HelpOption();
+
+    @Option(names = "--rows", paramLabel = "N", description = "Rows, made up; default 200000.")
+    private int rows = 200_000;
+
+    @Option(names = "--dimension", paramLabel = "N", description = "Their dimension; default 128.")
+    private int dimension = 128;
+
+    @Option(names = "--partitions", paramLabel = "N", description = "Partitions; default 160.")
+    private int partitions = 160;
+
+    @Option(names = "--batch", paramLabel = "N", description = "Queries of a batch; default 5000.")
+    private int batch = 5_000;
+
+    @Option(names = "--visited", paramLabel = "N", description = "Partitions that a query visits; default 5.")
+    private int visited = 5;
+
+    @Option(names = "--k", paramLabel = "N", description = "Neighbours wanted; default 10.")
+    private int k = 10;
+
+    @Option(names = "--rounds", paramLabel = "N", description = "Rounds of the measured times; default 3.")
+    private int rounds = 3;
+
+    @Option(
+            names = "--folder",
+            paramLabel = "DIR",
+            description = "Where the pool is written; default /dev/shm, or the temporary folder where there is none.")
+    private Path folder = Files.isDirectory(Path.of("/dev/shm"))
+            ? Path.of("/dev/shm")
+            : Path.of(System.getProperty("java.io.tmpdir"));
+
+    @Mixin
+    private final JsonOption json;
+
+    RemoteBenchCommand(Streams streams) {
+        this.streams = streams;
+        this.json = new JsonOption(streams);
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        BenchCommand.require("--rows", rows, 1_000, 100_000_000);
+        BenchCommand.require("--dimension", dimension, 1, 4_096);
+        BenchCommand.require("--partitions", partitions, 1, Math.min(10_000, rows));
+        BenchCommand.require("--batch", batch, 1, 1_000_000);
+        BenchCommand.require("--visited", visited, 1, partitions);
+        BenchCommand.require("--k", k, 1, 1_000);
+        BenchCommand.require("--rounds", rounds, 1, 1_000);
+        Results results = new RemoteBench(
+                        new RemoteBench.Options(
+                                rows, dimension, partitions, batch, visited, k, rounds, Math.min(100, batch), folder),
+                        text -> streams.err().println(text))
+                .run();
+        print(results);
+        json.print(Map.of("results", results));
+        return 0;
+    }
+
+    private void print(Results results) {
+        RemoteBench.Counts counts = results.counts();
+        json.line("%,d rows x %d in %d partitions of at most %.2f MiB, built in %.0f s"
+                .formatted(
+                        rows,
+                        dimension,
+                        partitions,
+                        results.pool().largestBytes() / 1048576.0,
+                        results.buildSeconds()));
+        json.line(
+                "reads of a batch of %,d, %d partitions each: naive %,d, here %,d (the union has %,d) by %,d doorbells; ratio %.1f (paper: %s)"
+                        .formatted(
+                                batch,
+                                visited,
+                                counts.naive(),
+                                counts.reads(),
+                                counts.union(),
+                                counts.doorbells(),
+                                counts.ratio(),
+                                PAPER));
+        List<Times> times = results.times();
+        json.line("batch, empty cache        %s s".formatted(spread(times, Times::seconds, "%.3f")));
+        json.line("batch, all in the cache   %s s".formatted(spread(times, Times::cachedSeconds, "%.3f")));
+        json.line("batch, naive              %s s, from the first queries"
+                .formatted(spread(times, Times::naiveSeconds, "%.1f")));
+        json.line("naive beside empty cache  %s times as long"
+                .formatted(spread(times, time -> time.naiveSeconds() / time.seconds(), "%.1f")));
+        json.line("visited   recall@%d   queries/s, all in memory".formatted(k));
+        for (Found found : results.found()) {
+            json.line("%7s   %9.4f   %.0f"
+                    .formatted(
+                            found.visited() == 0 ? "1 graph" : Integer.toString(found.visited()),
+                            found.recall(),
+                            found.queriesPerSecond()));
+        }
+        json.line("cache   reads of a second batch   seconds");
+        for (Cached cached : results.cached()) {
+            json.line("%3.0f %%   %23d   %.3f".formatted(100 * cached.share(), cached.reads(), cached.seconds()));
+        }
+        RemoteBench.Modelled modelled = results.modelled();
+        json.line("modelled, 100 Gb/s: fetches %.1f ms, searches %.1f ms, both %.1f ms: %.1f %% of the fetches hidden"
+                .formatted(
+                        modelled.overlap().fetchNanos() / 1e6,
+                        modelled.overlap().searchNanos() / 1e6,
+                        modelled.overlap().bothNanos() / 1e6,
+                        100 * modelled.overlap().hidden()));
+        json.line(
+                "modelled, 100 Gb/s: 200 pieces of 512 bytes %.0f us by one doorbell, %.0f us one by one; 16 partitions %.0f and %.0f us"
+                        .formatted(
+                                modelled.smallTogetherMicros(),
+                                modelled.smallSingleMicros(),
+                                modelled.imagesTogetherMicros(),
+                                modelled.imagesSingleMicros()));
+        RemoteBench.Shipping shipping = results.shipping();
+        json.line(
+                "a fetch moves %,d bytes, a query and its answer %,d: fetching moves fewer from %.0f queries per partition on, here are %.0f"
+                        .formatted(
+                                shipping.partitionBytes(),
+                                shipping.queryBytes(),
+                                shipping.breakEven(),
+                                shipping.queriesPerPartition()));
+        json.line("fetches of partitions: mapped %.2f GB/s, asked for over TCP on this machine %.2f GB/s"
+                .formatted(shipping.oneSidedGigabytes(), shipping.twoSidedGigabytes()));
+    }
+
+    private static String spread(List<Times> times, ToDoubleFunction<Times> value, String format) {
+        Samples samples = Samples.of(times.stream().map(value::applyAsDouble).toList());
+        return (format + " (" + format + " to " + format + ")")
+                .formatted(samples.median(), samples.least(), samples.most());
+    }
+}

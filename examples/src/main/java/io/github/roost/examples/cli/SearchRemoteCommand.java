@@ -1,0 +1,116 @@
+package io.github.roost.examples.cli;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.vector.TableBuild;
+import io.github.roost.core.vector.VectorSource;
+import io.github.roost.core.vector.VectorTable;
+import io.github.roost.index.remote.MappedMemory;
+import io.github.roost.index.remote.RemoteTable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
+
+/** {@code roost search remote}. */
+@Command(
+        name = "remote",
+        description =
+                "Searches a pool of partitions, beside the memory node that serves it or by itself, once for each --k"
+                        + " and --visited.")
+final class SearchRemoteCommand implements Callable<Integer>, IndexPlan {
+    @ParentCommand
+    private @SuppressWarnings("NullAway.Init") SearchCommand parent;
+
+    @Mixin
+    private final HelpOption help = new HelpOption();
+
+    @Mixin
+    private final SearchOptions options = new SearchOptions();
+
+    @Mixin
+    private final RemoteBuildOptions build = new RemoteBuildOptions();
+
+    @Option(
+            names = "--visited",
+            split = ",",
+            paramLabel = "N",
+            description = "Partitions that a search visits; default 5, or all where there are fewer.")
+    private List<Integer> asked = List.of();
+
+    @Option(names = "--cache-mib", paramLabel = "N", description = "Memory for fetched partitions; default 1024.")
+    private int cacheMib = 1_024;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        return new SearchRun(options, this, parent.streams()).run();
+    }
+
+    @Override
+    public String effortName() {
+        return "visited";
+    }
+
+    @Override
+    public List<Integer> asked() {
+        return asked;
+    }
+
+    @Override
+    public void check() {
+        build.check();
+        SearchOptions.requireBetween("--cache-mib", cacheMib, 1, 1_000_000);
+        for (int visited : asked) {
+            RemoteBuildOptions.requirePartitions("--visited", visited);
+        }
+    }
+
+    @Override
+    public void fit(int rows) {
+        requireAtMost(build.partitions(rows));
+    }
+
+    private void requireAtMost(int partitions) {
+        for (int visited : asked) {
+            if (visited > partitions) {
+                throw new CommandFailure("--visited must be at most the " + partitions + " partitions, got " + visited);
+            }
+        }
+    }
+
+    private RemoteTable.Builder table() {
+        return RemoteTable.builder().cacheBytes((long) cacheMib << 20);
+    }
+
+    @Override
+    public TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows) {
+        return build.start(orchestrator, metric, rows, table());
+    }
+
+    @Override
+    public VectorTable open(Orchestrator orchestrator, Path file) throws IOException {
+        Path pool = file.toAbsolutePath();
+        Path folder = Objects.requireNonNull(pool.getParent(), "a file is in a folder");
+        return table().open(
+                        orchestrator,
+                        "base",
+                        new MappedMemory(folder),
+                        pool.getFileName().toString());
+    }
+
+    @Override
+    public List<Integer> efforts(VectorTable table, int k) {
+        requireAtMost(widest(table));
+        return asked.isEmpty() ? List.of(((RemoteTable) table).visitedByDefault()) : asked;
+    }
+
+    @Override
+    public int widest(VectorTable table) {
+        return table.stats().parts();
+    }
+}

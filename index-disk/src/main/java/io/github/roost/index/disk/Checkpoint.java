@@ -1,0 +1,120 @@
+package io.github.roost.index.disk;
+
+import static io.github.roost.core.io.BlockIo.BLOCK_BYTES;
+
+import io.github.roost.core.io.BlockFile;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The table at one moment, between two updates, and how it becomes the newest checkpoint: what has changed is written to free blocks,
+ * then a map that names them, then all is synced, and only then a superblock that names the map, over the older of the two.
+ * Until that is durable the checkpoint before is whole, since nothing of it is written over.
+ */
+final class Checkpoint {
+    private final Superblock before;
+    private final int nodes;
+    private final int entry;
+    /** Changed pages as they are; written from copies, since they are searched. */
+    private final List<NodePage> pages;
+
+    private final Map<Integer, byte[]> rowBlocks = new HashMap<>();
+    private final BitSet changedRows;
+    private final Map<Integer, Integer> pagesAt = new TreeMap<>();
+    private final Map<Integer, Integer> rowBlocksAt = new TreeMap<>();
+    private int mapAt;
+    private int mapBlocks;
+
+    /**
+     * Takes what has changed; the writer's, between two updates.
+     *
+     * @param before the checkpoint that it follows
+     */
+    Checkpoint(Superblock before, DiskGraph graph, BitSet changedRows) {
+        this.before = before;
+        this.nodes = graph.codes().nodes();
+        this.entry = graph.entry();
+        this.pages = new ArrayList<>(graph.changed().values());
+        this.changedRows = changedRows;
+        changedRows.stream().forEach(block -> rowBlocks.put(block, graph.codes().sealed(block)));
+    }
+
+    BitSet changedRows() {
+        return changedRows;
+    }
+
+    /** Writes all but the superblock and syncs it; where that fails, {@link #takeBack} frees what was taken. */
+    Superblock write(BlockFile file, DiskGraph graph, FreeBlocks free) throws IOException {
+        DiskLayout layout = graph.layout();
+        int pageCount = layout.pages(nodes);
+        int rowBlockCount = layout.rowBlocks(nodes);
+        Map<Integer, MemorySegment> blocks = new TreeMap<>();
+        for (NodePage page : pages) {
+            int at = free.take();
+            pagesAt.put(page.number(), at);
+            NodePage copy = page.copy();
+            copy.seal();
+            blocks.put(at, copy.memory());
+        }
+        rowBlocks.forEach((number, bytes) -> {
+            int at = free.take();
+            rowBlocksAt.put(number, at);
+            blocks.put(at, MemorySegment.ofArray(bytes));
+        });
+        mapBlocks = BlockMap.blocks(pageCount, rowBlockCount);
+        mapAt = free.take(mapBlocks);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment map = arena.allocate((long) mapBlocks * BLOCK_BYTES, BLOCK_BYTES);
+            graph.map().write(map, pageCount, rowBlockCount, pagesAt, rowBlocksAt);
+            for (int i = 0; i < mapBlocks; i++) {
+                blocks.put(mapAt + i, map.asSlice((long) i * BLOCK_BYTES, BLOCK_BYTES));
+            }
+            BlockRuns.write(file, blocks, arena);
+            file.sync();
+            return new Superblock(
+                    before.sequence() + 1,
+                    before.tableId(),
+                    layout,
+                    before.metric(),
+                    nodes,
+                    entry,
+                    mapAt,
+                    Blocks.checksumOf(map),
+                    before.centroidChecksum());
+        }
+    }
+
+    /** Frees the blocks that were taken for a checkpoint that is not written. */
+    void takeBack(FreeBlocks free) {
+        pagesAt.values().forEach(free::give);
+        rowBlocksAt.values().forEach(free::give);
+        for (int i = 0; i < mapBlocks; i++) {
+            free.give(mapAt + i);
+        }
+    }
+
+    /** It is durable: the writer has searches read it. Gives the blocks that nothing needs any more, but for the old map. */
+    List<Integer> publish(DiskGraph graph) {
+        List<Integer> old = new ArrayList<>();
+        pagesAt.forEach((page, at) -> {
+            old.add(graph.map().page(page));
+            graph.map().setPage(page, at);
+        });
+        graph.moved();
+        // After the blocks are set: see DiskGraph.
+        pages.forEach(page -> graph.changed().remove(page.number(), page));
+        rowBlocksAt.forEach((block, at) -> {
+            old.add(graph.map().rowBlock(block));
+            graph.map().setRowBlock(block, at);
+        });
+        old.removeIf(block -> block == BlockMap.NOWHERE);
+        return old;
+    }
+}

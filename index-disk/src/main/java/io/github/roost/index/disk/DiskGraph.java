@@ -1,0 +1,206 @@
+package io.github.roost.index.disk;
+
+import static io.github.roost.core.io.BlockIo.BLOCK_BYTES;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.TableFileException;
+import io.github.roost.core.io.BlockFile;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The graph of a table as it is now: what the file holds, by {@link BlockMap}, and over it the pages that have changed since the
+ * last checkpoint, on the heap.
+ *
+ * <p>One thread at a time writes: it publishes a changed page as a whole, as a new object that is never written again, so a search
+ * that has taken one sees each node of it as it was before a change or after. A search that finds no changed page takes the block from
+ * the map. When a checkpoint has written a page, the writer first sets the block and then takes the changed page away; so
+ * who finds no changed page any more finds the block. The block may be another page's before the search has read it: then its
+ * number or checksum is wrong while the map names another block by now ({@link #hasMoved}), and the search looks again.
+ */
+final class DiskGraph {
+    private final BlockFile file;
+    private final Superblock root;
+    private final Codes codes;
+    private final BlockMap map;
+    private final ConcurrentHashMap<Integer, NodePage> changed = new ConcurrentHashMap<>();
+    private volatile int entry;
+    private volatile int live;
+    private volatile int dead;
+    private int moves;
+
+    DiskGraph(BlockFile file, Superblock root, Codes codes, BlockMap map) {
+        this.file = file;
+        this.root = root;
+        this.codes = codes;
+        this.map = map;
+        this.entry = root.entry();
+        int liveNow = 0;
+        int deadNow = 0;
+        for (int node = 0; node < codes.nodes(); node++) {
+            byte state = codes.state(node);
+            liveNow += state == Codes.LIVE ? 1 : 0;
+            deadNow += state == Codes.DEAD ? 1 : 0;
+        }
+        this.live = liveNow;
+        this.dead = deadNow;
+    }
+
+    /** Reads all but the pages of the newest whole checkpoint. */
+    static DiskGraph read(BlockFile file) throws IOException {
+        Superblock root = root(file);
+        DiskLayout layout = root.layout();
+        int pages = layout.pages(root.nodes());
+        int rowBlocks = layout.rowBlocks(root.nodes());
+        MemorySegment centroids = Arena.ofAuto().allocate((long) layout.centroidBlocks() * BLOCK_BYTES, BLOCK_BYTES);
+        readSection(file, "centroids", DiskLayout.centroidBlock(), centroids, root.centroidChecksum());
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment section = arena.allocate((long) BlockMap.blocks(pages, rowBlocks) * BLOCK_BYTES, BLOCK_BYTES);
+            readSection(file, "map", root.mapBlock(), section, root.mapChecksum());
+            BlockMap map = BlockMap.read(section, pages, rowBlocks);
+            requireBlocks(file, map.used(pages, rowBlocks).length());
+            Codes codes = new Codes(layout, centroids);
+            codes.grow(root.nodes());
+            for (int number = 0; number < rowBlocks; number++) {
+                MemorySegment block = codes.block(number);
+                file.read(map.rowBlock(number), block);
+                if (!Blocks.isWhole(block, number)) {
+                    throw damaged(file, "codes", map.rowBlock(number));
+                }
+            }
+            return new DiskGraph(file, root, codes, map);
+        }
+    }
+
+    private static Superblock root(BlockFile file) throws IOException {
+        if (file.blocks() < DiskLayout.SUPERBLOCKS) {
+            throw new TableFileException(file.path(), 0, "holds no table: it is too short");
+        }
+        Superblock newest = null;
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment block = arena.allocate(BLOCK_BYTES, BLOCK_BYTES);
+            for (int i = 0; i < DiskLayout.SUPERBLOCKS; i++) {
+                file.read(i, block);
+                Superblock read = Superblock.read(block);
+                if (read != null && (newest == null || read.sequence() > newest.sequence())) {
+                    newest = read;
+                }
+            }
+        }
+        if (newest == null) {
+            throw new TableFileException(file.path(), 0, "holds no whole table: neither of its superblocks is one");
+        }
+        return newest;
+    }
+
+    private static void requireBlocks(BlockFile file, long blocks) throws IOException {
+        if (file.blocks() < blocks) {
+            throw new TableFileException(
+                    file.path(), file.blocks() * BLOCK_BYTES, "ends here, and should have " + blocks + " blocks");
+        }
+    }
+
+    private static void readSection(BlockFile file, String what, long block, MemorySegment into, int checksum)
+            throws IOException {
+        requireBlocks(file, block + into.byteSize() / BLOCK_BYTES);
+        file.read(block, into);
+        if (Blocks.checksumOf(into) != checksum) {
+            throw damaged(file, what, block);
+        }
+    }
+
+    private static TableFileException damaged(BlockFile file, String what, long block) {
+        return new TableFileException(file.path(), block * BLOCK_BYTES, "has damaged " + what + ": wrong checksum");
+    }
+
+    BlockFile file() {
+        return file;
+    }
+
+    /** What it was opened from. */
+    Superblock root() {
+        return root;
+    }
+
+    DiskLayout layout() {
+        return root.layout();
+    }
+
+    Metric metric() {
+        return root.metric();
+    }
+
+    Codes codes() {
+        return codes;
+    }
+
+    BlockMap map() {
+        return map;
+    }
+
+    int entry() {
+        return entry;
+    }
+
+    void setEntry(int node) {
+        entry = node;
+    }
+
+    /** Rows. */
+    int live() {
+        return live;
+    }
+
+    /** Nodes of deleted rows that edges still lead to. */
+    int dead() {
+        return dead;
+    }
+
+    /** The writer's: counts rows and deleted nodes. */
+    void count(int moreLive, int moreDead) {
+        // One thread at a time writes; a plain sum is what others are to see.
+        int liveNow = live + moreLive;
+        int deadNow = dead + moreDead;
+        live = liveNow;
+        dead = deadNow;
+    }
+
+    /** Pages that differ from the last checkpoint. */
+    ConcurrentHashMap<Integer, NodePage> changed() {
+        return changed;
+    }
+
+    /** A page as it is, where it has changed since the last checkpoint. */
+    @Nullable
+    NodePage changed(int page) {
+        return changed.get(page);
+    }
+
+    /** The writer's: how often blocks have been given other pages. */
+    int moves() {
+        return moves;
+    }
+
+    /** The writer's: blocks have been given other pages. */
+    void moved() {
+        moves++;
+    }
+
+    /** The writer's: a page is from now on so. */
+    void publish(NodePage page) {
+        changed.put(page.number(), page);
+    }
+
+    /** The block to read a page from, where it has not changed. */
+    int block(int page) {
+        return map.page(page);
+    }
+
+    /** Whether a page is no longer what a block holds that was read for it. */
+    boolean hasMoved(int page, long block) {
+        return changed.containsKey(page) || map.page(page) != block;
+    }
+}

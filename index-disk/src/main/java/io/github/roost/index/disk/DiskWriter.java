@@ -1,0 +1,404 @@
+package io.github.roost.index.disk;
+
+import io.github.roost.core.task.Maintenance;
+import io.github.roost.core.task.SearchContext;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The one writer of a table: takes updates in the order in which they became durable, and does them as maintenance, some at a
+ * time, in pieces of some microseconds.
+ *
+ * <p>At most one maintenance of it is submitted at a time, so that all here but the queues and {@link #scheduled} belongs to one
+ * thread at a time: {@link #wake} submits one only if it has changed {@code scheduled} from false to true, and a step that finds
+ * nothing to do sets it to false as the last thing, then looks once more whether something became ready before that, which whoever
+ * made it ready has left to it. So nothing that is ready is left without a maintenance.
+ */
+final class DiskWriter implements Maintenance {
+    /** Inserts under way at once: while some wait for reads, others compute. */
+    private static final int MOST_INSERTS = 8;
+    /** Deleted nodes are taken out of the graph when they are this share of all. */
+    private static final double REPAIR_SHARE = .1;
+
+    private static final int LEAST_REPAIRED = 32;
+
+    /** Something to be done in the order of the updates. */
+    sealed interface Work {
+        /** An update that is durable. */
+        record Change(Update update) implements Work {}
+
+        /**
+         * Something else.
+         *
+         * @param action to be run
+         * @param isCut whether only while no inserts are under way
+         * @param failed told where it will never run
+         */
+        record Run(Runnable action, boolean isCut, Consumer<Throwable> failed) implements Work {}
+    }
+
+    private final DiskTable table;
+    private final DiskGraph graph;
+    private final Codes codes;
+    private final RowNodes rows;
+    private final Runnable submit;
+    private final Runnable changed;
+    private final BooleanSupplier isFull;
+    private final Queue<Work> queue = new ConcurrentLinkedQueue<>();
+    private final Queue<Work> urgent = new ConcurrentLinkedQueue<>();
+    private final AtomicBoolean scheduled = new AtomicBoolean();
+    private volatile @Nullable Throwable aborted;
+
+    private final List<InsertJob> inserts = new ArrayList<>();
+    private final Set<Long> inserting = new HashSet<>();
+    private final Deque<Integer> freeNodes = new ArrayDeque<>();
+    /** Row blocks that differ from the last checkpoint. */
+    private BitSet changedRows = new BitSet();
+
+    private @Nullable RepairJob repair;
+    private boolean repairWanted;
+    private boolean repairs = true;
+    private boolean repairsTurn;
+    private int turn;
+
+    private final LongAdder updates = new LongAdder();
+    private final LongAdder busyNanos = new LongAdder();
+    private final LongAdder pruneNanos = new LongAdder();
+
+    /**
+     * Begins with nothing to do.
+     *
+     * @param submit submits this as maintenance
+     * @param changed called after each update
+     * @param isFull whether updates must wait until something else has been added
+     */
+    DiskWriter(DiskTable table, RowNodes rows, Runnable submit, Runnable changed, BooleanSupplier isFull) {
+        this.table = table;
+        this.graph = table.graph();
+        this.codes = graph.codes();
+        this.rows = rows;
+        this.submit = submit;
+        this.changed = changed;
+        this.isFull = isFull;
+        for (int node = 0; node < codes.nodes(); node++) {
+            if (codes.state(node) == Codes.FREE) {
+                freeNodes.add(node);
+            }
+        }
+    }
+
+    /** Adds work behind the updates that were added before; any thread. */
+    void add(Work work) {
+        add(queue, work);
+    }
+
+    /** Adds work that is done at once; any thread. */
+    void addFirst(Work work) {
+        add(urgent, work);
+    }
+
+    private void add(Queue<Work> to, Work work) {
+        to.add(work);
+        Throwable failure = aborted;
+        if (failure == null) {
+            wake();
+        } else {
+            drop(failure);
+        }
+    }
+
+    /** There may be something to do; any thread. */
+    void wake() {
+        if (scheduled.compareAndSet(false, true)) {
+            submit.run();
+        }
+    }
+
+    @Override
+    public boolean step(SearchContext context) throws Exception {
+        long began = System.nanoTime();
+        long end = began + table.stepNanos();
+        boolean ran;
+        do {
+            ran = piece(context);
+        } while (ran && System.nanoTime() < end);
+        busyNanos.add(System.nanoTime() - began);
+        if (ran) {
+            return true;
+        }
+        boolean takesMore = takesMore();
+        List<WriterJob> waiting = new ArrayList<>(inserts);
+        if (repair != null) {
+            waiting.add(repair);
+        }
+        scheduled.set(false);
+        boolean missed = !urgent.isEmpty()
+                || ((takesMore || waiting.isEmpty()) && !queue.isEmpty() && !isFull.getAsBoolean())
+                || waiting.stream().anyMatch(WriterJob::isReady);
+        return missed && scheduled.compareAndSet(false, true);
+    }
+
+    /** Does something; false if there is nothing that can be done now. */
+    private boolean piece(SearchContext context) throws Exception {
+        Work work = urgent.poll();
+        if (work == null && takesMore()) {
+            work = queue.poll();
+        }
+        if (work != null) {
+            begin(work);
+            return true;
+        }
+        if (repair != null && repair.isReady() && (repairsTurn ^= true)) {
+            // As much as all inserts together, or deleted nodes become more than are taken out.
+            run(repair, context);
+            return true;
+        }
+        int jobs = inserts.size() + (repair == null ? 0 : 1);
+        for (int i = 0; i < jobs; i++) {
+            turn = (turn + 1) % jobs;
+            WriterJob job = turn < inserts.size() ? inserts.get(turn) : repair;
+            if (job != null && job.isReady()) {
+                run(job, context);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether the next work may begin, as far as that does not depend on it. */
+    private boolean takesMore() {
+        if (repairWanted && repair == null) {
+            // Those under way may have chosen nodes that are deleted by now.
+            if (!inserts.isEmpty()) {
+                return false;
+            }
+            repairWanted = false;
+            repair = new RepairJob(table, this, table.newReads());
+        }
+        // The first row of an empty table must be there before the next can be linked to it.
+        int most = graph.live() == 0 ? 1 : MOST_INSERTS;
+        return inserts.size() < most && !isBlocked();
+    }
+
+    private boolean isBlocked() {
+        return switch (queue.peek()) {
+            case Work.Run run when run.isCut() -> !inserts.isEmpty();
+            case Work.Change(Update update) -> inserting.contains(update.id()) || isFull.getAsBoolean();
+            case null, default -> false;
+        };
+    }
+
+    private void begin(Work work) {
+        switch (work) {
+            case Work.Change(Update update) -> begin(update);
+            case Work.Run run -> run.action().run();
+        }
+    }
+
+    private void begin(Update update) {
+        float[] vector = update.vector();
+        if (vector == null) {
+            int node;
+            synchronized (rows) {
+                node = rows.remove(update.id());
+            }
+            if (node != RowNodes.NONE) {
+                delete(node);
+            }
+            ended(update, node != RowNodes.NONE);
+        } else {
+            inserting.add(update.id());
+            inserts.add(new InsertJob(table, this, update, vector, table.newReads()));
+        }
+    }
+
+    private void delete(int node) {
+        codes.setState(node, Codes.DEAD);
+        rowChanged(node);
+        graph.count(-1, 1);
+        wantRepair();
+    }
+
+    private void wantRepair() {
+        int dead = graph.dead();
+        repairWanted |=
+                repairs && dead >= Math.max(LEAST_REPAIRED, REPAIR_SHARE * (graph.live() + dead)) && graph.live() > 0;
+    }
+
+    private void run(WriterJob job, SearchContext context) {
+        boolean over;
+        try {
+            over = job.run(context) == WriterJob.Progress.DONE;
+        } catch (Exception | Error failure) {
+            over = true;
+            table.writerFailed(failure);
+            if (job instanceof InsertJob insert) {
+                insert.update().done().completeExceptionally(failure);
+            }
+        }
+        if (over) {
+            job.close();
+            if (job instanceof InsertJob insert) {
+                inserts.remove(insert);
+                inserting.remove(insert.update().id());
+            } else {
+                repair = null;
+            }
+        }
+    }
+
+    /** A node for a new row. */
+    int takeNode() {
+        Integer free = freeNodes.poll();
+        if (free != null) {
+            return free;
+        }
+        int node = codes.nodes();
+        codes.grow(node + 1);
+        graph.map().grow(graph.layout().pages(node + 1), graph.layout().rowBlocks(node + 1));
+        return node;
+    }
+
+    /** Some row to link to, none if there is none. */
+    int[] anyRow() {
+        if (codes.state(graph.entry()) == Codes.LIVE) {
+            return new int[] {graph.entry()};
+        }
+        for (int node = 0; node < codes.nodes(); node++) {
+            if (codes.state(node) == Codes.LIVE) {
+                return new int[] {node};
+            }
+        }
+        return new int[0];
+    }
+
+    /**
+     * A row is linked: from now on it is found, and what it replaces is not.
+     *
+     * @param isAlone whether no edge leads to it
+     */
+    void inserted(Update update, int node, boolean isAlone) {
+        int before;
+        codes.setState(node, Codes.LIVE);
+        rowChanged(node);
+        graph.count(1, 0);
+        synchronized (rows) {
+            before = rows.put(update.id(), node);
+        }
+        if (isAlone) {
+            graph.setEntry(node);
+        }
+        if (before != RowNodes.NONE) {
+            delete(before);
+        }
+        ended(update, before == RowNodes.NONE);
+    }
+
+    private void ended(Update update, boolean answer) {
+        updates.increment();
+        changed.run();
+        update.done().complete(answer);
+    }
+
+    /** Nothing leads to these nodes any more. */
+    void repaired(BitSet deleted) {
+        if (deleted.get(graph.entry())) {
+            int[] row = anyRow();
+            if (row.length == 0) {
+                return;
+            }
+            graph.setEntry(row[0]);
+        }
+        for (int node = deleted.nextSetBit(0); node >= 0; node = deleted.nextSetBit(node + 1)) {
+            codes.setState(node, Codes.FREE);
+            rowChanged(node);
+            freeNodes.add(node);
+        }
+        graph.count(0, -deleted.cardinality());
+        wantRepair();
+    }
+
+    private void rowChanged(int node) {
+        changedRows.set(graph.layout().rowBlockOf(node));
+    }
+
+    /** Row blocks that have changed, which from now on count as written. */
+    BitSet takeChangedRows() {
+        BitSet taken = changedRows;
+        changedRows = new BitSet();
+        return taken;
+    }
+
+    /** Row blocks that could not be written. */
+    void rowsStillChanged(BitSet blocks) {
+        changedRows.or(blocks);
+    }
+
+    void pruned(long nanos) {
+        pruneNanos.add(nanos);
+    }
+
+    /** Leaves deleted nodes where they are from now on; run by itself. */
+    void stopRepairs() {
+        repairs = false;
+        repairWanted = false;
+        if (repair != null) {
+            repair.close();
+            repair = null;
+        }
+    }
+
+    /** No step will run any more, and none runs: what waits will never be done. */
+    void abort(Throwable failure) {
+        for (InsertJob insert : inserts) {
+            insert.close();
+            insert.update().done().completeExceptionally(failure);
+        }
+        inserts.clear();
+        if (repair != null) {
+            repair.close();
+        }
+        aborted = failure;
+        drop(failure);
+    }
+
+    /** Fails what waits; whoever adds more looks whether this was aborted after that. */
+    private void drop(Throwable failure) {
+        drop(queue, failure);
+        drop(urgent, failure);
+    }
+
+    private static void drop(Queue<Work> from, Throwable failure) {
+        for (Work work = from.poll(); work != null; work = from.poll()) {
+            switch (work) {
+                case Work.Change(Update update) -> update.done().completeExceptionally(failure);
+                case Work.Run run -> run.failed().accept(failure);
+            }
+        }
+    }
+
+    /** Updates done. */
+    long updates() {
+        return updates.sum();
+    }
+
+    long busyNanos() {
+        return busyNanos.sum();
+    }
+
+    long pruneNanos() {
+        return pruneNanos.sum();
+    }
+}

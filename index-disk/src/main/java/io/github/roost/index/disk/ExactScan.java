@@ -1,0 +1,52 @@
+package io.github.roost.index.disk;
+
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.io.BlockIo;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/** Exact search, by reading every page once for all queries; blocks, for measurements of recall. Stateless. */
+record ExactScan(DiskTable table) {
+    /** The k nearest rows of each query. */
+    Neighbors[] nearest(float[][] queries, int k) {
+        Codes codes = table.graph().codes();
+        DiskLayout layout = codes.layout();
+        int nodes = codes.nodes();
+        float[][] inSpace = Arrays.stream(queries)
+                .map(query -> Space.of(table.metric(), query))
+                .toArray(float[][]::new);
+        Nearest[] found = new Nearest[queries.length];
+        Arrays.setAll(found, query -> new Nearest(k));
+        float[] vector = new float[layout.dimension()];
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate(BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
+            for (int number = 0; number < layout.pages(nodes); number++) {
+                NodePage page = table.readPage(number, memory);
+                int first = layout.firstNode(number);
+                int end = Math.min(first + layout.nodesPerPage(), nodes);
+                for (int node = first; page != null && node < end; node++) {
+                    if (codes.state(node) == Codes.LIVE && page.isSound(node, codes.nodes())) {
+                        page.vector(node, vector);
+                        for (int query = 0; query < queries.length; query++) {
+                            found[query].add(node, page.id(node), DiskWalk.squaredDistance(inSpace[query], vector));
+                        }
+                    }
+                }
+            }
+        }
+        Neighbors[] all = new Neighbors[queries.length];
+        Arrays.setAll(all, query -> neighbors(found[query]));
+        return all;
+    }
+
+    private Neighbors neighbors(Nearest found) {
+        long[] ids = new long[found.size()];
+        float[] distances = new float[ids.length];
+        for (int i = 0; i < ids.length; i++) {
+            ids[i] = found.id(i);
+            distances[i] = table.reported(found.distance(i));
+        }
+        return Neighbors.sorted(ids, distances);
+    }
+}

@@ -1,0 +1,133 @@
+package io.github.roost.index.disk;
+
+import io.github.roost.core.io.BlockBuffersExhaustedException;
+import io.github.roost.core.io.BlockRead;
+import io.github.roost.core.io.BlockReads;
+import io.github.roost.core.task.Pending;
+import io.github.roost.core.task.SearchContext;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Pages that one job of the writer needs: those that have changed are in memory, others are read and copied. A copy is of use until
+ * blocks are given other pages. The writer's alone.
+ */
+final class PageLoads {
+    private static final int MOST_READS = 16;
+
+    private record Loaded(int moves, NodePage page) {}
+
+    private final DiskTable table;
+    private final DiskGraph graph;
+    private final BlockReads reads;
+    private final Map<Integer, Loaded> loaded = new HashMap<>();
+    private final Set<Integer> damaged = new HashSet<>();
+    /** Pages under way, and the blocks that are read for them. */
+    private final List<Integer> asked = new ArrayList<>();
+
+    private final List<Integer> askedBlocks = new ArrayList<>();
+    private int askedAt;
+
+    PageLoads(DiskTable table, BlockReads reads) {
+        this.table = table;
+        this.graph = table.graph();
+        this.reads = reads;
+    }
+
+    /** A page as it is now; null where it must be read first, or is damaged. */
+    @Nullable
+    NodePage page(int number) {
+        NodePage changed = graph.changed(number);
+        if (changed != null) {
+            return changed;
+        }
+        Loaded copy = loaded.get(number);
+        if (copy != null && copy.moves == graph.moves()) {
+            return copy.page;
+        }
+        return graph.block(number) == BlockMap.NOWHERE ? NodePage.empty(graph.layout(), number) : null;
+    }
+
+    boolean isDamaged(int number) {
+        return damaged.contains(number);
+    }
+
+    private boolean isMissing(int number) {
+        return page(number) == null && !damaged.contains(number);
+    }
+
+    /**
+     * Begins to read those that are missing, or takes what has been read.
+     *
+     * @return what to wait for, or null if none is missing, or none can be read now
+     */
+    @Nullable
+    Pending load(SearchContext context, Iterable<Integer> numbers) {
+        take();
+        if (reads.inFlight() > 0) {
+            return reads.all();
+        }
+        askedAt = graph.moves();
+        long[] blocks = new long[MOST_READS];
+        int count = 0;
+        for (int number : numbers) {
+            if (count < MOST_READS && isMissing(number) && !asked.contains(number)) {
+                int block = graph.block(number);
+                asked.add(number);
+                askedBlocks.add(block);
+                blocks[count++] = block;
+            }
+        }
+        if (count == 0) {
+            return null;
+        }
+        try {
+            reads.read(context, graph.file(), blocks, count);
+        } catch (BlockBuffersExhaustedException busy) {
+            // Too many read at once: to be asked for again.
+            asked.clear();
+            askedBlocks.clear();
+            return null;
+        }
+        return reads.all();
+    }
+
+    private void take() {
+        for (BlockRead read = reads.next(); read != null; read = reads.next()) {
+            try {
+                int index = askedBlocks.indexOf((int) read.block());
+                if (index >= 0) {
+                    int number = asked.remove(index);
+                    askedBlocks.remove(index);
+                    take(number, read);
+                }
+            } finally {
+                reads.giveBack(read);
+            }
+        }
+    }
+
+    private void take(int number, BlockRead read) {
+        if (read.failure() == null) {
+            NodePage page = new NodePage(graph.layout(), number, read.memory());
+            if (page.isWhole()) {
+                loaded.put(number, new Loaded(askedAt, page.copy()));
+                return;
+            }
+        }
+        if (!graph.hasMoved(number, read.block())) {
+            damaged.add(number);
+            table.damaged(number, read.failure());
+        }
+    }
+
+    /** Forgets the copies. */
+    void clear() {
+        loaded.clear();
+    }
+}

@@ -1,0 +1,49 @@
+package io.github.roost.index.disk;
+
+import static io.github.roost.core.io.BlockIo.BLOCK_BYTES;
+
+import io.github.roost.core.WholeFile;
+import io.github.roost.core.io.BlockFile;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+
+/** Copies the file of a table, as a table of its own that has no logs. Stateless. */
+final class TableCopy {
+    private static final int BLOCKS_AT_ONCE = 256;
+
+    private TableCopy() {}
+
+    /** Copies a checkpoint, which stays whole meanwhile. */
+    static void write(BlockFile file, Superblock root, Path copy) throws IOException {
+        Superblock first = new Superblock(
+                1,
+                new SecureRandom().nextLong(),
+                root.layout(),
+                root.metric(),
+                root.nodes(),
+                root.entry(),
+                root.mapBlock(),
+                root.mapChecksum(),
+                root.centroidChecksum());
+        long blocks = file.blocks();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment all = arena.allocate((long) BLOCKS_AT_ONCE * BLOCK_BYTES, BLOCK_BYTES);
+            WholeFile.replace(copy, channel -> {
+                for (long begin = 0; begin < blocks; begin += BLOCKS_AT_ONCE) {
+                    MemorySegment run = all.asSlice(0, Math.min(BLOCKS_AT_ONCE, blocks - begin) * BLOCK_BYTES);
+                    file.read(begin, run);
+                    if (begin == 0) {
+                        run.asSlice(0, (long) DiskLayout.SUPERBLOCKS * BLOCK_BYTES)
+                                .fill((byte) 0);
+                        first.write(
+                                run.asSlice((long) Superblock.blockOf(first.sequence()) * BLOCK_BYTES, BLOCK_BYTES));
+                    }
+                    WholeFile.writeAll(channel, run.asByteBuffer());
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,232 @@
+package io.github.roost.index.disk;
+
+import static io.github.roost.core.io.BlockIo.BLOCK_BYTES;
+import static io.github.roost.index.disk.DiskLayout.FLOAT;
+import static io.github.roost.index.disk.DiskLayout.INT;
+import static io.github.roost.index.disk.DiskLayout.LONG;
+
+import io.github.roost.core.TableFileException;
+import io.github.roost.core.io.BlockFile;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A file of updates that came after one checkpoint, in groups; a group is written and then synced, and its updates are acknowledged
+ * after that. A group begins at a block of its own, so no block is written twice that holds what was acknowledged. Each block
+ * says whose it is, which group of which length it belongs to, and the checksum of the block before; so a group counts as a whole or
+ * not at all, and what a crash left behind of an earlier group at the same place is not taken for its successor.
+ *
+ * <p>The last group is cut off where a crash came before its sync. Where a block is damaged and a later group stands behind it,
+ * the damaged one was acknowledged: that is refused. One thread at a time.
+ */
+final class UpdateLog {
+    private static final int CHECKSUM = 0;
+    private static final int INDEX = 4;
+    private static final int TABLE_ID = 8;
+    private static final int GENERATION = 16;
+    private static final int GROUP_START = 24;
+    private static final int GROUP_BLOCKS = 28;
+    private static final int PREVIOUS = 32;
+    private static final int USED = 36;
+    private static final int HEADER = 40;
+    private static final int PAYLOAD = BLOCK_BYTES - HEADER;
+
+    private static final byte PUT = 1;
+    private static final byte REMOVE = 2;
+
+    private final BlockFile file;
+    private final long tableId;
+    private final long generation;
+    private final int dimension;
+    /** Where the next group begins, and the checksum of the block before. */
+    private int next;
+
+    private int previous;
+
+    /** At its beginning: whatever the file holds is no longer of use, or will be looked at by {@link #replay}. */
+    UpdateLog(BlockFile file, long tableId, long generation, int dimension) {
+        this.file = file;
+        this.tableId = tableId;
+        this.generation = generation;
+        this.dimension = dimension;
+    }
+
+    /** Of the checkpoint that its updates came after. */
+    long generation() {
+        return generation;
+    }
+
+    /** Blocks that its groups take. */
+    int blocks() {
+        return next;
+    }
+
+    BlockFile file() {
+        return file;
+    }
+
+    /** The generation of the log of a table that a file holds, or 0 for none. */
+    static long generationOf(BlockFile file, long tableId) throws IOException {
+        if (file.blocks() == 0) {
+            return 0;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment block = arena.allocate(BLOCK_BYTES, BLOCK_BYTES);
+            file.read(0, block);
+            boolean is = block.get(INT, CHECKSUM) == checksum(block) && block.get(LONG, TABLE_ID) == tableId;
+            return is ? block.get(LONG, GENERATION) : 0;
+        }
+    }
+
+    /** Writes a group behind the last one and syncs it; an empty one says that the log has begun. */
+    void append(List<Update> group) throws IOException {
+        byte[] bytes = encode(group);
+        int count = Math.max(1, Math.ceilDiv(bytes.length, PAYLOAD));
+        int chain = previous;
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment blocks = arena.allocate((long) count * BLOCK_BYTES, BLOCK_BYTES);
+            for (int i = 0; i < count; i++) {
+                MemorySegment block = blocks.asSlice((long) i * BLOCK_BYTES, BLOCK_BYTES);
+                int used = Math.min(PAYLOAD, bytes.length - i * PAYLOAD);
+                block.set(INT, INDEX, next + i);
+                block.set(LONG, TABLE_ID, tableId);
+                block.set(LONG, GENERATION, generation);
+                block.set(INT, GROUP_START, next);
+                block.set(INT, GROUP_BLOCKS, count);
+                block.set(INT, PREVIOUS, chain);
+                block.set(INT, USED, used);
+                MemorySegment.copy(bytes, i * PAYLOAD, block, ValueLayout.JAVA_BYTE, HEADER, used);
+                chain = checksum(block);
+                block.set(INT, CHECKSUM, chain);
+            }
+            file.write(next, blocks);
+            file.sync();
+        }
+        next += count;
+        previous = chain;
+    }
+
+    /** Reads all whole groups from the beginning, and stands behind them. */
+    List<Update> replay() throws IOException {
+        List<Update> all = new ArrayList<>();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment block = arena.allocate(BLOCK_BYTES, BLOCK_BYTES);
+            byte[] group = group(block);
+            while (group != null) {
+                decode(group, all);
+                group = group(block);
+            }
+            requireNoneBehind(block);
+        }
+        return all;
+    }
+
+    /** The payload of the group that begins at the next block, which it goes past; null where there is no whole one. */
+    private byte @Nullable [] group(MemorySegment block) throws IOException {
+        int start = next;
+        int count = 1;
+        int chain = previous;
+        byte[] bytes = new byte[0];
+        for (int i = 0; i < count; i++) {
+            if (!read(start + i, block)
+                    || block.get(INT, GROUP_START) != start
+                    || block.get(INT, PREVIOUS) != chain
+                    || (i > 0 && block.get(INT, GROUP_BLOCKS) != count)) {
+                return null;
+            }
+            count = block.get(INT, GROUP_BLOCKS);
+            if (count < 1 || count > file.blocks() - start) {
+                return null;
+            }
+            int used = block.get(INT, USED);
+            if (used < 0 || used > PAYLOAD) {
+                return null;
+            }
+            int length = bytes.length;
+            bytes = Arrays.copyOf(bytes, length + used);
+            MemorySegment.copy(block, ValueLayout.JAVA_BYTE, HEADER, bytes, length, used);
+            chain = block.get(INT, CHECKSUM);
+        }
+        next = start + count;
+        previous = chain;
+        return bytes;
+    }
+
+    private void requireNoneBehind(MemorySegment block) throws IOException {
+        for (int index = next + 1; index < file.blocks(); index++) {
+            if (read(index, block) && block.get(INT, GROUP_START) > next) {
+                throw new TableFileException(
+                        file.path(),
+                        (long) next * BLOCK_BYTES,
+                        "has a damaged block in the midst of updates that were acknowledged");
+            }
+        }
+    }
+
+    /** Reads a block; whether it is one of this log. */
+    private boolean read(int index, MemorySegment block) throws IOException {
+        if (index >= file.blocks()) {
+            return false;
+        }
+        file.read(index, block);
+        return block.get(INT, CHECKSUM) == checksum(block)
+                && block.get(INT, INDEX) == index
+                && block.get(LONG, TABLE_ID) == tableId
+                && block.get(LONG, GENERATION) == generation;
+    }
+
+    private static int checksum(MemorySegment block) {
+        return Blocks.checksumOf(block.asSlice(INDEX, BLOCK_BYTES - INDEX));
+    }
+
+    private byte[] encode(List<Update> group) {
+        long size = 0;
+        for (Update update : group) {
+            size += recordBytes(update.vector() != null);
+        }
+        byte[] bytes = new byte[Math.toIntExact(size)];
+        MemorySegment into = MemorySegment.ofArray(bytes);
+        long at = 0;
+        for (Update update : group) {
+            float[] vector = update.vector();
+            into.set(ValueLayout.JAVA_BYTE, at, vector == null ? REMOVE : PUT);
+            into.set(LONG, at + 1, update.id());
+            if (vector != null) {
+                MemorySegment.copy(vector, 0, into, FLOAT, at + 1 + Long.BYTES, dimension);
+            }
+            at += recordBytes(vector != null);
+        }
+        return bytes;
+    }
+
+    private int recordBytes(boolean isPut) {
+        return 1 + Long.BYTES + (isPut ? dimension * Float.BYTES : 0);
+    }
+
+    private void decode(byte[] group, List<Update> into) throws IOException {
+        MemorySegment from = MemorySegment.ofArray(group);
+        for (long at = 0; at < group.length; ) {
+            byte what = group[(int) at];
+            boolean isPut = what == PUT;
+            if (!(isPut || what == REMOVE) || at + recordBytes(isPut) > group.length) {
+                throw new TableFileException(
+                        file.path(), (long) next * BLOCK_BYTES, "holds an update of no known kind");
+            }
+            long id = from.get(LONG, at + 1);
+            if (isPut) {
+                float[] vector = new float[dimension];
+                MemorySegment.copy(from, FLOAT, at + 1 + Long.BYTES, vector, 0, dimension);
+                into.add(Update.put(id, vector));
+            } else {
+                into.add(Update.remove(id));
+            }
+            at += recordBytes(isPut);
+        }
+    }
+}

@@ -1,0 +1,293 @@
+package io.github.roost.index.disk;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.TableFileException;
+import io.github.roost.core.io.BlockIo;
+import io.github.roost.core.io.FaultDevice;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Updates of a table on a disk that fails: what was acknowledged is there, and nothing else but what was under way. */
+@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@SuppressWarnings("NullAway") // what is made before all tests is there
+class DiskUpdatesFaultTest {
+    private static final Path FILE = Path.of("/no/such/folder/table");
+    private static final int BUILT = 60;
+    private static final Rows ROWS = Rows.clustered(Metric.SQUARED_L2, 200, 6, 21);
+
+    private static Orchestrator orchestrator;
+
+    @BeforeAll
+    static void start() {
+        orchestrator = Orchestrator.builder().build();
+    }
+
+    @AfterAll
+    static void stop() {
+        assertThat(orchestrator.close(Duration.ofSeconds(20))).isTrue();
+    }
+
+    private static BlockIo io(FaultDevice device) {
+        return device.io(orchestrator, 256);
+    }
+
+    private static FaultDevice built(long seed) throws IOException {
+        FaultDevice device = new FaultDevice(seed);
+        try (BlockIo io = io(device)) {
+            DiskTable.builder()
+                    .degree(16)
+                    .build(
+                            orchestrator,
+                            io,
+                            FILE,
+                            Arrays.copyOf(ROWS.ids(), BUILT),
+                            Arrays.copyOf(ROWS.vectors(), BUILT));
+        }
+        // As if long ago: with all of it durable.
+        return device.afterPowerLoss(seed);
+    }
+
+    /** What is known of the rows of a table whose power may go: of each id what was acknowledged last, and what was asked for after. */
+    private static final class Oracle {
+        private final Map<Long, float[]> acknowledged = new HashMap<>();
+        private final Map<Long, List<float[]>> underWay = new HashMap<>();
+
+        Oracle() {
+            for (int row = 0; row < BUILT; row++) {
+                acknowledged.put(Rows.id(row), ROWS.vectors()[row]);
+            }
+        }
+
+        void asks(long id, float @Nullable [] vector) {
+            underWay.computeIfAbsent(id, same -> new ArrayList<>()).add(vector);
+        }
+
+        void acknowledges(long id, float @Nullable [] vector) {
+            underWay.remove(id);
+            if (vector == null) {
+                acknowledged.remove(id);
+            } else {
+                acknowledged.put(id, vector);
+            }
+        }
+
+        void check(DiskTable table, String when) throws Exception {
+            int there = 0;
+            for (int row = 0; row < ROWS.vectors().length; row++) {
+                long id = Rows.id(row);
+                float[] found = table.vector(id);
+                there += found == null ? 0 : 1;
+                float[] expected = acknowledged.get(id);
+                boolean isRight = Arrays.equals(found, expected)
+                        || underWay.getOrDefault(id, List.of()).stream().anyMatch(one -> Arrays.equals(found, one));
+                assertThat(isRight)
+                        .as(when + ", row " + row + " is " + Arrays.toString(found))
+                        .isTrue();
+            }
+            assertThat(table.size()).as(when).isEqualTo(there);
+            if (there > 0) {
+                long[] all = table.search(ROWS.query(1), there, 400).get().ids();
+                assertThat(all).as(when + ", by a search").doesNotHaveDuplicates();
+                // A build of so few rows leaves some that no edge leads to.
+                assertThat(all.length).as(when + ", by a search").isGreaterThanOrEqualTo(there - there / 4);
+            }
+            assertThat(table.diskStats().damagedPages()).as(when).isEmpty();
+        }
+    }
+
+    /** A table's life: inserts, replacements, deletes that are taken out of the graph, checkpoints, a close. */
+    private static void live(FaultDevice device, Oracle oracle, long seed) throws Exception {
+        Random random = new Random(seed);
+        try (BlockIo io = io(device);
+                DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+            for (int round = 0; round < 6; round++) {
+                List<CompletableFuture<Boolean>> updates = new ArrayList<>();
+                List<Long> ids = new ArrayList<>();
+                List<float[]> vectors = new ArrayList<>();
+                for (int i = 0; i < 12; i++) {
+                    int row = random.nextInt(ROWS.vectors().length);
+                    long id = Rows.id(row);
+                    float[] vector = random.nextInt(5) < 2
+                            ? null
+                            : ROWS.vectors()[random.nextInt(4) == 0 ? random.nextInt(ROWS.vectors().length) : row];
+                    if (!ids.contains(id)) {
+                        oracle.asks(id, vector);
+                        updates.add(vector == null ? table.removeLater(id) : table.putLater(id, vector));
+                        ids.add(id);
+                        vectors.add(vector);
+                    }
+                }
+                IOException failed = null;
+                for (int i = 0; i < ids.size(); i++) {
+                    try {
+                        updates.get(i).get(60, TimeUnit.SECONDS);
+                        oracle.acknowledges(ids.get(i), vectors.get(i));
+                    } catch (TimeoutException hangs) {
+                        throw new AssertionError("update " + i + " stands still", hangs);
+                    } catch (ExecutionException lost) {
+                        failed = new IOException(lost.getCause());
+                    }
+                }
+                if (failed != null) {
+                    throw failed;
+                }
+                if (round % 2 == 1) {
+                    table.checkpoint().join();
+                }
+            }
+        } catch (UncheckedIOException | CompletionException failed) {
+            throw new IOException(failed);
+        }
+    }
+
+    @Test
+    void afterAPowerLossAtAnyWriteEveryAcknowledgedUpdateIsThereAndNoOther() throws Exception {
+        FaultDevice whole = built(1);
+        Oracle all = new Oracle();
+        int before = whole.changes();
+        live(whole, all, 5);
+        int changes = whole.changes() - before;
+        assertThat(changes).as("logs, checkpoints and their syncs").isBetween(30, 400);
+        check(whole.afterPowerLoss(3), all, "without a power loss");
+        for (int at = 0; at < changes; at++) {
+            FaultDevice device = built(1).powerLossAt(at);
+            Oracle oracle = new Oracle();
+            try {
+                live(device, oracle, 5);
+            } catch (IOException off) {
+                assertThat(device.isOff()).as("at change " + at + ": " + off).isTrue();
+            }
+            check(device.afterPowerLoss(at), oracle, "power loss at change " + at);
+            if (at % 7 == 0) {
+                // It goes on from there, and fails again.
+                FaultDevice second = device.afterPowerLoss(at).powerLossAt(at % 40);
+                try {
+                    live(second, oracle, at);
+                } catch (IOException off) {
+                    assertThat(second.isOff()).isTrue();
+                }
+                check(second.afterPowerLoss(at + 1), oracle, "second power loss, after one at change " + at);
+            }
+        }
+    }
+
+    private static void check(FaultDevice device, Oracle oracle, String when) throws Exception {
+        try (BlockIo io = io(device);
+                DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+            oracle.check(table, when);
+        }
+    }
+
+    @Test
+    void aFullDiskFailsUpdatesAndCheckpointsAndLosesNothing() throws Exception {
+        FaultDevice device = built(2);
+        Oracle oracle = new Oracle();
+        try (BlockIo io = io(device)) {
+            try (DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+                assertThat(table.put(Rows.id(100), ROWS.vectors()[100])).isTrue();
+                oracle.acknowledges(Rows.id(100), ROWS.vectors()[100]);
+                device.capacity(device.used() + 4_096);
+                assertThatThrownBy(() -> table.checkpoint().join()).hasMessageContaining("ENOSPC");
+                oracle.check(table, "after a checkpoint that had no room");
+                for (int row = 101; row < 110; row++) {
+                    try {
+                        table.put(Rows.id(row), ROWS.vectors()[row]);
+                        oracle.acknowledges(Rows.id(row), ROWS.vectors()[row]);
+                    } catch (UncheckedIOException full) {
+                        assertThat(full).hasMessageContaining("was not written").hasMessageContaining("ENOSPC");
+                    }
+                }
+                oracle.check(table, "with a full disk");
+                device.capacity(Long.MAX_VALUE);
+                assertThat(table.put(Rows.id(120), ROWS.vectors()[120])).isTrue();
+                oracle.acknowledges(Rows.id(120), ROWS.vectors()[120]);
+                table.checkpoint().join();
+                oracle.check(table, "with room again");
+            }
+        }
+        check(device.afterPowerLoss(1), oracle, "with room again, after a power loss");
+    }
+
+    @Test
+    void aSyncThatFailsEndsUpdatesAndWhatWasAcknowledgedStays() throws Exception {
+        FaultDevice device = built(3);
+        Oracle oracle = new Oracle();
+        try (BlockIo io = io(device)) {
+            try (DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+                assertThat(table.put(Rows.id(100), ROWS.vectors()[100])).isTrue();
+                oracle.acknowledges(Rows.id(100), ROWS.vectors()[100]);
+                device.syncFails(true);
+                oracle.asks(Rows.id(101), ROWS.vectors()[101]);
+                assertThatThrownBy(() -> table.put(Rows.id(101), ROWS.vectors()[101]))
+                        .isInstanceOf(UncheckedIOException.class)
+                        .hasMessageContaining("EIO");
+                device.syncFails(false);
+                assertThatThrownBy(() -> table.put(Rows.id(102), ROWS.vectors()[102]))
+                        .hasMessageContaining("takes no more writes");
+                assertThat(table.search(ROWS.query(1), 10).get().size()).isEqualTo(10);
+            }
+        }
+        check(device.afterPowerLoss(1), oracle, "after a sync that failed");
+    }
+
+    @Test
+    void aDamagedLogOrSuperblockIsRefusedAndNotTakenForAnOlderTable() throws Exception {
+        FaultDevice device = built(4);
+        Path log1 = DiskUpdates.logPath(FILE, 1);
+        try (BlockIo io = io(device);
+                DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+            for (int row = 100; row < 104; row++) {
+                table.put(Rows.id(row), ROWS.vectors()[row]);
+            }
+            device.flip(log1, 4_096 + 60, 1);
+            FaultDevice inTheMidst = device.afterCrash();
+            assertThatThrownBy(() -> check(inTheMidst, new Oracle(), ""))
+                    .isInstanceOf(TableFileException.class)
+                    .hasMessageContaining("has a damaged block in the midst of updates that were acknowledged");
+            device.flip(log1, 4_096 + 60, 1);
+        }
+        FaultDevice reopened = device.afterCrash();
+        try (BlockIo io = io(reopened);
+                DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+            table.remove(Rows.id(100));
+            table.checkpoint().join();
+            table.remove(Rows.id(101));
+            table.checkpoint().join();
+            FaultDevice newest = reopened.afterCrash();
+            newest.flip(FILE, 4_096L * Superblock.blockOf(4) + 20, 1);
+            // Its checkpoint is gone, but the one before and both logs are there.
+            try (BlockIo other = io(newest);
+                    DiskTable same = DiskTable.open(orchestrator, other, "same", FILE)) {
+                assertThat(same.size()).isEqualTo(BUILT + 2);
+                assertThat(same.vector(Rows.id(101))).isNull();
+            }
+            FaultDevice both = reopened.afterCrash();
+            both.flip(FILE, 20, 1);
+            both.flip(FILE, 4_096 + 20, 1);
+            assertThatThrownBy(() -> check(both, new Oracle(), ""))
+                    .hasMessageContaining("neither of its superblocks is one");
+        }
+    }
+}

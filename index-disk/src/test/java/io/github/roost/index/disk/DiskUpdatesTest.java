@@ -1,0 +1,269 @@
+package io.github.roost.index.disk;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.io.BlockIo;
+import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.task.TableClosedException;
+import io.github.roost.core.vector.SearchRequest;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Inserts and deletes of a table on a real disk, with exact search beside them. */
+@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class DiskUpdatesTest {
+    private static final int K = 10;
+    private static final int COUNT = 3_000;
+    private static final Rows ROWS = Rows.clustered(Metric.SQUARED_L2, 2 * COUNT, 24, 11);
+
+    @TempDir
+    private Path folder;
+
+    private final Orchestrator orchestrator = Orchestrator.builder().build();
+    private final BlockIo io = BlockIo.builder(orchestrator).build();
+    private Path file = Path.of("");
+
+    @BeforeEach
+    void name() {
+        file = folder.resolve("table");
+    }
+
+    @AfterEach
+    void close() {
+        assertThat(orchestrator.close(Duration.ofSeconds(20))).isTrue();
+        assertThat(io.stats().buffersInUse()).isZero();
+        io.close();
+    }
+
+    private void build(int rows) throws IOException {
+        DiskTable.builder()
+                .build(orchestrator, io, file, Arrays.copyOf(ROWS.ids(), rows), Arrays.copyOf(ROWS.vectors(), rows));
+    }
+
+    private DiskTable open() throws IOException {
+        return DiskTable.open(orchestrator, io, "table", file);
+    }
+
+    private static double recall(DiskTable table, int from, int to) throws Exception {
+        double sum = 0;
+        for (int i = 0; i < 100; i++) {
+            float[] query = ROWS.query(50 + i);
+            long[] found = table.search(query, K, 100).get().ids();
+            assertThat(Arrays.stream(found).map(Rows::row)).allMatch(row -> from <= row && row < to);
+            sum += Rows.recall(found, ROWS.nearest(query, K, row -> from <= row && row < to));
+        }
+        return sum / 100;
+    }
+
+    private static void await(List<CompletableFuture<Boolean>> updates, boolean answer) {
+        updates.forEach(update -> assertThat(update.join()).isEqualTo(answer));
+        updates.clear();
+    }
+
+    @Test
+    void aTableOfWhichHalfIsReplacedFindsAsMuchAsOneThatIsBuilt() throws Exception {
+        build(COUNT);
+        int half = COUNT / 2;
+        double turnedOver;
+        try (DiskTable table = open()) {
+            List<CompletableFuture<Boolean>> updates = new ArrayList<>();
+            for (int i = 0; i < half; i++) {
+                updates.add(table.putLater(Rows.id(COUNT + i), ROWS.vectors()[COUNT + i]));
+                updates.add(table.removeLater(Rows.id(i)));
+            }
+            await(updates, true);
+            assertThat(table.size()).isEqualTo(COUNT);
+            assertThat(table.removeLater(Rows.id(0)).join()).isFalse();
+            turnedOver = recall(table, half, COUNT + half);
+            assertThat(table.diskStats().updates()).isEqualTo(COUNT + 1);
+            assertThat(table.diskStats().pruneNanos())
+                    .isBetween(1L, table.diskStats().updateNanos());
+            while (table.diskStats().deletedNodes() > COUNT / 8) {
+                Thread.sleep(1);
+            }
+        }
+        DiskTable.builder()
+                .build(
+                        orchestrator,
+                        io,
+                        folder.resolve("fresh"),
+                        Arrays.copyOfRange(ROWS.ids(), half, COUNT + half),
+                        Arrays.copyOfRange(ROWS.vectors(), half, COUNT + half));
+        try (DiskTable fresh = DiskTable.open(orchestrator, io, "fresh", folder.resolve("fresh"))) {
+            assertThat(turnedOver).isGreaterThan(recall(fresh, half, COUNT + half) - .02);
+        }
+        try (DiskTable table = open()) {
+            assertThat(table.size()).isEqualTo(COUNT);
+            assertThat(recall(table, half, COUNT + half)).isGreaterThan(turnedOver - .01);
+            assertEachIsFound(table, half, COUNT + half);
+        }
+    }
+
+    private static void assertEachIsFound(DiskTable table, int from, int to) throws Exception {
+        int lost = 0;
+        for (int row = from; row < to; row++) {
+            assertThat(table.vector(Rows.id(row))).containsExactly(ROWS.vectors()[row]);
+            float[] self = ROWS.vectors()[row];
+            lost += table.search(self, 1, 200).get().ids()[0] == Rows.id(row) ? 0 : 1;
+        }
+        assertThat(lost).as("rows that a search for them does not find").isLessThanOrEqualTo((to - from) / 1_000);
+    }
+
+    @Test
+    void checkpointsWhileUpdatesAndSearchesGoOnLoseNothing() throws Exception {
+        build(500);
+        try (DiskTable table = DiskTable.open(orchestrator, io, "table", file, 40)) {
+            List<CompletableFuture<Boolean>> updates = new ArrayList<>();
+            List<CompletableFuture<DiskAnswer>> searches = new ArrayList<>();
+            for (int i = 500; i < 2_000; i++) {
+                updates.add(table.putLater(Rows.id(i), ROWS.vectors()[i]));
+                searches.add(table.search(ROWS.query(i), DiskSearch.of(K, 30), SubmitOptions.DEFAULT));
+            }
+            for (CompletableFuture<DiskAnswer> search : searches) {
+                assertThat(search.get().damagedPages()).isZero();
+                assertThat(search.get().neighbors().size()).isEqualTo(K);
+            }
+            await(updates, true);
+            table.checkpoint().join();
+            assertThat(table.diskStats().checkpoints()).isPositive();
+            assertThat(table.diskStats().damagedPages()).isEmpty();
+            assertThat(table.diskStats().changedPages()).isZero();
+            assertThat(recall(table, 0, 2_000)).isGreaterThan(.95);
+        }
+        try (DiskTable table = open()) {
+            assertThat(table.size()).isEqualTo(2_000);
+            assertThat(recall(table, 0, 2_000)).isGreaterThan(.95);
+            Path copy = folder.resolve("copy");
+            table.save(copy);
+            try (DiskTable other = DiskTable.open(orchestrator, io, "copy", copy)) {
+                assertThat(other.remove(Rows.id(7))).isTrue();
+                assertThat(other.size()).isEqualTo(1_999);
+            }
+            assertThat(table.size()).isEqualTo(2_000);
+        }
+    }
+
+    @Test
+    void aRowIsReplacedAtOnceAndFoundOnce() throws Exception {
+        build(300);
+        try (DiskTable table = open()) {
+            float[] far = new float[24];
+            Arrays.fill(far, 30);
+            assertThat(table.put(Rows.id(5), far)).isFalse();
+            assertThat(table.vector(Rows.id(5))).containsExactly(far);
+            assertThat(table.search(far, 1).get().ids()).containsExactly(Rows.id(5));
+            assertThat(table.search(far, 1).get().distances()).containsExactly(0);
+            long[] all = table.search(ROWS.vectors()[5], 300, 300).get().ids();
+            assertThat(all).hasSize(300).doesNotHaveDuplicates();
+            assertThat(table.size()).isEqualTo(300);
+            assertThat(table.put(Rows.id(5), ROWS.vectors()[5])).isFalse();
+            assertThat(table.remove(Rows.id(5))).isTrue();
+            assertThat(table.remove(Rows.id(5))).isFalse();
+            assertThat(table.put(Rows.id(5), ROWS.vectors()[5])).isTrue();
+            assertThat(table.search(ROWS.vectors()[5], 1).get().ids()).containsExactly(Rows.id(5));
+        }
+    }
+
+    @Test
+    void aTableOfWhichAllIsDeletedIsFilledAgain() throws Exception {
+        build(200);
+        try (DiskTable table = open()) {
+            List<CompletableFuture<Boolean>> updates = new ArrayList<>();
+            for (int i = 0; i < 200; i++) {
+                updates.add(table.removeLater(Rows.id(i)));
+            }
+            await(updates, true);
+            assertThat(table.size()).isZero();
+            assertThat(table.search(ROWS.query(1), K).get().size()).isZero();
+            for (int i = 0; i < 400; i++) {
+                updates.add(table.putLater(Rows.id(i), ROWS.vectors()[i]));
+            }
+            await(updates, true);
+            assertThat(table.size()).isEqualTo(400);
+            assertEachIsFound(table, 0, 400);
+        }
+        try (DiskTable table = open()) {
+            assertEachIsFound(table, 0, 400);
+        }
+    }
+
+    @Test
+    void entryAndAllNeighboursOfANodeAreDeletedAndTheRestIsFound() throws Exception {
+        build(600);
+        try (DiskTable table = open()) {
+            // The whole neighbourhood of one row, and whatever searches begin with.
+            float[] middle = ROWS.vectors()[17];
+            long entry = table.graph().codes().id(table.graph().entry());
+            long[] near = table.search(middle, 150, 300).get().ids();
+            List<Long> left =
+                    new ArrayList<>(Arrays.stream(ROWS.ids()).limit(600).boxed().toList());
+            for (long id : near) {
+                if (id != Rows.id(17)) {
+                    assertThat(table.remove(id)).isTrue();
+                    left.remove(id);
+                }
+            }
+            table.remove(entry);
+            left.remove(entry);
+            assertThat(table.size()).isEqualTo(left.size());
+            int lost = 0;
+            for (long id : left) {
+                long[] found =
+                        table.search(ROWS.vectors()[Rows.row(id)], 1, 100).get().ids();
+                lost += found.length == 1 && found[0] == id ? 0 : 1;
+            }
+            assertThat(lost).isLessThanOrEqualTo(1);
+        }
+    }
+
+    @Test
+    void rowsThatAreAlikeAreAllThere() throws Exception {
+        build(200);
+        try (DiskTable table = open()) {
+            float[] same = ROWS.vectors()[3];
+            for (int i = 0; i < 60; i++) {
+                assertThat(table.put(-1 - i, same)).isTrue();
+            }
+            assertThat(table.size()).isEqualTo(260);
+            SearchRequest request = SearchRequest.of(same, 61).effort(260).radius(0);
+            assertThat(table.search(request).get().neighbors().size()).isGreaterThan(55);
+            for (int i = 0; i < 60; i++) {
+                assertThat(table.remove(-1 - i)).isTrue();
+            }
+            assertThat(table.search(same, 1).get().ids()).containsExactly(Rows.id(3));
+        }
+    }
+
+    @Test
+    void badUpdatesAreRefusedAndChangeNothing() throws Exception {
+        build(100);
+        DiskTable table = open();
+        assertThatThrownBy(() -> table.put(1, new float[3])).hasMessage("vector must have 24 dimensions, got 3");
+        float[] bad = new float[24];
+        bad[3] = Float.NaN;
+        assertThatThrownBy(() -> table.put(1, bad)).isInstanceOf(IllegalArgumentException.class);
+        assertThat(table.size()).isEqualTo(100);
+        table.close();
+        assertThatThrownBy(() -> table.remove(1)).isInstanceOf(TableClosedException.class);
+        try (DiskTable fixed = DiskTable.openReadOnly(orchestrator, io, "fixed", file)) {
+            assertThat(fixed.isMutable()).isFalse();
+            assertThatThrownBy(() -> fixed.remove(1))
+                    .isInstanceOf(UnsupportedOperationException.class)
+                    .hasMessage("table fixed was opened for searches alone");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+package io.github.roost.index.remote;
+
+import java.util.Arrays;
+import java.util.function.IntFunction;
+
+/**
+ * Puts rows into partitions of nearly one size: each into the nearest that has room, the rows nearest to a centroid first, so that
+ * those on a boundary are the ones to go elsewhere. A pure function of its arguments.
+ */
+final class BalancedPartitions {
+    private final int rows;
+    private final int partitions;
+    private final int near;
+    private final int[] nearest;
+    private final float[] distances;
+    private final IntFunction<int[]> all;
+    private final int[] counts;
+
+    /**
+     * @param near how many of the nearest partitions of each row are known
+     * @param nearest {@code near} partitions per row, the nearest first
+     * @param distances to their centroids
+     * @param all every partition, the nearest to a row first; asked where none of those known has room
+     */
+    BalancedPartitions(int rows, int partitions, int near, int[] nearest, float[] distances, IntFunction<int[]> all) {
+        this.rows = rows;
+        this.partitions = partitions;
+        this.near = near;
+        this.nearest = nearest;
+        this.distances = distances;
+        this.all = all;
+        this.counts = new int[partitions];
+    }
+
+    /**
+     * The rows of each partition.
+     *
+     * @param slack how many more rows than the mean a partition may have, as a share of it
+     * @param boundary the share of rows, those that are nearly as near to another centroid, that are in that partition too
+     */
+    int[][] assign(double slack, double boundary) {
+        int most = (int) Math.ceil(rows * (1 + slack) / partitions);
+        int[] first = new int[rows];
+        for (int row : byNumber(row -> distances[row * near])) {
+            first[row] = place(row, most);
+            counts[first[row]]++;
+        }
+        int[] second = secondPlaces(first, boundary, most);
+        int[][] members = new int[partitions][];
+        for (int partition = 0; partition < partitions; partition++) {
+            members[partition] = new int[counts[partition]];
+        }
+        int[] filled = new int[partitions];
+        for (int row = 0; row < rows; row++) {
+            members[first[row]][filled[first[row]]++] = row;
+            if (second[row] >= 0) {
+                members[second[row]][filled[second[row]]++] = row;
+            }
+        }
+        return members;
+    }
+
+    private int place(int row, int most) {
+        for (int i = 0; i < near; i++) {
+            int partition = nearest[row * near + i];
+            if (counts[partition] < most) {
+                return partition;
+            }
+        }
+        for (int partition : all.apply(row)) {
+            if (counts[partition] < most) {
+                return partition;
+            }
+        }
+        throw new IllegalStateException("there is no room for row " + row + " in any of " + partitions + " partitions");
+    }
+
+    private int[] secondPlaces(int[] first, double boundary, int most) {
+        int[] second = new int[rows];
+        Arrays.fill(second, -1);
+        int copies = near < 2 ? 0 : (int) (rows * boundary);
+        int room = most + (int) Math.ceil(2.0 * copies / partitions);
+        int copied = 0;
+        for (int row : byNumber(
+                row -> near < 2 ? 0 : distances[row * near + 1] / Math.max(distances[row * near], Float.MIN_NORMAL))) {
+            if (copied == copies) {
+                break;
+            }
+            int other = nearest[row * near] == first[row] ? nearest[row * near + 1] : nearest[row * near];
+            if (counts[other] < room) {
+                second[row] = other;
+                counts[other]++;
+                copied++;
+            }
+        }
+        return second;
+    }
+
+    private interface RowNumber {
+        float of(int row);
+    }
+
+    /** The rows, those with the smallest number first; numbers are not negative, so that their bits are in their order. */
+    private int[] byNumber(RowNumber number) {
+        long[] keys = new long[rows];
+        for (int row = 0; row < rows; row++) {
+            keys[row] = (long) Float.floatToRawIntBits(number.of(row)) << Integer.SIZE | row;
+        }
+        Arrays.sort(keys);
+        int[] order = new int[rows];
+        for (int i = 0; i < rows; i++) {
+            order[i] = (int) keys[i];
+        }
+        return order;
+    }
+}

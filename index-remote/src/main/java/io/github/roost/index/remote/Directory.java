@@ -1,0 +1,176 @@
+package io.github.roost.index.remote;
+
+import static io.github.roost.index.remote.Bytes.INT;
+import static io.github.roost.index.remote.Bytes.LONG;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/**
+ * Where the partitions of one epoch are. Immutable.
+ *
+ * @param epoch its number
+ * @param partitions one entry each, in their order
+ * @param gaps one entry per pair of partitions
+ * @param free space that no partition of this epoch is in, see {@link Space}
+ * @param end after all blocks: what follows is free
+ */
+record Directory(long epoch, List<Place> partitions, List<Gap> gaps, List<Space> free, long end) {
+    private static final long MAGIC = 0x5249444d45523031L;
+    private static final int HEADER_BYTES = 64;
+    private static final int PLACE_BYTES = 24;
+    private static final int GAP_BYTES = 32;
+    private static final int SPACE_BYTES = 24;
+
+    /**
+     * A partition.
+     *
+     * @param at where its header is
+     * @param bytes of header and graph
+     * @param rows how many it was built with
+     * @param generation which build of the pair it is, from 0 to 65,535 and then from 0
+     */
+    record Place(long at, long bytes, int rows, int generation) {}
+
+    /**
+     * What lies between the two partitions of a pair, and the block of all three.
+     *
+     * @param at where it begins: after the even partition
+     * @param bytes up to the odd partition
+     * @param blockAt where the block begins
+     * @param blockBytes of both partitions and the gap
+     */
+    record Gap(long at, long bytes, long blockAt, long blockBytes) {
+        long end() {
+            return at + bytes;
+        }
+    }
+
+    /**
+     * A block that was left.
+     *
+     * @param at where it is
+     * @param bytes its size
+     * @param lastEpoch the last epoch that has a partition in it: readers that hold it read there
+     */
+    record Space(long at, long bytes, long lastEpoch) {}
+
+    Directory {
+        partitions = List.copyOf(partitions);
+        gaps = List.copyOf(gaps);
+        free = List.copyOf(free);
+    }
+
+    /** Room for any directory of so many partitions: each pair may have left two blocks. */
+    static long room(int partitions) {
+        int pairs = (partitions + 1) / 2;
+        return Bytes.aligned(
+                HEADER_BYTES
+                        + (long) partitions * PLACE_BYTES
+                        + (long) pairs * GAP_BYTES
+                        + mostFree(partitions) * (long) SPACE_BYTES
+                        + Long.BYTES,
+                4_096);
+    }
+
+    static int mostFree(int partitions) {
+        return partitions + 2;
+    }
+
+    Gap gapOf(int partition) {
+        return gaps.get(partition / 2);
+    }
+
+    void write(MemorySegment into) {
+        into.set(LONG, 0, MAGIC);
+        into.set(LONG, 8, epoch);
+        into.set(LONG, 16, end);
+        into.set(INT, 24, partitions.size());
+        into.set(INT, 28, free.size());
+        long at = HEADER_BYTES;
+        for (Place place : partitions) {
+            into.set(LONG, at, place.at());
+            into.set(LONG, at + 8, place.bytes());
+            into.set(INT, at + 16, place.rows());
+            into.set(INT, at + 20, place.generation());
+            at += PLACE_BYTES;
+        }
+        for (Gap gap : gaps) {
+            into.set(LONG, at, gap.at());
+            into.set(LONG, at + 8, gap.bytes());
+            into.set(LONG, at + 16, gap.blockAt());
+            into.set(LONG, at + 24, gap.blockBytes());
+            at += GAP_BYTES;
+        }
+        for (Space space : free) {
+            into.set(LONG, at, space.at());
+            into.set(LONG, at + 8, space.bytes());
+            into.set(LONG, at + 16, space.lastEpoch());
+            at += SPACE_BYTES;
+        }
+        into.set(LONG, at, Integer.toUnsignedLong(Bytes.checksum(into.asSlice(0, at))));
+    }
+
+    /** Reads and checks a directory; null where it is not whole, as it is while it is being written. */
+    static @org.jspecify.annotations.Nullable Directory read(
+            String region, PoolHead head, long expectedEpoch, MemorySegment from) throws RemoteMemoryException {
+        int count = from.get(INT, 24);
+        int freeCount = from.get(INT, 28);
+        int pairs = head.pairs();
+        if (from.get(LONG, 0) != MAGIC
+                || from.get(LONG, 8) != expectedEpoch
+                || count != head.partitions()
+                || freeCount < 0
+                || freeCount > mostFree(count)) {
+            return null;
+        }
+        Place[] places = new Place[count];
+        Gap[] gaps = new Gap[pairs];
+        Space[] free = new Space[freeCount];
+        long end =
+                HEADER_BYTES + (long) count * PLACE_BYTES + (long) pairs * GAP_BYTES + (long) freeCount * SPACE_BYTES;
+        if (from.get(LONG, end) != Integer.toUnsignedLong(Bytes.checksum(from.asSlice(0, end)))) {
+            return null;
+        }
+        long at = HEADER_BYTES;
+        for (int i = 0; i < count; i++, at += PLACE_BYTES) {
+            places[i] = new Place(
+                    from.get(LONG, at), from.get(LONG, at + 8), from.get(INT, at + 16), from.get(INT, at + 20));
+            inside(region, "partition " + i, places[i].at(), places[i].bytes(), head);
+            PoolHead.require(region, "size of partition " + i, places[i].bytes(), ImageHeader.BYTES, head.bytes());
+        }
+        for (int i = 0; i < pairs; i++, at += GAP_BYTES) {
+            gaps[i] = new Gap(
+                    from.get(LONG, at), from.get(LONG, at + 8), from.get(LONG, at + 16), from.get(LONG, at + 24));
+            inside(region, "gap " + i, gaps[i].at(), gaps[i].bytes(), head);
+            inside(region, "block " + i, gaps[i].blockAt(), gaps[i].blockBytes(), head);
+            requireBeside(region, i, places, gaps[i]);
+        }
+        for (int i = 0; i < freeCount; i++, at += SPACE_BYTES) {
+            free[i] = new Space(from.get(LONG, at), from.get(LONG, at + 8), from.get(LONG, at + 16));
+            inside(region, "free block " + i, free[i].at(), free[i].bytes(), head);
+        }
+        PoolHead.require(region, "end of blocks", from.get(LONG, 16), 0, head.bytes());
+        return new Directory(expectedEpoch, List.of(places), List.of(gaps), List.of(free), from.get(LONG, 16));
+    }
+
+    private static void requireBeside(String region, int pair, Place[] places, Gap gap) throws RemoteMemoryException {
+        Place even = places[2 * pair];
+        boolean beside = even.at() + even.bytes() == gap.at();
+        if (2 * pair + 1 < places.length) {
+            beside &= places[2 * pair + 1].at() == gap.end();
+        }
+        if (!beside) {
+            throw new RemoteMemoryException(region, "has a gap " + pair + " that is not between its partitions");
+        }
+    }
+
+    private static void inside(String region, String what, long at, long bytes, PoolHead head)
+            throws RemoteMemoryException {
+        if (at < PoolHead.BYTES || bytes < 0 || bytes > head.bytes() || at > head.bytes() - bytes || at % 8 != 0) {
+            throw new RemoteMemoryException(
+                    region,
+                    "has " + what + " of " + bytes + " bytes at " + at + ", outside of its " + head.bytes() + " bytes");
+        }
+    }
+}

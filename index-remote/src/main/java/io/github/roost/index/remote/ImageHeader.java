@@ -1,0 +1,100 @@
+package io.github.roost.index.remote;
+
+import static io.github.roost.index.remote.Bytes.INT;
+import static io.github.roost.index.remote.Bytes.LONG;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * What precedes the graph of a partition: whose it is, and a checksum of every 64 KiB of it. Stateless.
+ *
+ * <p>Fixed numbers, one checksum per block, padding to a cache line, the graph.
+ */
+final class ImageHeader {
+    static final int BLOCK_BYTES = 64 << 10;
+    /** Of the fixed numbers. */
+    static final int BYTES = 64;
+
+    private static final int CACHE_LINE = 64;
+    private static final long MAGIC = 0x4547414d49525052L;
+    private static final int CHECKSUM_AT = 60;
+
+    private ImageHeader() {}
+
+    static int blocks(long graphBytes) {
+        return Math.toIntExact((graphBytes + BLOCK_BYTES - 1) / BLOCK_BYTES);
+    }
+
+    /** Bytes of the header of a graph; also where in the image the graph begins. */
+    static long bytes(long graphBytes) {
+        return Bytes.aligned(BYTES + (long) blocks(graphBytes) * Integer.BYTES, CACHE_LINE);
+    }
+
+    /** Bytes of header and graph, up to whole cache lines. */
+    static long imageBytes(long graphBytes) {
+        return Bytes.aligned(bytes(graphBytes) + graphBytes, CACHE_LINE);
+    }
+
+    /** Writes a header; {@code into} has exactly its bytes. */
+    static void write(MemorySegment into, int partition, int rows, int generation, MemorySegment graph) {
+        long graphBytes = graph.byteSize();
+        into.fill((byte) 0);
+        into.set(LONG, 0, MAGIC);
+        into.set(INT, 8, partition);
+        into.set(INT, 12, rows);
+        into.set(INT, 16, generation);
+        into.set(LONG, 24, graphBytes);
+        for (int block = 0; block < blocks(graphBytes); block++) {
+            into.set(INT, BYTES + (long) block * Integer.BYTES, Bytes.checksum(block(graph, block)));
+        }
+        into.set(INT, CHECKSUM_AT, headerChecksum(into));
+    }
+
+    /** With the place of the checksum itself as nothing. */
+    private static int headerChecksum(MemorySegment header) {
+        return 31 * Bytes.checksum(header.asSlice(0, CHECKSUM_AT)) + Bytes.checksum(header.asSlice(BYTES));
+    }
+
+    static MemorySegment block(MemorySegment graph, int block) {
+        long at = (long) block * BLOCK_BYTES;
+        return graph.asSlice(at, Math.min(BLOCK_BYTES, graph.byteSize() - at));
+    }
+
+    /**
+     * Checks the header of an image as it came.
+     *
+     * @return bytes of the graph, 0 for a partition without rows
+     */
+    static long check(String region, int partition, Directory.Place place, MemorySegment image)
+            throws DamagedPartitionException {
+        long graphBytes = image.get(LONG, 24);
+        if (image.get(LONG, 0) != MAGIC
+                || graphBytes < 0
+                || graphBytes > image.byteSize()
+                || imageBytes(graphBytes) != image.byteSize()) {
+            throw new DamagedPartitionException(region, partition, "its header is none");
+        }
+        if (image.get(INT, CHECKSUM_AT) != headerChecksum(image.asSlice(0, bytes(graphBytes)))) {
+            throw new DamagedPartitionException(region, partition, "wrong checksum of its header");
+        }
+        if (image.get(INT, 8) != partition
+                || image.get(INT, 12) != place.rows()
+                || image.get(INT, 16) != place.generation()
+                || (graphBytes == 0) != (place.rows() == 0)) {
+            throw new DamagedPartitionException(
+                    region,
+                    partition,
+                    "it is partition " + image.get(INT, 8) + " of generation " + image.get(INT, 16) + ", not of "
+                            + place.generation());
+        }
+        return graphBytes;
+    }
+
+    /** Checks one block of the graph. */
+    static void checkBlock(String region, int partition, MemorySegment image, MemorySegment graph, int block)
+            throws DamagedPartitionException {
+        if (image.get(INT, BYTES + (long) block * Integer.BYTES) != Bytes.checksum(block(graph, block))) {
+            throw new DamagedPartitionException(region, partition, "wrong checksum of block " + block);
+        }
+    }
+}

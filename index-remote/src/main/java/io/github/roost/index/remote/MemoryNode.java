@@ -1,0 +1,180 @@
+package io.github.roost.index.remote;
+
+import static io.github.roost.index.remote.Bytes.LONG;
+
+import io.github.roost.core.Vectors;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The owner of a pool in a file: its heartbeat tells tables that the pool is looked after. Tables read the pool without it; while its
+ * process is stopped or dead they refuse what they would read, since memory that nobody owns may be gone or out of date. Thread-safe.
+ */
+public final class MemoryNode implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(MemoryNode.class);
+    /** So many beats per term: a reader that looks now and then sees one in time. */
+    private static final int BEATS_PER_TERM = 4;
+
+    private static final long LEAST_TERM_MILLIS = 20;
+    private static final long MOST_TERM_MILLIS = 3_600_000;
+
+    private final FileChannel channel;
+    private final FileLock lock;
+    private final RemoteRegion region;
+    private final long partitions;
+    private final long beatMillis;
+    private final Thread beating;
+    private final CountDownLatch closing = new CountDownLatch(1);
+
+    private MemoryNode(FileChannel channel, FileLock lock, RemoteRegion region, int partitions, long termMillis)
+            throws RemoteMemoryException {
+        this.channel = channel;
+        this.lock = lock;
+        this.region = region;
+        this.partitions = partitions;
+        this.beatMillis = termMillis / BEATS_PER_TERM;
+        beat();
+        write(PoolHead.TERM_AT, termMillis);
+        this.beating = Thread.ofPlatform().daemon().name("roost-memory-node").unstarted(this::run);
+    }
+
+    /**
+     * Serves the pool of a file until it is closed. A table that was opened before the pool was first served does not watch its
+     * heartbeat.
+     *
+     * @param pool a file that {@link PartitionedIndex} has built; one node at a time serves it
+     * @param term how long the heartbeat may stand still before tables take the node for lost, from 20 ms to an hour
+     * @return serving
+     * @throws IOException if the file holds no pool, cannot be written, or is served by another node
+     */
+    public static MemoryNode serve(Path pool, Duration term) throws IOException {
+        Vectors.requireRange("term in milliseconds", term.toMillis(), LEAST_TERM_MILLIS, MOST_TERM_MILLIS);
+        Path file = pool.toAbsolutePath();
+        FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        boolean serving = false;
+        try {
+            FileLock lock = lock(channel, file);
+            RemoteRegion region = new MappedMemory(Objects.requireNonNull(file.getParent(), "a file is in a folder"))
+                    .open(file.getFileName().toString());
+            try {
+                PoolHead head = head(region);
+                MemoryNode node = new MemoryNode(channel, lock, region, head.partitions(), term.toMillis());
+                node.beating.start();
+                serving = true;
+                return node;
+            } finally {
+                if (!serving) {
+                    region.close();
+                }
+            }
+        } finally {
+            if (!serving) {
+                channel.close();
+            }
+        }
+    }
+
+    private static FileLock lock(FileChannel channel, Path file) throws IOException {
+        FileLock lock;
+        try {
+            lock = channel.tryLock();
+        } catch (OverlappingFileLockException here) {
+            throw new RemoteMemoryException(file.toString(), "is served by another node", here);
+        }
+        if (lock == null) {
+            throw new RemoteMemoryException(file.toString(), "is served by another node");
+        }
+        return lock;
+    }
+
+    private static PoolHead head(RemoteRegion region) throws RemoteMemoryException {
+        if (region.bytes() < PoolHead.BYTES) {
+            throw new RemoteMemoryException(
+                    region.name(), "has " + region.bytes() + " bytes, less than a pool's head of " + PoolHead.BYTES);
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment first = arena.allocate(PoolHead.BYTES, 8);
+            region.get(List.of(new RemoteRegion.Transfer(0, first))).join();
+            return PoolHead.read(region.name(), region.bytes(), first);
+        }
+    }
+
+    private void run() {
+        try {
+            while (!closing.await(beatMillis, TimeUnit.MILLISECONDS)) {
+                beat();
+            }
+        } catch (InterruptedException e) {
+            LOG.info("{} is served no longer: interrupted", region.name());
+        }
+    }
+
+    /** Only the node that holds the file's lock counts, in one thread at a time. */
+    private void beat() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment word = arena.allocate(Long.BYTES, 8);
+            RemoteRegion.Transfer heartbeat = new RemoteRegion.Transfer(PoolHead.HEARTBEAT_AT, word);
+            region.get(List.of(heartbeat)).join();
+            word.set(LONG, 0, word.get(LONG, 0) + 1);
+            region.put(List.of(heartbeat)).join();
+        }
+    }
+
+    private void write(long at, long value) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment word = arena.allocate(Long.BYTES, 8);
+            word.set(LONG, 0, value);
+            region.put(List.of(new RemoteRegion.Transfer(at, word))).join();
+        }
+    }
+
+    /** {@return the pool's file} */
+    public String region() {
+        return region.name();
+    }
+
+    /** {@return the pool's size in bytes} */
+    public long bytes() {
+        return region.bytes();
+    }
+
+    /** {@return how many partitions the pool has} */
+    public long partitions() {
+        return partitions;
+    }
+
+    /** Ends the heartbeat: tables take the node for lost within its term. A second call does nothing. */
+    @Override
+    public void close() throws IOException {
+        if (!channel.isOpen()) {
+            return;
+        }
+        closing.countDown();
+        boolean interrupted = false;
+        try {
+            beating.join();
+        } catch (InterruptedException e) {
+            interrupted = true;
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        } else {
+            region.close();
+        }
+        lock.release();
+        channel.close();
+    }
+}

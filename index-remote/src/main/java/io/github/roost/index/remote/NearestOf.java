@@ -1,0 +1,58 @@
+package io.github.roost.index.remote;
+
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.vector.SearchCost;
+import io.github.roost.core.vector.SearchResult;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.agrona.collections.LongHashSet;
+import org.jspecify.annotations.Nullable;
+
+/** Makes one answer of what the partitions of a query have found. A pure function. */
+final class NearestOf {
+    private NearestOf() {}
+
+    /**
+     * The nearest rows of several partitions. A row that is in two of them counts once.
+     *
+     * @param found one per partition; null, or without a result, where it could not be searched
+     * @param k how many at most
+     * @param radius the greatest distance
+     * @param fewer whether fewer partitions were visited than asked for
+     */
+    static RemoteAnswer of(List<? extends @Nullable Found> found, int k, float radius, boolean fewer) {
+        List<Neighbors> neighbors = new ArrayList<>(found.size());
+        SearchCost cost = SearchCost.NONE;
+        boolean cutShort = fewer;
+        int missing = 0;
+        int total = 0;
+        for (Found one : found) {
+            SearchResult result = one == null ? null : one.result();
+            if (result == null) {
+                missing++;
+                continue;
+            }
+            neighbors.add(result.neighbors());
+            total += result.neighbors().size();
+            cost = cost.plus(result.cost());
+            cutShort |= result.cutShort();
+        }
+        Neighbors nearest = distinct(Neighbors.merge(neighbors, total), k).within(radius);
+        return new RemoteAnswer(new SearchResult(nearest, cost, cutShort || missing > 0), found.size(), missing);
+    }
+
+    private static Neighbors distinct(Neighbors all, int k) {
+        LongHashSet seen = new LongHashSet();
+        long[] ids = new long[Math.min(k, all.size())];
+        float[] distances = new float[ids.length];
+        int size = 0;
+        for (int i = 0; i < all.size() && size < ids.length; i++) {
+            if (seen.add(all.ids()[i])) {
+                ids[size] = all.ids()[i];
+                distances[size++] = all.distances()[i];
+            }
+        }
+        return new Neighbors(Arrays.copyOf(ids, size), Arrays.copyOf(distances, size));
+    }
+}

@@ -1,0 +1,180 @@
+package io.github.roost.index.remote;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.VectorSource;
+import io.github.roost.index.hnsw.HnswGraph;
+import java.util.Random;
+import java.util.function.IntUnaryOperator;
+import java.util.function.Supplier;
+import java.util.stream.LongStream;
+
+/**
+ * Finds centroids by Lloyd's iterations over a sample (Lloyd, 1982) in which no partition has more than its share, and then the rows of
+ * the partitions. Nearest centroids are found by a graph of them, which is what searches use too. Used once.
+ */
+final class Partitioner {
+    /** More rows than these move the centroids too little to pay for the time. */
+    private static final int ROWS_PER_CENTROID = 256;
+
+    private static final int ITERATIONS = 10;
+    private static final int STEP = 256;
+    /** Partitions that a row is tried in before all. */
+    private static final int NEAR = 8;
+
+    private static final double SLACK = .1;
+    private static final SearchContext OUTSIDE = SearchContext.outside((nodes, bytes) -> {});
+
+    private final BuildWork work;
+    /** Of a graph: it has phases of its own. */
+    private final Supplier<BuildWork> graphWork;
+
+    private final VectorSource rows;
+    private final Metric metric;
+    private final int partitions;
+    private final Random random;
+
+    Partitioner(
+            BuildWork work,
+            Supplier<BuildWork> graphWork,
+            VectorSource rows,
+            Metric metric,
+            int partitions,
+            long seed) {
+        this.work = work;
+        this.graphWork = graphWork;
+        this.rows = rows;
+        this.metric = metric;
+        this.partitions = partitions;
+        this.random = new Random(seed);
+    }
+
+    /**
+     * What it finds.
+     *
+     * @param centroids the graph of them; their ids are the partitions' numbers
+     * @param members the rows of each partition
+     */
+    record Partitions(HnswGraph centroids, int[][] members) {}
+
+    Partitions run(double boundary) {
+        float[][] trained = train();
+        int[][] members = assign(graph(trained), rows.size(), row -> row, boundary);
+        // Those that searches go by are of the rows that a partition has in the end.
+        return new Partitions(graph(means(row -> row, members, trained)), members);
+    }
+
+    /** Puts some rows, by their numbers among these, into partitions of nearly one size. */
+    private int[][] assign(HnswGraph centroids, int count, IntUnaryOperator row, double boundary) {
+        int near = Math.min(NEAR, partitions);
+        int[] nearest = new int[Math.multiplyExact(count, near)];
+        float[] distances = new float[nearest.length];
+        work.run(count, STEP, (from, to) -> {
+            for (int number = from; number < to; number++) {
+                work.giveWay();
+                Neighbors found = nearest(centroids, vector(row.applyAsInt(number)), near);
+                for (int i = 0; i < near; i++) {
+                    nearest[number * near + i] = (int) found.ids()[i];
+                    distances[number * near + i] = found.distances()[i];
+                }
+            }
+        });
+        return work.once(() -> new BalancedPartitions(
+                        count, partitions, near, nearest, distances, number -> all(centroids, row.applyAsInt(number)))
+                .assign(SLACK, boundary));
+    }
+
+    private int[] all(HnswGraph centroids, int row) {
+        return LongStream.of(nearest(centroids, vector(row), partitions).ids())
+                .mapToInt(id -> (int) id)
+                .toArray();
+    }
+
+    /** The numbers of the nearest centroids. */
+    static Neighbors nearest(HnswGraph centroids, float[] vector, int count) {
+        int width = Math.max(count, Math.min(centroids.rows(), 1_024));
+        return centroids
+                .search(vector, count, width, IdFilter.all(), IdFilter.all(), Long.MAX_VALUE, OUTSIDE)
+                .neighbors();
+    }
+
+    private float[] vector(int row) {
+        return inSpace(metric, rows.row(row));
+    }
+
+    /** A row or query where centroids are compared with it. */
+    static float[] inSpace(Metric metric, float[] vector) {
+        if (metric != Metric.COSINE) {
+            return vector;
+        }
+        double squares = 0;
+        for (float value : vector) {
+            squares += (double) value * value;
+        }
+        float[] scaled = new float[vector.length];
+        double length = Math.sqrt(squares);
+        for (int d = 0; d < scaled.length; d++) {
+            scaled[d] = (float) (vector[d] / length);
+        }
+        return scaled;
+    }
+
+    private float[][] train() {
+        int[] sample = random.ints(0, rows.size())
+                .distinct()
+                .limit(Math.min(rows.size(), (long) partitions * ROWS_PER_CENTROID))
+                .toArray();
+        float[][] centroids = new float[partitions][];
+        for (int i = 0; i < partitions; i++) {
+            centroids[i] = vector(sample[i]).clone();
+        }
+        for (int iteration = 0; iteration < ITERATIONS; iteration++) {
+            int[][] members = assign(graph(centroids), sample.length, i -> sample[i], 0);
+            centroids = means(i -> sample[i], members, centroids);
+        }
+        return centroids;
+    }
+
+    /** The means of the members; of a partition that has none, what it was before. */
+    private float[][] means(IntUnaryOperator row, int[][] members, float[][] before) {
+        float[][] means = new float[partitions][];
+        work.run(partitions, 1, (from, to) -> {
+            for (int partition = from; partition < to; partition++) {
+                means[partition] = mean(row, members[partition], before[partition]);
+            }
+        });
+        return means;
+    }
+
+    private float[] mean(IntUnaryOperator row, int[] members, float[] before) {
+        if (members.length == 0) {
+            return before;
+        }
+        double[] sum = new double[rows.dimension()];
+        for (int member : members) {
+            work.giveWay();
+            float[] vector = vector(row.applyAsInt(member));
+            for (int d = 0; d < sum.length; d++) {
+                sum[d] += vector[d];
+            }
+        }
+        float[] mean = new float[sum.length];
+        for (int d = 0; d < mean.length; d++) {
+            mean[d] = (float) (sum[d] / members.length);
+        }
+        return mean;
+    }
+
+    private HnswGraph graph(float[][] centroids) {
+        return HnswGraph.build(
+                graphWork.get(),
+                Metric.SQUARED_L2,
+                16,
+                100,
+                LongStream.range(0, centroids.length).toArray(),
+                VectorSource.of(centroids));
+    }
+}

@@ -1,0 +1,62 @@
+package io.github.roost.index.remote;
+
+import io.github.roost.core.task.Pending;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Somebody who waits for a partition's bytes. The failure is written before the pending is completed, which publishes it: whoever went
+ * on reads it.
+ */
+final class Waiting {
+    private final Pending pending = new Pending();
+    /** Records of the log that have to be there. */
+    private final int records;
+
+    private volatile @Nullable RemoteMemoryException failure;
+
+    Waiting(int records) {
+        this.records = records;
+    }
+
+    int records() {
+        return records;
+    }
+
+    Pending pending() {
+        return pending;
+    }
+
+    void end(@Nullable RemoteMemoryException why) {
+        failure = why;
+        pending.complete();
+    }
+
+    void requireNoFailure() throws RemoteMemoryException {
+        RemoteMemoryException why = failure;
+        if (why != null) {
+            throw why;
+        }
+    }
+
+    /** Waits in the calling thread, which is none that others wait for. */
+    void await() throws RemoteMemoryException {
+        CountDownLatch latch = new CountDownLatch(1);
+        if (pending.await(latch::countDown)) {
+            boolean interrupted = false;
+            boolean ended = false;
+            while (!ended) {
+                try {
+                    ended = latch.await(1, TimeUnit.HOURS);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        requireNoFailure();
+    }
+}

@@ -1,0 +1,139 @@
+package io.github.roost.index.remote;
+
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** A provider whose transfers can be counted, held up, failed, and damaged on their way. */
+final class FaultyMemory implements RemoteMemory {
+    private final RemoteMemory memory;
+    /** Gets of more than so many bytes are those of partitions. */
+    private static final int LARGE = 4_096;
+
+    final AtomicLong partitionReads = new AtomicLong();
+    final AtomicLong doorbells = new AtomicLong();
+    /** How many of the next partitions that are read have a byte flipped. */
+    final AtomicLong toFlip = new AtomicLong();
+
+    private volatile boolean counting;
+    private volatile boolean failing;
+    private volatile boolean holding;
+    private final List<Runnable> held = new ArrayList<>();
+
+    FaultyMemory(RemoteMemory memory) {
+        this.memory = memory;
+    }
+
+    /** Counts from now on, and not what opening reads. */
+    void count() {
+        counting = true;
+    }
+
+    void fail(boolean value) {
+        failing = value;
+    }
+
+    void hold() {
+        holding = true;
+    }
+
+    void letGo() {
+        List<Runnable> all;
+        synchronized (held) {
+            holding = false;
+            all = new ArrayList<>(held);
+            held.clear();
+        }
+        all.forEach(Runnable::run);
+    }
+
+    @Override
+    public String name() {
+        return "faulty";
+    }
+
+    @Override
+    public Capabilities capabilities() {
+        return memory.capabilities();
+    }
+
+    @Override
+    public RemoteRegion open(String region) throws IOException {
+        return new Faulty(memory.open(region));
+    }
+
+    @Override
+    public void close() {
+        memory.close();
+    }
+
+    private final class Faulty implements RemoteRegion {
+        private final RemoteRegion region;
+
+        Faulty(RemoteRegion region) {
+            this.region = region;
+        }
+
+        @Override
+        public String name() {
+            return region.name();
+        }
+
+        @Override
+        public long bytes() {
+            return region.bytes();
+        }
+
+        @Override
+        public CompletableFuture<Void> get(List<Transfer> transfers) {
+            boolean large =
+                    transfers.stream().anyMatch(transfer -> transfer.local().byteSize() > LARGE);
+            if (counting && large) {
+                partitionReads.addAndGet(transfers.size());
+                doorbells.incrementAndGet();
+            }
+            if (large && failing) {
+                return CompletableFuture.failedFuture(new RemoteMemoryException(name(), "is unplugged"));
+            }
+            CompletableFuture<Void> later = new CompletableFuture<>();
+            synchronized (held) {
+                if (large && holding) {
+                    held.add(() -> {
+                        region.get(transfers).join();
+                        later.complete(null);
+                    });
+                    return later;
+                }
+            }
+            CompletableFuture<Void> done = region.get(transfers);
+            if (counting && large) {
+                for (Transfer transfer : transfers) {
+                    if (toFlip.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+                        long at = transfer.local().byteSize() / 2;
+                        byte value = transfer.local().get(ValueLayout.JAVA_BYTE, at);
+                        transfer.local().set(ValueLayout.JAVA_BYTE, at, (byte) (value ^ 4));
+                    }
+                }
+            }
+            return done;
+        }
+
+        @Override
+        public CompletableFuture<Void> put(List<Transfer> transfers) {
+            return region.put(transfers);
+        }
+
+        @Override
+        public CompletableFuture<Long> compareAndSet(long offset, long expected, long next) {
+            return region.compareAndSet(offset, expected, next);
+        }
+
+        @Override
+        public void close() {
+            region.close();
+        }
+    }
+}

@@ -1,0 +1,141 @@
+package io.github.roost.index.remote;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.vector.SearchRequest;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class MemoryNodeTest {
+    private static final int K = 5;
+    private static final Duration TERM = Duration.ofMillis(400);
+
+    @TempDir
+    private static Path folder;
+
+    private static Orchestrator orchestrator;
+    private static float[][] rows;
+
+    @BeforeAll
+    static void build() throws IOException {
+        orchestrator = Pools.orchestrator();
+        rows = Pools.rows(1_000, 3);
+        Pools.build(orchestrator, PartitionedIndex.builder().partitions(6), rows, folder.resolve("served.pool"));
+    }
+
+    @AfterAll
+    static void close() {
+        orchestrator.close();
+    }
+
+    /** Serves a pool in a process of its own, until it is killed. */
+    static final class Node {
+        public static void main(String[] arguments) throws Exception {
+            MemoryNode node = MemoryNode.serve(Path.of(arguments[0]), TERM);
+            System.out.println("serving " + node.partitions());
+            Thread.currentThread().join();
+        }
+    }
+
+    private static Process node() throws IOException {
+        Process node = OtherJvm.start(Node.class, folder.resolve("served.pool").toString());
+        assertThat(node.inputReader().readLine()).isEqualTo("serving 6");
+        return node;
+    }
+
+    private static RemoteTable open(RemoteTable.Builder options) throws IOException {
+        return options.open(orchestrator, "served", new MappedMemory(folder), "served.pool");
+    }
+
+    private static void signal(Process node, String signal) throws Exception {
+        assertThat(new ProcessBuilder("kill", "-" + signal, Long.toString(node.pid()))
+                        .start()
+                        .waitFor())
+                .isZero();
+    }
+
+    /** Searches until one fails: the mapped file alone would answer for ever. */
+    private static void searchUntilLost(RemoteTable table) {
+        assertThatThrownBy(() -> {
+                    while (true) {
+                        assertThat(table.search(rows[7], K, 6).join().ids()[0]).isEqualTo(14);
+                    }
+                })
+                .isInstanceOf(CompletionException.class)
+                .hasCauseInstanceOf(MemoryNodeLostException.class)
+                .hasMessageContaining("where one must come every 400 ms");
+    }
+
+    @Test
+    void aNodeThatIsKilledOrStoppedIsLostWithinItsTermAndFoundAgain() throws Exception {
+        Process first = node();
+        try (RemoteTable table = open(RemoteTable.builder());
+                RemoteTable partial = open(RemoteTable.builder().partialAnswers(true))) {
+            assertThat(table.search(rows[7], K, 6).join().ids()[0]).isEqualTo(14);
+            signal(first, "STOP");
+            searchUntilLost(table);
+            // A table that has not looked for a while needs a term of its own.
+            SearchRequest request = SearchRequest.of(rows[7], K).effort(6);
+            RemoteAnswer answer = partial.answer(request).join();
+            while (answer.missing() < 6) {
+                answer = partial.answer(request).join();
+            }
+            assertThat(answer.result().neighbors().size()).isZero();
+            signal(first, "CONT");
+            awaitAnswer(table);
+            first.destroyForcibly().waitFor();
+            searchUntilLost(table);
+            Process second = node();
+            try {
+                awaitAnswer(table);
+            } finally {
+                second.destroyForcibly().waitFor();
+            }
+        } finally {
+            first.destroyForcibly().waitFor();
+        }
+    }
+
+    private static void awaitAnswer(RemoteTable table) {
+        while (true) {
+            try {
+                assertThat(table.search(rows[7], K, 6).join().ids()[0]).isEqualTo(14);
+                return;
+            } catch (CompletionException lost) {
+                assertThat(lost).hasCauseInstanceOf(MemoryNodeLostException.class);
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    @Test
+    void onePoolHasOneNodeAndWhatIsNoPoolHasNone() throws Exception {
+        Path file = folder.resolve("one.pool");
+        Files.copy(folder.resolve("served.pool"), file);
+        try (MemoryNode node = MemoryNode.serve(file, TERM)) {
+            assertThat(node.bytes()).isEqualTo(Files.size(file));
+            assertThatThrownBy(() -> MemoryNode.serve(file, TERM))
+                    .isInstanceOf(RemoteMemoryException.class)
+                    .hasMessageContaining("is served by another node");
+        }
+        MemoryNode again = MemoryNode.serve(file, TERM);
+        again.close();
+        again.close();
+        Path other = folder.resolve("other");
+        Files.write(other, new byte[5_000]);
+        assertThatThrownBy(() -> MemoryNode.serve(other, TERM)).hasMessageContaining("holds no pool");
+        Files.write(other, new byte[50]);
+        assertThatThrownBy(() -> MemoryNode.serve(other, TERM)).hasMessageContaining("less than a pool's head");
+        assertThatThrownBy(() -> MemoryNode.serve(file, Duration.ofMillis(1)))
+                .hasMessage("term in milliseconds must be between 20 and 3,600,000, got 1");
+    }
+}

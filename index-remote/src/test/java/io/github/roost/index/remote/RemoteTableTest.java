@@ -1,0 +1,409 @@
+package io.github.roost.index.remote;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.task.DeadlineExceededException;
+import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.task.TableClosedException;
+import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.SearchRequest;
+import io.github.roost.core.vector.SearchResult;
+import io.github.roost.core.vector.VectorSource;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class RemoteTableTest {
+    private static final int ROWS = 6_000;
+    private static final int PARTITIONS = 21;
+    private static final int K = 10;
+    private static final String POOL = "rows.pool";
+
+    @TempDir
+    private static Path folder;
+
+    private static Orchestrator orchestrator;
+    private static float[][] rows;
+    private static float[][] queries;
+    private static PartitionedIndex.Pool pool;
+
+    private final FaultyMemory memory = new FaultyMemory(new MappedMemory(folder));
+
+    @BeforeAll
+    static void build() throws IOException {
+        orchestrator = Pools.orchestrator();
+        rows = Pools.rows(ROWS, 1);
+        queries = Pools.rows(200, 2);
+        pool = Pools.build(orchestrator, PartitionedIndex.builder().partitions(PARTITIONS), rows, folder.resolve(POOL));
+    }
+
+    @AfterAll
+    static void close() {
+        orchestrator.close();
+    }
+
+    private RemoteTable open(RemoteTable.Builder options) throws IOException {
+        RemoteTable table = options.open(orchestrator, "remote", memory, POOL);
+        memory.count();
+        return table;
+    }
+
+    private static List<SearchRequest> batch(int visited) {
+        return Arrays.stream(queries)
+                .map(query -> SearchRequest.of(query, K).effort(visited))
+                .toList();
+    }
+
+    private static Set<Integer> union(RemoteTable table, int visited) {
+        Set<Integer> union = new HashSet<>();
+        for (float[] query : queries) {
+            IntStream.of(table.partitionsOf(query, visited)).forEach(union::add);
+        }
+        return union;
+    }
+
+    private static double recall(Neighbors found, Neighbors truth) {
+        return IntStream.range(0, found.size())
+                        .filter(i -> found.distances()[i] <= truth.distances()[K - 1] * 1.000001f)
+                        .count()
+                / (double) K;
+    }
+
+    @Test
+    void partitionsAreBalancedAndTogetherHaveEachRow() throws IOException {
+        try (RemoteTable table = open(RemoteTable.builder())) {
+            assertThat(table.size()).isEqualTo(ROWS);
+            assertThat(pool.rows()).isEqualTo(ROWS);
+            assertThat(pool.partitions()).isEqualTo(PARTITIONS);
+            for (int row = 0; row < ROWS; row += 97) {
+                assertThat(table.vector(2L * row)).isEqualTo(rows[row]);
+            }
+            assertThat(table.vector(1)).isNull();
+            long mean = table.stats().bytes() / PARTITIONS;
+            assertThat(pool.largestBytes()).isLessThan((long) (1.15 * mean));
+        }
+    }
+
+    @Test
+    void aSearchOfAllPartitionsFindsNearlyAllAndOneOfFewMost() throws IOException {
+        try (RemoteTable table = open(RemoteTable.builder().ef(200))) {
+            double all = 0;
+            double few = 0;
+            for (float[] query : queries) {
+                Neighbors truth = Pools.exact(rows, query, K, Metric.SQUARED_L2);
+                all += recall(table.search(query, K, PARTITIONS).join(), truth);
+                few += recall(table.search(query, K, 5).join(), truth);
+            }
+            assertThat(all / queries.length).isGreaterThan(.995);
+            assertThat(few / queries.length).isBetween(.9, all / queries.length);
+        }
+    }
+
+    @Test
+    void aBatchReadsEachPartitionOfItsUnionOnce() throws Exception {
+        try (RemoteTable table = open(RemoteTable.builder())) {
+            Set<Integer> union = union(table, 3);
+            List<CompletableFuture<SearchResult>> answers = table.searchAll(batch(3));
+            for (int i = 0; i < queries.length; i++) {
+                assertThat(answers.get(i).join().neighbors().size()).isEqualTo(K);
+            }
+            assertThat(memory.partitionReads.get()).isEqualTo(union.size());
+            assertThat(table.remoteStats().reads()).isEqualTo(union.size());
+            assertThat(table.remoteStats().doorbells()).isLessThan(union.size());
+            // What is in the cache is not read again.
+            table.searchAll(batch(3)).forEach(CompletableFuture::join);
+            assertThat(memory.partitionReads.get()).isEqualTo(union.size());
+            assertThat(table.remoteStats().hits()).isGreaterThanOrEqualTo(union.size());
+        }
+    }
+
+    @Test
+    void aBatchLargerThanTheCacheStreamsAndStillReadsEachPartitionOnce() throws Exception {
+        long room = 3 * (pool.largestBytes() + (pool.largestBytes() / 4));
+        try (RemoteTable table = open(RemoteTable.builder().cacheBytes(room));
+                RemoteTable large = open(RemoteTable.builder())) {
+            Set<Integer> union = union(table, 4);
+            List<CompletableFuture<SearchResult>> answers = table.searchAll(batch(4));
+            for (int i = 0; i < queries.length; i++) {
+                assertThat(answers.get(i).join().neighbors())
+                        .isEqualTo(large.search(queries[i], K, 4).join());
+            }
+            RemoteStats stats = table.remoteStats();
+            assertThat(stats.reads()).isEqualTo(union.size());
+            assertThat(stats.evictions()).isGreaterThan(union.size() / 2);
+            assertThat(stats.cachedBytes()).isLessThanOrEqualTo(room);
+        }
+    }
+
+    @Test
+    void answersAreThoseOfTheSearchInOnePieceAndOfOthersWithTheSameOptions() throws Exception {
+        try (RemoteTable table = open(RemoteTable.builder())) {
+            SearchContext outside = SearchContext.outside((nodes, bytes) -> {});
+            for (int i = 0; i < 20; i++) {
+                Neighbors found = table.search(queries[i], K, 4).join();
+                assertThat(table.searchFunction(K, 4).search(queries[i], outside))
+                        .isEqualTo(found);
+                assertThat(orchestrator
+                                .submit(
+                                        table.searchFunction(K, 4),
+                                        queries[i],
+                                        table.registration().id(3))
+                                .join())
+                        .isEqualTo(found);
+                SearchResult filtered = table.search(SearchRequest.of(queries[i], K)
+                                .effort(4)
+                                .filter(IdFilter.of(id -> id % 4 == 0))
+                                .radius(found.distances()[K - 1]))
+                        .join();
+                assertThat(filtered.neighbors().ids())
+                        .isEqualTo(Arrays.stream(found.ids())
+                                .filter(id -> id % 4 == 0)
+                                .toArray());
+            }
+        }
+    }
+
+    @Test
+    void bytesThatAreFlippedOnTheirWayAreReadAgainAndNeverSearched() throws Exception {
+        try (RemoteTable table = open(RemoteTable.builder());
+                RemoteTable clean = open(RemoteTable.builder())) {
+            memory.toFlip.set(1);
+            Neighbors found = table.search(queries[0], K, 1).join();
+            assertThat(table.remoteStats().damaged()).isEqualTo(1);
+            assertThat(table.remoteStats().reads()).isEqualTo(2);
+            assertThat(found).isEqualTo(clean.search(queries[0], K, 1).join());
+            // Bytes that are wrong in the pool are wrong each time.
+            memory.toFlip.set(Long.MAX_VALUE);
+            int other = IntStream.range(0, queries.length)
+                    .filter(i -> table.partitionsOf(queries[i], 1)[0] != table.partitionsOf(queries[0], 1)[0])
+                    .findFirst()
+                    .orElseThrow();
+            assertThatThrownBy(() -> table.search(queries[other], K, 1).join())
+                    .isInstanceOf(CompletionException.class)
+                    .hasCauseInstanceOf(DamagedPartitionException.class)
+                    .hasMessageContaining("damaged partition " + table.partitionsOf(queries[other], 1)[0]);
+            memory.toFlip.set(0);
+            assertThat(table.search(queries[other], K, 1).join().size()).isEqualTo(K);
+        }
+    }
+
+    @Test
+    void whatCannotBeReadFailsByNameOrIsMissingFromAPartialAnswer() throws Exception {
+        try (RemoteTable strict = open(RemoteTable.builder());
+                RemoteTable partial = open(RemoteTable.builder().partialAnswers(true))) {
+            int cached = partial.partitionsOf(queries[0], 2)[0];
+            partial.search(queries[0], K, 1).join();
+            memory.fail(true);
+            assertThatThrownBy(() -> strict.search(queries[0], K, 2).join())
+                    .hasCauseInstanceOf(RemoteMemoryException.class)
+                    .hasMessageContaining("is unplugged");
+            RemoteAnswer answer =
+                    partial.answer(SearchRequest.of(queries[0], K).effort(2)).join();
+            assertThat(answer.isPartial()).isTrue();
+            assertThat(answer.missing()).isEqualTo(1);
+            assertThat(answer.partitions()).isEqualTo(2);
+            assertThat(answer.result().cutShort()).isTrue();
+            assertThat(answer.result().neighbors().size()).isEqualTo(K);
+            assertThat(partial.partitionsOf(queries[0], 1)).containsExactly(cached);
+            assertThat(partial.remoteStats().partial()).isEqualTo(1);
+            memory.fail(false);
+            assertThat(strict.search(queries[0], K, 2).join().size()).isEqualTo(K);
+        }
+    }
+
+    @Test
+    void aTransferThatHangsEndsAtTheSearchsDeadlineOrItsOwn() throws Exception {
+        try (RemoteTable table = open(RemoteTable.builder().transferTimeout(Duration.ofMillis(300)))) {
+            memory.hold();
+            SearchRequest request = SearchRequest.of(queries[0], K).effort(2);
+            assertThatThrownBy(() ->
+                            table.search(request.timeout(Duration.ofMillis(20))).join())
+                    .hasCauseInstanceOf(DeadlineExceededException.class);
+            assertThatThrownBy(() -> table.search(request).join())
+                    .hasCauseInstanceOf(RemoteMemoryException.class)
+                    .hasMessageContaining("does not answer");
+            memory.letGo();
+            assertThat(table.search(request).join().neighbors().size()).isEqualTo(K);
+        }
+    }
+
+    @Test
+    void manySingleSearchesOfASmallCacheAllEndRightly() throws Exception {
+        long room = 2 * (pool.largestBytes() + (pool.largestBytes() / 4));
+        try (RemoteTable table = open(RemoteTable.builder().cacheBytes(room));
+                RemoteTable large = open(RemoteTable.builder())) {
+            List<CompletableFuture<SearchResult>> answers = new ArrayList<>();
+            for (int i = 0; i < 600; i++) {
+                SearchRequest request =
+                        SearchRequest.of(queries[i % queries.length], K).effort(3);
+                CompletableFuture<SearchResult> answer =
+                        table.search(i % 5 == 0 ? request.timeout(Duration.ofNanos(1)) : request);
+                if (i % 7 == 0) {
+                    answer.cancel(false);
+                }
+                answers.add(answer);
+            }
+            for (int i = 0; i < answers.size(); i++) {
+                CompletableFuture<SearchResult> answer = answers.get(i);
+                if (i % 5 != 0 && i % 7 != 0) {
+                    assertThat(answer.join().neighbors())
+                            .isEqualTo(large.search(queries[i % queries.length], K, 3)
+                                    .join());
+                }
+            }
+            assertThat(table.remoteStats().cachedBytes()).isLessThanOrEqualTo(room);
+        }
+    }
+
+    @Test
+    void boundaryRowsAreFoundOnceAndRaiseTheRecallOfOnePartition() throws Exception {
+        Path file = folder.resolve("boundary.pool");
+        Pools.build(
+                orchestrator, PartitionedIndex.builder().partitions(PARTITIONS).boundary(.3), rows, file);
+        try (RemoteTable plain = open(RemoteTable.builder());
+                RemoteTable copied = RemoteTable.builder().open(orchestrator, "copied", memory, "boundary.pool")) {
+            assertThat(copied.size()).isEqualTo(ROWS);
+            double without = 0;
+            double with = 0;
+            for (float[] query : queries) {
+                Neighbors truth = Pools.exact(rows, query, K, Metric.SQUARED_L2);
+                without += recall(plain.search(query, K, 1).join(), truth);
+                with += recall(copied.search(query, K, 1).join(), truth);
+                long[] ids = copied.search(query, K, 6).join().ids();
+                assertThat(Arrays.stream(ids).distinct().count()).isEqualTo(K);
+            }
+            assertThat(with).isGreaterThan(without);
+        }
+    }
+
+    @Test
+    void cosineTablesFindByAngleAlsoWithPartitionsThatAreEmpty() throws Exception {
+        // Four directions and ten partitions: some have no row.
+        float[][] few = new float[40][Pools.DIMENSION];
+        for (int i = 0; i < few.length; i++) {
+            few[i][i % 4] = 1 + i;
+        }
+        Path file = folder.resolve("few.pool");
+        PartitionedIndex.builder()
+                .metric(Metric.COSINE)
+                .partitions(10)
+                .build(orchestrator, IntStream.range(0, 40).asLongStream().toArray(), VectorSource.of(few), file);
+        try (RemoteTable table = RemoteTable.builder().open(orchestrator, "few", memory, "few.pool")) {
+            Neighbors found = table.search(few[1], 10, 10).join();
+            assertThat(found.size()).isEqualTo(10);
+            assertThat(Arrays.stream(found.ids()).filter(id -> id % 4 == 1).count())
+                    .isEqualTo(10);
+            assertThat(found.distances()[9]).isLessThan(1e-6f);
+        }
+    }
+
+    @Test
+    void moreThanThePartitionsAndBadOptionsAreRefusedByName() throws Exception {
+        try (RemoteTable table = open(RemoteTable.builder())) {
+            assertThatThrownBy(() -> table.search(queries[0], K, PARTITIONS + 1))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("visited partitions must be between 1 and 21, got 22");
+            assertThatThrownBy(() -> table.put(1, queries[0])).isInstanceOf(UnsupportedOperationException.class);
+        }
+        assertThatThrownBy(() -> open(RemoteTable.builder().cacheBytes(10_000)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("got 10000");
+        assertThatThrownBy(() -> PartitionedIndex.builder().metric(Metric.INNER_PRODUCT))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> PartitionedIndex.builder().boundary(2))
+                .hasMessage("boundary must be between 0 and 1, got 2.0");
+        assertThatThrownBy(() -> Pools.build(
+                        orchestrator,
+                        PartitionedIndex.builder().partitions(ROWS + 1),
+                        rows,
+                        folder.resolve("none.pool")))
+                .hasMessageContaining("partitions must be at most the number of rows");
+    }
+
+    @Test
+    void aRegionThatIsShorterThanItSaysOrDamagedIsRefusedByName() throws Exception {
+        Path file = folder.resolve("short.pool");
+        Files.copy(folder.resolve(POOL), file);
+        try (RandomAccessFile open = new RandomAccessFile(file.toFile(), "rw")) {
+            open.setLength(open.length() - 4_096);
+            assertThatThrownBy(() -> RemoteTable.builder().open(orchestrator, "short", memory, "short.pool"))
+                    .isInstanceOf(RemoteMemoryException.class)
+                    .hasMessageContaining("its head says " + pool.bytes());
+            open.setLength(100);
+            assertThatThrownBy(() -> RemoteTable.builder().open(orchestrator, "short", memory, "short.pool"))
+                    .hasMessageContaining("less than a pool's head");
+        }
+        for (long at : new long[] {0, 13, 60, PoolHead.pairsEnd(PARTITIONS) + 4_096 + 4_096}) {
+            Files.copy(folder.resolve(POOL), file, java.nio.file.StandardCopyOption.REPLACE_EXISTING);
+            try (RandomAccessFile open = new RandomAccessFile(file.toFile(), "rw")) {
+                open.seek(at);
+                int value = open.read();
+                open.seek(at);
+                open.write(value ^ 8);
+            }
+            if (at < 4_096) {
+                assertThatThrownBy(() -> RemoteTable.builder().open(orchestrator, "short", memory, "short.pool"))
+                        .isInstanceOf(RemoteMemoryException.class)
+                        .hasMessageContaining("short.pool");
+            }
+        }
+    }
+
+    @Test
+    void aClosedTableRefusesAndWhatWasAcceptedEnds() throws Exception {
+        RemoteTable table = open(RemoteTable.builder());
+        List<CompletableFuture<SearchResult>> answers = table.searchAll(batch(3));
+        table.close();
+        table.close();
+        for (CompletableFuture<SearchResult> answer : answers) {
+            assertThat(answer.join().neighbors().size()).isEqualTo(K);
+        }
+        assertThatThrownBy(() -> table.search(queries[0], K)).isInstanceOf(TableClosedException.class);
+        assertThatThrownBy(() -> table.vector(1)).isInstanceOf(TableClosedException.class);
+    }
+
+    @Test
+    void aSavedPoolIsOpenedLikeTheFirst() throws Exception {
+        try (RemoteTable table = open(RemoteTable.builder())) {
+            table.save(folder.resolve("saved.pool"));
+            assertThat(Files.mismatch(folder.resolve(POOL), folder.resolve("saved.pool")))
+                    .isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void theModelCountsWhatANetworkWouldTake() throws Exception {
+        ModelMemory model = new ModelMemory(memory, NetworkModel.GIGABIT_100);
+        try (RemoteTable table = RemoteTable.builder().open(orchestrator, "modelled", model, POOL)) {
+            ModelMemory.Totals before = model.totals();
+            table.searchAll(batch(3)).forEach(CompletableFuture::join);
+            ModelMemory.Totals after = model.totals();
+            RemoteStats stats = table.remoteStats();
+            // Each group of queries reads three words besides, in one doorbell.
+            long words = after.doorbells() - before.doorbells() - stats.doorbells();
+            assertThat(after.pieces() - before.pieces()).isEqualTo(stats.reads() + 3 * words);
+            assertThat(after.bytes() - before.bytes()).isEqualTo(stats.bytesRead() + 24 * words);
+            assertThat(after.linkNanos() - before.linkNanos())
+                    .isGreaterThan((long) (stats.bytesRead() / 12.5) + 400 * stats.doorbells());
+        }
+        assertThat(NetworkModel.GIGABIT_100.alone(2, 125_000)).isEqualTo(2_000 + 400 + 200 + 10_000);
+    }
+}
