@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
@@ -193,14 +194,15 @@ public final class RowBatch {
      */
     public void writeTo(OutputStream out) throws IOException {
         MemorySegment whole = memory();
-        if (whole.heapBase().orElse(null) instanceof byte[] array) {
-            out.write(array, (int) whole.address(), (int) whole.byteSize());
+        ByteBuffer bytes = whole.asByteBuffer();
+        if (bytes.hasArray()) {
+            out.write(bytes.array(), bytes.arrayOffset(), bytes.capacity());
         } else {
             byte[] piece = new byte[(int) Math.min(PIECE_BYTES, whole.byteSize())];
             for (long at = 0; at < whole.byteSize(); at += piece.length) {
-                int bytes = (int) Math.min(piece.length, whole.byteSize() - at);
-                MemorySegment.copy(whole, ValueLayout.JAVA_BYTE, at, piece, 0, bytes);
-                out.write(piece, 0, bytes);
+                int count = (int) Math.min(piece.length, whole.byteSize() - at);
+                bytes.get((int) at, piece, 0, count);
+                out.write(piece, 0, count);
             }
         }
     }

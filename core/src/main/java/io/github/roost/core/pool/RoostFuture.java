@@ -43,6 +43,12 @@ public class RoostFuture<T> extends CompletableFuture<T> {
         return super.get();
     }
 
+    /**
+     * {@inheritDoc}
+     *
+     * <p>On a worker the timeout ends the waiting, not the help: a task that the worker has begun to run for this future runs to
+     * its end or its next yield first.
+     */
     @Override
     public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
         long end = System.nanoTime() + Math.max(0, unit.toNanos(timeout));

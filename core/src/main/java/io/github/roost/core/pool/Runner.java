@@ -646,7 +646,7 @@ final class Runner implements Runnable {
     }
 
     private void help(Future<?> future, long untilNanos, @Nullable Frame waiting, boolean gaveWay) {
-        while (!future.isDone() && !Thread.currentThread().isInterrupted()) {
+        while (!future.isDone() && !Thread.currentThread().isInterrupted() && !isPast(untilNanos)) {
             Task child = waiting == null ? null : waiting.child();
             if (child != null) {
                 if (child.claim()) {
@@ -654,13 +654,15 @@ final class Runner implements Runnable {
                 }
             } else if (help(waiting)) {
                 runNestedInHand();
-            } else if (untilNanos != Task.NO_DEADLINE && System.nanoTime() - untilNanos >= 0) {
-                return;
             } else {
                 LockSupport.parkNanos(future, HELP_PAUSE_NANOS);
             }
             progress.givesWay = gaveWay;
         }
+    }
+
+    private static boolean isPast(long untilNanos) {
+        return untilNanos != Task.NO_DEADLINE && System.nanoTime() - untilNanos >= 0;
     }
 
     /** Takes a task in hand that is not the waiting search's own. */

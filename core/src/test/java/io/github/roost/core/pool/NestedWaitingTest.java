@@ -26,6 +26,7 @@ import java.util.concurrent.Phaser;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -165,6 +166,31 @@ class NestedWaitingTest {
                         .submit((query, context) -> query, 7, id, SubmitOptions.BATCH)
                         .get(20, TimeUnit.SECONDS))
                 .isEqualTo(7);
+    }
+
+    @Test
+    void aWaitTimesOutWhileThereIsAlwaysAnotherTaskToHelpWith() throws Exception {
+        CompletableFuture<Integer> never = orchestrator.newFuture();
+        AtomicBoolean over = new AtomicBoolean();
+        CompletableFuture<Boolean> waits = submit(() -> {
+            try {
+                never.get(1, TimeUnit.MILLISECONDS);
+                return false;
+            } catch (TimeoutException e) {
+                return true;
+            } finally {
+                over.set(true);
+            }
+        });
+        submitAgainUntil(over);
+        assertThat(waits.get(20, TimeUnit.SECONDS)).isTrue();
+    }
+
+    private Integer submitAgainUntil(AtomicBoolean over) {
+        if (!over.get()) {
+            var _ = submit(() -> submitAgainUntil(over));
+        }
+        return 0;
     }
 
     @Test

@@ -538,7 +538,8 @@ class SavedLiveTableTest {
         try (HnswTable frozen = HnswTable.builder().build(ORCHESTRATOR, gaussian(20, 3, new Random(78)))) {
             frozen.save(file);
         }
-        assertThatThrownBy(this::open).hasMessageContaining("a live table with");
+        assertThatThrownBy(this::open)
+                .hasMessageContaining("is an HNSW table, not a live HNSW table: use HnswTable.open");
         saveSmall();
         assertThatThrownBy(() -> HnswTable.open(ORCHESTRATOR, "live", file))
                 .hasMessageContaining("is a live HNSW table, not an HNSW table: use LiveTable.open");

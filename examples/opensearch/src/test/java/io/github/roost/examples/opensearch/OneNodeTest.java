@@ -501,9 +501,11 @@ class OneNodeTest {
     void aRestartKeepsAllAndADamagedIndexHarmsNoOther() throws IOException {
         client.put("/damaged", "{" + ROOST + ",\"index.compound_format\":false}," + FIELDS + "}")
                 .ok();
-        client.post("/damaged/_bulk", corpus.bulk(0, 1_200)).ok();
-        client.post("/damaged/_forcemerge?max_num_segments=1", "").ok();
-        client.post("/damaged/_flush", "").ok();
+        // Two segments: the setting is for those that are merged.
+        client.bulk("damaged", corpus.bulk(0, 600));
+        client.post("/damaged/_refresh", "").ok();
+        client.bulk("damaged", corpus.bulk(600, 1_200));
+        client.post("/damaged/_forcemerge?max_num_segments=1&flush=true", "").ok();
         String uuid =
                 client.get("/damaged").ok().at("/damaged/settings/index/uuid").asText();
         LocalNode node = cluster.node(0);
@@ -522,11 +524,13 @@ class OneNodeTest {
     }
 
     private static void cutOffAGraph(Path data, String index) throws IOException {
-        try (Stream<Path> files = Files.walk(data)) {
-            Path graph = files.filter(file ->
-                            file.toString().contains(index) && file.toString().endsWith(".vex"))
+        try (Stream<Path> walked = Files.walk(data)) {
+            List<Path> files =
+                    walked.filter(file -> file.toString().contains(index)).toList();
+            Path graph = files.stream()
+                    .filter(file -> file.toString().endsWith(".vex"))
                     .max((a, b) -> Long.compare(a.toFile().length(), b.toFile().length()))
-                    .orElseThrow();
+                    .orElseThrow(() -> new AssertionError("no graph among " + files));
             try (RandomAccessFile file = new RandomAccessFile(graph.toFile(), "rw")) {
                 file.setLength(file.length() / 2);
             }
