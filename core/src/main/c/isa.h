@@ -23,7 +23,8 @@ static inline int32_t cpu_has(int32_t isa) {
         case AVX2:
             return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
         case AVX512:
-            return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+            return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                   __builtin_cpu_supports("avx512bw");
 #elif defined(__aarch64__)
         case NEON:
             return 1;

@@ -12,8 +12,9 @@ MACHINE := $(shell uname -m)
 COMMON := $(dir $(lastword $(MAKEFILE_LIST)))
 LIBRARY := $(OUT)/linux-$(MACHINE)/libroost_$(NAME).so
 CFLAGS ?= -O3 -Wall -Wextra
+# A function without a prototype must be static: so a header declares all that Java can bind.
 # Contraction is off because a kernel names its fused operations itself, and all must give the same bits.
-ALL_CFLAGS := $(CFLAGS) -std=gnu11 -fPIC -fvisibility=default -ffp-contract=off -fno-math-errno -I$(COMMON)
+ALL_CFLAGS := $(CFLAGS) -std=gnu11 -Werror=missing-prototypes -fPIC -fvisibility=default -ffp-contract=off -fno-math-errno -I$(COMMON)
 OBJECTS := $(patsubst %,$(OBJ)/%.o,$(UNITS) $(UNITS_$(MACHINE)))
 
 .PHONY: all
@@ -28,6 +29,6 @@ $(LIBRARY): $(OBJECTS)
 	@mkdir -p $(dir $@)
 	$(CC) -shared -o $@ $^ -lm
 
-$(OBJ)/%.o: %.c $(wildcard *.h) $(COMMON)isa.h
+$(OBJ)/%.o: %.c $(wildcard *.h $(COMMON)*.h)
 	@mkdir -p $(dir $@)
 	$(CC) $(ALL_CFLAGS) $(FLAGS_$*) -c -o $@ $<

@@ -1,5 +1,5 @@
 /*
- * The walk over codes: a byte a component in place of the vector, and whole numbers in place of the query's components
+ * The walk over codes: a byte per component in place of the vector, and whole numbers in place of the query's components
  * (see codes.c). The source that includes this defines
  *   sum_tile(rows, weights, bytes, start, sums)  of each of TILE rows of codes the sum of weight times (code - 128), over
  *                                                `bytes` components, a multiple of CODE_LANES; `start` is -128 times the
@@ -39,7 +39,9 @@ INLINE void measure(const struct search *search, int32_t *nodes, int32_t count, 
         if (search->low != 0) {
             int32_t lows[TILE] __attribute__((aligned(16)));
             sum_tile(rows, search->low, bytes, search->low_start, lows);
-            for (int row = 0; row < TILE; row++) distances[i + row] = (float)((int64_t)sums[row] * HIGH_UNIT + lows[row]);
+            for (int row = 0; row < TILE; row++) {
+                distances[i + row] = (float)((int64_t)sums[row] * HIGH_UNIT + lows[row]);
+            }
         }
         for (int row = 0; row < TILE; row++) {
             distances[i + row] = *term(image, nodes[i + row]) + search->slope * distances[i + row];

@@ -2,9 +2,8 @@
 #include <stddef.h>
 
 #include "heap.h"
-#include "insert.h"
 #include "isa.h"
-#include "walk.h"
+#include "roost_hnsw.h"
 
 _Static_assert(offsetof(struct progress, size) == 4 && offsetof(struct progress, logged) == 8 &&
                    offsetof(struct progress, computed) == 16 && offsetof(struct progress, expanded) == 24 &&
@@ -12,7 +11,6 @@ _Static_assert(offsetof(struct progress, size) == 4 && offsetof(struct progress,
                "as in WalkScratch.java");
 _Static_assert(offsetof(struct insertion, walk) == 0 && sizeof(struct insertion) <= 128, "as in WalkScratch.java");
 
-/* Whether this CPU, under this operating system, runs the walk of an instruction set. */
 int32_t roost_hnsw_supports(int32_t isa) { return cpu_has(isa); }
 
 /* The walk over floats; `isa` must be supported. */
@@ -63,6 +61,26 @@ static void walk_codes(int32_t isa, const struct search *search) {
     }
 }
 
+/* The walk by neighbours' codes; `isa` must be supported. */
+static void walk_estimates(int32_t isa, const struct search *search) {
+    switch (isa) {
+#if defined(__x86_64__)
+        case AVX2:
+            walk_estimates_avx2(search);
+            return;
+        case AVX512:
+            walk_estimates_avx512(search);
+            return;
+#elif defined(__aarch64__)
+        case NEON:
+            walk_estimates_neon(search);
+            return;
+#endif
+        default:
+            walk_estimates_portable(search);
+    }
+}
+
 static void rerank(int32_t isa, const struct search *search) {
     switch (isa) {
 #if defined(__x86_64__)
@@ -110,7 +128,11 @@ static void forget(const struct search *search) {
     int64_t end = progress->next + progress->left * FORGOTTEN_PER_DISTANCE;
     if (end > progress->logged) end = progress->logged;
     progress->left -= (end - progress->next) / FORGOTTEN_PER_DISTANCE;
-    for (int64_t i = progress->next; i < end; i++) search->visited[search->log[i] / 64] = 0;
+    if (search->image->coded == NEIGHBOR_CODES) {
+        for (int64_t i = progress->next; i < end; i++) search->estimates[search->log[i]] = (struct estimate){0, 0};
+    } else {
+        for (int64_t i = progress->next; i < end; i++) search->visited[search->log[i] / 64] = 0;
+    }
     progress->next = end;
     if (end == progress->logged) {
         progress->next = progress->size;
@@ -129,33 +151,47 @@ static int sort(const struct search *search) {
     return size <= 1;
 }
 
-/*
- * Goes on with a walk; 1 when it is done, 0 before, -1 where the table turns out to be damaged. Arguments as in struct
- * search, the same at every call; `isa` must be supported. Of what a walk over codes has found the first `most_reranked` are measured again, and the rest is dropped; `weights` has
- * room for twice MOST_DIMENSIONS.
- */
+/* Has a search read what the query is compared with codes by, and writes that first in its first call. */
+static void prepare(struct search *search, int8_t *weights) {
+    const int begins = search->progress->phase == BEGUN;
+    if (search->image->coded == NEIGHBOR_CODES) {
+        if (begins) tabulate(search, (uint8_t *)weights);
+        search->table = (const uint8_t *)weights;
+        search->slope = search->progress->slope;
+        search->offset = search->progress->offset;
+    } else if (search->image->coded != VECTORS) {
+        if (begins) weigh(search, weights);
+        use_weights(search, weights);
+    }
+}
+
+static void walk(int32_t isa, const struct search *search) {
+    switch (search->image->coded) {
+        case VECTORS:
+            walk_floats(isa, search);
+            break;
+        case NEIGHBOR_CODES:
+            walk_estimates(isa, search);
+            break;
+        default:
+            walk_codes(isa, search);
+    }
+}
+
 int32_t roost_hnsw_walk(int32_t isa, const struct image *image, const float *query, int32_t inner_product,
                         int32_t width, int32_t most_reranked, const uint64_t *allowed, uint64_t *visited,
-                        int64_t *candidates, int32_t *log, int64_t *found, int8_t *weights,
+                        int64_t *candidates, int32_t *log, int64_t *found, int8_t *weights, struct estimate *estimates,
                         struct progress *progress, int32_t budget, int64_t labels) {
-    struct search search = {image, query,    inner_product, width, allowed, visited, candidates, log,
-                            found, progress, budget,        0,     0,       0,       0,          0, labels};
+    struct search search = {image, query, inner_product, width,     allowed, visited, candidates,
+                            log,   found, progress,      budget,    0,       0,       0,
+                            0,     0,     labels,        estimates, 0,       0};
     progress->left = budget;
-    if (image->coded) {
-        if (progress->phase == BEGUN) weigh(&search, weights);
-        use_weights(&search, weights);
-    }
-    if (progress->phase <= WALKING) {
-        if (image->coded) {
-            walk_codes(isa, &search);
-        } else {
-            walk_floats(isa, &search);
-        }
-    }
+    prepare(&search, weights);
+    if (progress->phase <= WALKING) walk(isa, &search);
     if (progress->phase == FORGETTING) forget(&search);
     if (progress->phase == SORTING && sort(&search)) {
         progress->phase = DONE;
-        if (image->coded && image->vectors_at != 0) {
+        if (image->coded == CODES_AND_VECTORS) {
             if (progress->size > most_reranked) progress->size = most_reranked;
             progress->next = 0;
             progress->phase = RERANKING;
@@ -170,7 +206,6 @@ int32_t roost_hnsw_walk(int32_t isa, const struct image *image, const float *que
     return progress->phase == DONE;
 }
 
-/* Has a walk go no further: what remains is to make a list of what it has found. */
 void roost_hnsw_end_walk(struct progress *progress) {
     if (progress->phase == DESCENDING || progress->phase == WALKING) {
         progress->next = 0;
@@ -178,12 +213,11 @@ void roost_hnsw_end_walk(struct progress *progress) {
     }
 }
 
-/* Goes on looking at the vectors of the nodes `from` to `to` exclusive; as above. */
 int32_t roost_hnsw_scan(int32_t isa, const struct image *image, const float *query, int32_t inner_product,
                         int32_t width, const uint64_t *allowed, int64_t from, int64_t to, int64_t *found,
                         struct progress *progress, int32_t budget) {
-    const struct search search = {image, query,    inner_product, width, allowed, 0, 0, 0,
-                                  found, progress, budget,        0,     0,       0, 0, 0, 0};
+    const struct search search = {
+        image, query, inner_product, width, allowed, 0, 0, 0, found, progress, budget, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     progress->left = budget;
     if (progress->phase == BEGUN) {
         progress->next = from;
@@ -195,6 +229,26 @@ int32_t roost_hnsw_scan(int32_t isa, const struct image *image, const float *que
     }
     if (progress->phase == SORTING && sort(&search)) progress->phase = DONE;
     return progress->phase == DONE;
+}
+
+int64_t roost_hnsw_scan_group(int32_t isa, const struct image *image, const float *queries, int64_t query_stride,
+                              int32_t count, int32_t width, int32_t inner_product, const uint64_t *allowed,
+                              int64_t from, int64_t to, int64_t *found, int32_t *sizes, float *bounds) {
+    const struct group group = {image,         queries, query_stride, count, width,
+                                inner_product, allowed, found,        sizes, bounds};
+    switch (isa) {
+#if defined(__x86_64__)
+        case AVX2:
+            return scan_group_avx2(&group, from, to);
+        case AVX512:
+            return scan_group_avx512(&group, from, to);
+#elif defined(__aarch64__)
+        case NEON:
+            return scan_group_neon(&group, from, to);
+#endif
+        default:
+            return scan_group_portable(&group, from, to);
+    }
 }
 
 static void insert_on(int32_t isa, const struct insert *insert) {
@@ -216,10 +270,6 @@ static void insert_on(int32_t isa, const struct insert *insert) {
     }
 }
 
-/*
- * Goes on with the insertion of a node; 1 when it is in the graph, 0 before. Arguments as in struct build, struct search and
- * struct insert, the same at every call; `width` is that of the search for neighbours, `query` has room for a vector.
- */
 int32_t roost_hnsw_insert(int32_t isa, struct image *image, float *lengths, uint16_t *chosen, uint8_t *locks,
                           int32_t links, float factor, int32_t node, int32_t width, float *query, uint64_t *visited,
                           int64_t *candidates, int32_t *log, int64_t *found, int64_t *picked,
@@ -228,8 +278,11 @@ int32_t roost_hnsw_insert(int32_t isa, struct image *image, float *lengths, uint
     struct progress *progress = &insertion->walk;
     const struct insert insert = {
         &build,
-        {image, query, 0, width, 0, visited, candidates, log, found, progress, budget, 0, 0, 0, 0, 0, 0},
-        query, picked, insertion, node};
+        {image, query, 0, width, 0, visited, candidates, log, found, progress, budget, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+        query,
+        picked,
+        insertion,
+        node};
     progress->left = budget;
     while (progress->phase != INSERTED && progress->left > 0) {
         switch (progress->phase) {
@@ -261,12 +314,11 @@ int32_t roost_hnsw_insert(int32_t isa, struct image *image, float *lengths, uint
     return progress->phase == INSERTED;
 }
 
-/* Brings the lists of a node that have more neighbours than they are to keep back to those; arguments as above. */
 void roost_hnsw_trim(int32_t isa, struct image *image, float *lengths, uint16_t *chosen, int32_t links, float factor,
                      int32_t node) {
     const struct build build = {image, lengths, chosen, 0, links, factor};
     struct progress progress = {0};
-    const struct search search = {image, 0, 0, 0, 0, 0, 0, 0, 0, &progress, 0, 0, 0, 0, 0, 0, 0};
+    const struct search search = {image, 0, 0, 0, 0, 0, 0, 0, 0, &progress, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     for (int32_t level = 0; level <= image->levels && (level == 0 || node < image->level_counts[level - 1]); level++) {
         switch (isa) {
 #if defined(__x86_64__)

@@ -2,18 +2,22 @@
 #ifndef ROOST_HEAP_H
 #define ROOST_HEAP_H
 
-#include <stdint.h>
-#include <string.h>
+#include "float_order.h"
 
 /* A distance and a node as one number: signed comparison of it compares the distances, then the nodes. */
 static inline int64_t key(float distance, int32_t node) {
-    int32_t bits;
-    memcpy(&bits, &distance, sizeof bits);
-    bits ^= (bits >> 31) & 0x7fffffff;
-    return (int64_t)((uint64_t)(uint32_t)bits << 32 | (uint32_t)node);
+    return (int64_t)((uint64_t)(uint32_t)key_of_float(distance) << 32 | (uint32_t)node);
 }
 
 static inline int32_t node_of(int64_t entry) { return (int32_t)entry; }
+
+static inline float distance_of(int64_t entry) {
+    int32_t bits = (int32_t)(entry >> 32);
+    bits ^= (bits >> 31) & 0x7fffffff;
+    float distance;
+    memcpy(&distance, &bits, sizeof distance);
+    return distance;
+}
 
 /* The nearest entry at the root. */
 static inline void push_nearest(int64_t *heap, int64_t size, int64_t entry) {

@@ -26,7 +26,9 @@ INLINE int32_t degree_of(const struct image *image, int32_t level) {
 }
 
 /* How many neighbours a list keeps when its room is used up. */
-INLINE int32_t kept_in(const struct build *build, int32_t level) { return level == 0 ? build->links : build->links / 2; }
+INLINE int32_t kept_in(const struct build *build, int32_t level) {
+    return level == 0 ? build->links : build->links / 2;
+}
 
 INLINE int32_t *links_of(const struct image *image, int32_t level, int64_t node) {
     return (int32_t *)(level == 0 ? neighbors(image, node) : upper_neighbors(image, level, node));
@@ -77,8 +79,8 @@ INLINE const float *padded(const struct image *image, int64_t node, float *room)
 /*
  * Whether a vector is nearer to one of `count` nodes than `length` by a factor; the list has room up to a multiple of TILE.
  */
-INLINE int is_covered(const struct search *list_search, const float *values, int32_t *nodes, int32_t count, float factor,
-                      float length) {
+INLINE int is_covered(const struct search *list_search, const float *values, int32_t *nodes, int32_t count,
+                      float factor, float length) {
     struct search search = *list_search;
     search.query = values;
     for (int32_t i = count; i % TILE != 0; i++) nodes[i] = nodes[count - 1];
@@ -93,21 +95,15 @@ INLINE int is_covered(const struct search *list_search, const float *values, int
     return 0;
 }
 
-INLINE float length_of(int64_t entry) {
-    int32_t bits = (int32_t)(entry >> 32);
-    bits ^= (bits >> 31) & 0x7fffffff;
-    float length;
-    memcpy(&length, &bits, sizeof length);
-    return length;
-}
+INLINE float length_of(int64_t entry) { return float_of_key((int32_t)(entry >> 32)); }
 
 /*
  * Chooses anew which neighbours a list keeps, of those in it and perhaps one more: first, nearest first, who is nearer to none
  * that is kept than to the list's node, then for the places left who is not nearer by the factor. Of two that were chosen in
  * the first way together neither is nearer to the other, so there only pairs are compared of which one is new.
  */
-static void __attribute__((noinline)) choose_again(const struct build *build, const struct search *search, int32_t level,
-                                                   int64_t node, int32_t listed, int64_t added) {
+static void __attribute__((noinline)) choose_again(const struct build *build, const struct search *search,
+                                                   int32_t level, int64_t node, int32_t listed, int64_t added) {
     const struct image *image = build->image;
     const int32_t most = kept_in(build, level);
     int32_t *links = links_of(image, level, node);

@@ -13,6 +13,21 @@
 #define HIGH_BITS 7
 #define HIGH_UNIT (1 << HIGH_BITS)
 
+/* Neighbours whose codes lie together and are scored together. */
+#define BLOCK 32
+/* Components of a row are coded up to a multiple of this. */
+#define PADDED_TO 16
+/* Components of which one byte of a table holds what they add: as many as a code has bits in half a byte. */
+#define GROUP 4
+/* Bytes of a group in a block: a half for each neighbour, and in a query's table one for each code. */
+#define GROUP_BYTES 16
+
+/* The contents of an image, as in GraphImage.java. */
+enum content { VECTORS, CODES_AND_VECTORS, CODES, NEIGHBOR_CODES };
+
+/* Candidates there is room for where estimates are walked by, for each node that has one. */
+#define CANDIDATES_PER_NODE 4
+
 #define MAX_LEVELS 64
 #define MOST_DIMENSIONS 4096
 
@@ -23,6 +38,11 @@
  * coded: then there are `dimension` codes, and records are whole cache lines. A coded table also has a term a node at
  * terms_at, and at steps_at the middles and then the steps that codes count in, one a dimension. Where vectors_at is 0 it
  * has no vectors.
+ *
+ * With neighbour codes a record is the vector, from the next cache line on a block for every BLOCK neighbours, and these.
+ * A block is BLOCK codes, of a bit for each component, the components padded to a multiple of PADDED_TO: in byte j of a
+ * group the lower half is of neighbour j, the upper one of neighbour j + 16. Then there are BLOCK floats to add, and BLOCK
+ * to multiply by; see neighbor_codes.c.
  *
  * At ids_at there are eight bytes per row. In a table without vectors rows are nodes, and the last four are a node's label.
  *
@@ -104,14 +124,25 @@ struct progress {
     int32_t high_start;
     int32_t low_start;
     float slope;
+    /* What the sums from neighbours' codes are less, once they are multiplied by the slope. */
+    float offset;
+};
+
+/* What is known of the distance of a node that has not been measured: the sum of what it was estimated at by the codes beside
+ * `count` of its neighbours. All zero before and after a search; -1 of them once the node is expanded. */
+struct estimate {
+    float sum;
+    int32_t count;
 };
 
 /*
- * One search. `query` is zero-padded to a multiple of LANES. `allowed` has a bit a node, set where the node may be found,
+ * One search. `query` is zero-padded to a multiple of LANES. `allowed` has one bit per node, set where the node may be found,
  * or, where `labels` is positive, as many bits, of which a node's is the one that its label numbers; NULL allows all.
- * `visited` has a bit a node, all zero before and after. `candidates` has room for every node and one more,
+ * `visited` has one bit per node, all zero before and after. `candidates` has room for every node and one more,
  * `log` for every node and a tile more, `found` for `width` entries. `budget` is what one call may do, in distances: a
- * multiple of TILE from TILE on. It may go over it by a quarter, and the marks of a node's neighbours.
+ * multiple of TILE from TILE on. It may go over it by a quarter, and the marks of a node's neighbours. Where neighbours
+ * have codes there are `estimates`, one per node, in place of the marks, and room for CANDIDATES_PER_NODE times as many
+ * candidates.
  *
  * An entry is a distance and a node in one signed 64-bit number that is in their order (see key()).
  */
@@ -136,6 +167,10 @@ struct search {
     int32_t low_start;
     float slope;
     int64_t labels;
+    struct estimate *estimates;
+    /* What a query is compared with neighbours' codes by: GROUP_BYTES a group, of which a code's is what the group adds. */
+    const uint8_t *table;
+    float offset;
 };
 
 /* Goes on with the walk until it has come to FORGETTING, or the call's share is done; `found` is a heap then. */
@@ -150,6 +185,19 @@ void walk_codes_avx2(const struct search *search);
 void walk_codes_dot(const struct search *search);
 void walk_codes_neon(const struct search *search);
 void walk_codes_portable(const struct search *search);
+
+/* The walk by what neighbours are estimated at from the codes beside a node; the distances in `found` are exact. */
+void walk_estimates_avx512(const struct search *search);
+void walk_estimates_avx2(const struct search *search);
+void walk_estimates_neon(const struct search *search);
+void walk_estimates_portable(const struct search *search);
+
+/* Components that neighbours' codes are of. */
+static inline int32_t code_length(int32_t dimension) { return (dimension + PADDED_TO - 1) / PADDED_TO * PADDED_TO; }
+
+/* Writes what a walk over neighbours' codes reads of the query: the table to a place for GROUP_BYTES / GROUP times
+ * MOST_DIMENSIONS, the rest to the progress. */
+void tabulate(const struct search *search, uint8_t *table);
 
 /* Writes what the walk over codes reads of the query: the weights to a place for twice MOST_DIMENSIONS, the rest to the
  * progress. */
@@ -171,5 +219,31 @@ void scan_avx512(const struct search *search, int64_t to);
 void scan_avx2(const struct search *search, int64_t to);
 void scan_neon(const struct search *search, int64_t to);
 void scan_portable(const struct search *search, int64_t to);
+
+/*
+ * Several queries that are compared with the same nodes. Query q is at queries + q * query_stride, zero-padded to
+ * `query_stride` floats, a multiple of LANES. It has room for `width` entries at found + q * width, a heap of sizes[q] of them with
+ * the farthest at its root, and bounds[q] is the root's distance once there are `width`, infinite before. `allowed` is as in
+ * struct search.
+ */
+struct group {
+    const struct image *image;
+    const float *queries;
+    int64_t query_stride;
+    int32_t count;
+    int32_t width;
+    int32_t inner_product;
+    const uint64_t *allowed;
+    int64_t *found;
+    int32_t *sizes;
+    float *bounds;
+};
+
+/* Compares all queries with the allowed ones of the nodes `from` to `to` exclusive, at the distances of a scan to the bit. Returns how
+ * many nodes these are. */
+int64_t scan_group_avx512(const struct group *group, int64_t from, int64_t to);
+int64_t scan_group_avx2(const struct group *group, int64_t from, int64_t to);
+int64_t scan_group_neon(const struct group *group, int64_t from, int64_t to);
+int64_t scan_group_portable(const struct group *group, int64_t from, int64_t to);
 
 #endif

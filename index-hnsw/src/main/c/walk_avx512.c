@@ -14,8 +14,8 @@ static inline vec vec_sub(vec a, vec b) { return _mm512_sub_ps(a, b); }
 static inline vec vec_fma(vec a, vec b, vec sum) { return _mm512_fmadd_ps(a, b, sum); }
 
 static inline __m128 fold_to_quarter(vec a) {
-    __m256 half = _mm256_add_ps(_mm512_castps512_ps256(a),
-                                _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(a), 1)));
+    __m256 half =
+        _mm256_add_ps(_mm512_castps512_ps256(a), _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(a), 1)));
     return _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
 }
 
@@ -33,6 +33,47 @@ static inline __attribute__((always_inline)) void fold(const vec *sums, float *o
 #define SCAN scan_avx512
 #define RERANK rerank_avx512
 #include "float_body.h"
+
+#define GROUP_QUERIES 4
+#define GROUP_ROWS 4
+#define SCAN_GROUP scan_group_avx512
+#include "group_body.h"
+
+INLINE void add_sums(__m128i some, uint32_t *sums) {
+    __m256i *at = (__m256i *)sums;
+    _mm256_store_si256(at, _mm256_add_epi32(_mm256_load_si256(at), _mm256_cvtepu16_epi32(some)));
+}
+
+INLINE __m128i fold_groups(__m512i sums) {
+    __m256i half = _mm256_add_epi16(_mm512_castsi512_si256(sums), _mm512_extracti64x4_epi64(sums, 1));
+    return _mm_add_epi16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+}
+
+/* Four groups a register: the sums of its even and of its odd bytes, of which the latter are taken off the former again. */
+INLINE void sum_run(const uint8_t *codes, const uint8_t *table, int32_t groups, uint32_t *sums) {
+    const __m512i half = _mm512_set1_epi8(15);
+    __m512i even[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
+    __m512i odd[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
+    for (int64_t at = 0; at < (int64_t)groups * GROUP_BYTES; at += 64) {
+        __m512i both = _mm512_loadu_si512(codes + at);
+        __m512i entries = _mm512_loadu_si512(table + at);
+        __m512i low = _mm512_shuffle_epi8(entries, _mm512_and_si512(both, half));
+        __m512i high = _mm512_shuffle_epi8(entries, _mm512_and_si512(_mm512_srli_epi16(both, 4), half));
+        even[0] = _mm512_add_epi16(even[0], low);
+        odd[0] = _mm512_add_epi16(odd[0], _mm512_srli_epi16(low, 8));
+        even[1] = _mm512_add_epi16(even[1], high);
+        odd[1] = _mm512_add_epi16(odd[1], _mm512_srli_epi16(high, 8));
+    }
+    for (int i = 0; i < 2; i++) {
+        __m128i evens = fold_groups(_mm512_sub_epi16(even[i], _mm512_slli_epi16(odd[i], 8)));
+        __m128i odds = fold_groups(odd[i]);
+        add_sums(_mm_unpacklo_epi16(evens, odds), sums + 16 * i);
+        add_sums(_mm_unpackhi_epi16(evens, odds), sums + 16 * i + 8);
+    }
+}
+
+#define WALK_ESTIMATES walk_estimates_avx512
+#include "estimate_body.h"
 
 #define INSERT insert_avx512
 #define TRIM trim_avx512

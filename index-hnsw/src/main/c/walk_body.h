@@ -63,7 +63,7 @@ INLINE const int32_t *upper_neighbors(const struct image *image, int32_t level, 
     return lists + node * image->upper_degree;
 }
 
-/* Goes to ever nearer neighbours, layer by layer down to layer 1; where that leads to the walk of layer 0 begins. */
+/* Goes to ever nearer neighbours, layer by layer down to layer 1; where that leads to the walk of layer 0 is to begin. */
 INLINE void descend(const struct search *search) {
     const struct image *image = search->image;
     struct progress *progress = search->progress;
@@ -81,8 +81,7 @@ INLINE void descend(const struct search *search) {
     }
     while (progress->level >= 1) {
         if (progress->left <= 0) return;
-        const int32_t *list =
-            upper_neighbors(image, progress->level, node_of(progress->from)) + progress->next;
+        const int32_t *list = upper_neighbors(image, progress->level, node_of(progress->from)) + progress->next;
         /* A quarter more than the budget, as in layer 0. */
         const int32_t most = cut(image->upper_degree, progress->left + search->budget / 4);
         const int64_t rest = image->upper_degree - progress->next;
@@ -112,16 +111,20 @@ INLINE void descend(const struct search *search) {
         progress->next = 0;
     }
 
-    int64_t start = progress->nearest;
-    int32_t first = node_of(start);
-    search->visited[first / 64] |= 1ull << (first % 64);
-    search->log[0] = first;
+    search->log[0] = node_of(progress->nearest);
     progress->logged = 1;
     progress->next = 1;
-    push_nearest(search->candidates, 0, start);
+    push_nearest(search->candidates, 0, progress->nearest);
     progress->waiting = 1;
     progress->phase = WALKING;
-    if (allows(search, first)) progress->size = keep(search, 0, start);
+}
+
+/* Marks where the walk of layer 0 begins. */
+INLINE void begin_layer(const struct search *search) {
+    int64_t start = search->progress->nearest;
+    int32_t first = node_of(start);
+    search->visited[first / 64] |= 1ull << (first % 64);
+    if (allows(search, first)) search->progress->size = keep(search, 0, start);
 }
 
 /*
@@ -201,7 +204,10 @@ INLINE void walk_layer(const struct search *search) {
 }
 
 void WALK(const struct search *search) {
-    if (search->progress->phase < WALKING) descend(search);
+    if (search->progress->phase < WALKING) {
+        descend(search);
+        if (search->progress->phase == WALKING) begin_layer(search);
+    }
     if (search->progress->phase == WALKING) walk_layer(search);
 }
 

@@ -47,6 +47,23 @@ static inline void fold(const vec *sums, float *out) {
 #define RERANK rerank_portable
 #include "float_body.h"
 
+#define GROUP_QUERIES 1
+#define GROUP_ROWS 4
+#define SCAN_GROUP scan_group_portable
+#include "group_body.h"
+
+INLINE void sum_run(const uint8_t *codes, const uint8_t *table, int32_t groups, uint32_t *sums) {
+    for (int32_t group = 0; group < groups; group++, codes += GROUP_BYTES, table += GROUP_BYTES) {
+        for (int i = 0; i < BLOCK / 2; i++) {
+            sums[i] += table[codes[i] & 15];
+            sums[i + BLOCK / 2] += table[codes[i] >> 4];
+        }
+    }
+}
+
+#define WALK_ESTIMATES walk_estimates_portable
+#include "estimate_body.h"
+
 #define INSERT insert_portable
 #define TRIM trim_portable
 #include "insert_body.h"

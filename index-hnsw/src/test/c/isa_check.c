@@ -8,16 +8,8 @@
 #include <string.h>
 
 #include "isa.h"
+#include "roost_hnsw.h"
 #include "tile.h"
-
-int32_t roost_hnsw_supports(int32_t isa);
-int32_t roost_hnsw_walk(int32_t isa, const struct image *image, const float *query, int32_t inner_product,
-                        int32_t width, int32_t most_reranked, const uint64_t *allowed, uint64_t *visited,
-                        int64_t *candidates, int32_t *log, int64_t *found, int8_t *weights,
-                        struct progress *progress, int32_t budget, int64_t labels);
-int32_t roost_hnsw_scan(int32_t isa, const struct image *image, const float *query, int32_t inner_product,
-                        int32_t width, const uint64_t *allowed, int64_t from, int64_t to, int64_t *found,
-                        struct progress *progress, int32_t budget);
 
 enum { LAST_ISA = NEON, ROUNDS = 200, HEAD = 4096, WHOLE = 1 << 20 };
 static const char *const NAMES[] = {"portable", "avx2", "avx512", "neon"};
@@ -51,21 +43,26 @@ static void link_nodes(int32_t *list, int32_t degree, int32_t nodes) {
 }
 
 /* A graph of random links; a node's first neighbour is the next node, so that all can be reached. */
-static struct image *random_image(int coded) {
+static struct image *random_image(enum content content) {
+    const int coded = content == CODES_AND_VECTORS;
+    const int beside = content == NEIGHBOR_CODES;
     struct image shape = {0};
     shape.version = 2;
-    shape.dimension = 1 + below(100);
-    shape.degree = 2 + below(40);
+    shape.dimension = 1 + below(next() % 8 == 0 ? 1200 : 100);
+    shape.degree = beside ? BLOCK * (1 + below(2)) : 2 + below(40);
     shape.upper_degree = 2 + below(20);
     shape.nodes = shape.rows = 2 + below(200);
     shape.levels = below(3);
     for (int32_t level = 0; level < shape.levels; level++) {
         shape.level_counts[level] = 1 + below(level == 0 ? shape.nodes : shape.level_counts[level - 1]);
     }
-    shape.coded = coded;
+    shape.coded = content;
     shape.links_in = (int32_t)(coded ? aligned(shape.dimension, 4) : shape.dimension * 4);
+    const int64_t block_bytes = code_length(shape.dimension) * BLOCK / 8 + 8 * BLOCK;
+    const int64_t blocks_in = aligned(4 * shape.dimension, CACHE_LINE);
+    if (beside) shape.links_in = (int32_t)(blocks_in + shape.degree / BLOCK * block_bytes);
     shape.stride = shape.links_in + 4 * shape.degree;
-    if (coded) shape.stride = aligned(shape.stride, CACHE_LINE);
+    if (coded || beside) shape.stride = aligned(shape.stride, CACHE_LINE);
     shape.nodes_at = HEAD;
     shape.upper_at = HEAD + shape.nodes * shape.stride;
     int64_t lists = 0;
@@ -89,6 +86,13 @@ static struct image *random_image(int coded) {
         link_nodes(list, shape.degree, (int32_t)shape.nodes);
         list[0] = (int32_t)((node + 1) % shape.nodes);
         if (coded) ((float *)(memory + shape.terms_at))[node] = number();
+        for (int64_t block = 0; beside && block < shape.degree / BLOCK; block++) {
+            uint8_t *codes = at + blocks_in + block * block_bytes;
+            float *factors = (float *)(codes + block_bytes) - 2 * BLOCK;
+            while (codes < (uint8_t *)factors) *codes++ = (uint8_t)next();
+            for (int i = 0; i < BLOCK; i++) factors[i] = number();
+            for (int i = 0; i < BLOCK; i++) factors[BLOCK + i] = number() / 64;
+        }
     }
     int32_t *upper = (int32_t *)(memory + shape.upper_at);
     for (int32_t level = 0; level < shape.levels; level++) {
@@ -123,19 +127,25 @@ static struct result walk(int32_t isa, const struct image *image, const float *q
                           int32_t width, int32_t reranked, const uint64_t *allowed, int32_t budget, int round) {
     const int64_t words = image->nodes / 64 + 1;
     uint64_t *visited = room(8 * words);
-    int64_t *candidates = room(8 * (image->nodes + 1));
+    const int beside = image->coded == NEIGHBOR_CODES;
+    int64_t *candidates = room(8 * ((beside ? CANDIDATES_PER_NODE : 1) * image->nodes + 1));
     int32_t *log = room(4 * (image->nodes + TILE));
-    int8_t *weights = room(2 * MOST_DIMENSIONS);
+    int8_t *weights = room(4 * MOST_DIMENSIONS);
+    struct estimate *estimates = beside ? room(sizeof *estimates * image->nodes) : 0;
     struct progress *progress = room(sizeof *progress);
     struct result result = {0, 0, room(8 * (int64_t)width)};
     while (roost_hnsw_walk(isa, image, query, inner_product, width, reranked, allowed, visited, candidates, log,
-                           result.found, weights, progress, budget, 0) == 0) {
+                           result.found, weights, estimates, progress, budget, 0) == 0) {
     }
     for (int64_t i = 0; i < words; i++) {
         if (visited[i] != 0) differ(isa, "marks left behind", round);
     }
+    for (int64_t i = 0; beside && i < image->nodes; i++) {
+        if (estimates[i].count != 0 || estimates[i].sum != 0) differ(isa, "estimates left behind", round);
+    }
     result.size = progress->size;
     result.computed = progress->computed;
+    free(estimates);
     free(visited);
     free(candidates);
     free(log);
@@ -165,8 +175,8 @@ static void compare(struct result portable, struct result other, int32_t isa, co
     free(other.found);
 }
 
-static void check(int32_t isa, int coded, int round) {
-    struct image *image = random_image(coded);
+static void check(int32_t isa, enum content content, int round) {
+    struct image *image = random_image(content);
     const int32_t inner_product = below(2), width = 1 + below(image->nodes), reranked = 1 + below(width);
     float *query = room(4 * aligned(image->dimension, LANES));
     for (int32_t i = 0; i < image->dimension; i++) query[i] = number();
@@ -176,7 +186,9 @@ static void check(int32_t isa, int coded, int round) {
     }
     const uint64_t *filter = round % 2 == 0 ? 0 : allowed;
     const int32_t budget = TILE * (1 + below(16));
-    const char *what = coded ? "walk over codes" : "walk";
+    const char *what = content == VECTORS          ? "walk"
+                       : content == NEIGHBOR_CODES ? "walk by estimates"
+                                                   : "walk over codes";
     struct result whole = walk(PORTABLE, image, query, inner_product, width, reranked, filter, WHOLE, round);
     compare(whole, walk(PORTABLE, image, query, inner_product, width, reranked, filter, budget, round), PORTABLE, what,
             round);
@@ -196,10 +208,11 @@ int main(void) {
     for (int32_t isa = PORTABLE; isa <= LAST_ISA; isa++) {
         if (!roost_hnsw_supports(isa)) continue;
         for (int round = 0; round < ROUNDS; round++) {
-            check(isa, 0, round);
-            check(isa, 1, round);
+            check(isa, VECTORS, round);
+            check(isa, CODES_AND_VECTORS, round);
+            check(isa, NEIGHBOR_CODES, round);
         }
-        printf("%s as portable: %d rounds of walk, walk over codes, scan\n", NAMES[isa], ROUNDS);
+        printf("%s as portable: %d rounds of walk, walk over codes, walk by estimates, scan\n", NAMES[isa], ROUNDS);
         others += isa != PORTABLE;
     }
     if (others == 0) printf("this CPU has no other instruction set\n");

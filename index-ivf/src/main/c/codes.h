@@ -9,7 +9,7 @@
 
 /*
  * Rows of unsigned bytes in tiles of TILE, four components of each row after the other, so that a register of 64 bytes
- * holds as many components of TILE rows and sums need no folding. `stride`, a multiple of 4, is bytes a row. Memory of
+ * holds as many components of TILE rows and sums need no folding. `stride`, a multiple of 4, is bytes per row. Memory of
  * `codes` and `terms` is whole tiles, whatever `count` says.
  *
  * A row's score for query q is terms[row] + slopes[q] * the sum of its bytes less 128 times the query's signed weights,

@@ -8,8 +8,8 @@
 #include "codes_append.h"
 
 static inline __attribute__((always_inline)) void sum_tiles(const struct codes *scan, const int tiles,
-                                                            int32_t first_tile, const int queries,
-                                                            int32_t first_query, int32_t *out) {
+                                                            int32_t first_tile, const int queries, int32_t first_query,
+                                                            int32_t *out) {
     const int8_t *weights = scan->weights + (int64_t)first_query * scan->stride;
     const uint8_t *codes = scan->codes + (int64_t)first_tile * TILE * scan->stride;
     __m256i pairs[8];
@@ -30,8 +30,7 @@ static inline __attribute__((always_inline)) void sum_tiles(const struct codes *
             __m256i weight = _mm256_cvtepi8_epi16(_mm_set1_epi32(four));
 #pragma GCC unroll 4
             for (int i = 0; i < 4; i++) {
-                pairs[query * 4 + i] =
-                    _mm256_add_epi32(pairs[query * 4 + i], _mm256_madd_epi16(rows[i], weight));
+                pairs[query * 4 + i] = _mm256_add_epi32(pairs[query * 4 + i], _mm256_madd_epi16(rows[i], weight));
             }
         }
     }

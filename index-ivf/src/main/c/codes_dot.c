@@ -5,8 +5,8 @@
 #include "codes_append.h"
 
 static inline __attribute__((always_inline)) void sum_tiles(const struct codes *scan, const int tiles,
-                                                            int32_t first_tile, const int queries,
-                                                            int32_t first_query, int32_t *out) {
+                                                            int32_t first_tile, const int queries, int32_t first_query,
+                                                            int32_t *out) {
     const int8_t *weights = scan->weights + (int64_t)first_query * scan->stride;
     const uint8_t *codes = scan->codes + (int64_t)first_tile * TILE * scan->stride;
     int32x4_t sums[4 * 4];

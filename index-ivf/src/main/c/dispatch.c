@@ -1,18 +1,14 @@
 /* The exported functions and the choice of a kernel for each. */
-#include "codes.h"
 #include "isa.h"
-#include "scan.h"
+#include "roost_ivf.h"
 
-/* Whether this CPU, under this operating system, runs the scan of an instruction set. */
 int32_t roost_ivf_supports(int32_t isa) { return cpu_has(isa); }
 
-/* Arguments as in struct scan; `isa` must be supported. */
-void roost_ivf_scan(int32_t isa, const void *rows, int32_t halves, const int64_t *ids, int64_t count, int64_t stride,
-                    int32_t inner_product, float bias, const float *queries, int32_t query_count,
-                    const int32_t *wanted, int32_t *sizes, float *bounds, float *found_distances,
-                    int64_t *found_ids, int64_t room) {
-    const struct scan scan = {rows,        halves, ids,   count,  stride,          inner_product, bias, queries,
-                              query_count, wanted, sizes, bounds, found_distances, found_ids,     room};
+void roost_ivf_scan(int32_t isa, const void *rows, int32_t float16, const int64_t *ids, int64_t count, int64_t stride,
+                    int32_t inner_product, float bias, const float *queries, int32_t query_count, const int32_t *wanted,
+                    int32_t *sizes, float *bounds, float *found_distances, int64_t *found_ids, int64_t room) {
+    const struct scan scan = {rows,        float16, ids,   count,  stride,          inner_product, bias, queries,
+                              query_count, wanted,  sizes, bounds, found_distances, found_ids,     room};
     switch (isa) {
 #if defined(__x86_64__)
         case AVX2:
@@ -31,11 +27,10 @@ void roost_ivf_scan(int32_t isa, const void *rows, int32_t halves, const int64_t
     }
 }
 
-/* Arguments as in struct codes; `isa` must be supported. One without instructions for bytes takes the next best. */
 void roost_ivf_scan_codes(int32_t isa, const uint8_t *codes, const float *terms, int32_t first, int32_t end,
                           int32_t count, int32_t stride, int32_t query_count, const int8_t *weights,
-                          const int32_t *starts, const float *slopes, const float *bounds, int32_t room,
-                          int32_t *found, int32_t *rows, float *scores) {
+                          const int32_t *starts, const float *slopes, const float *bounds, int32_t room, int32_t *found,
+                          int32_t *rows, float *scores) {
     const struct codes scan = {codes,  terms,  first,  end,  count, stride, query_count, weights,
                                starts, slopes, bounds, room, found, rows,   scores};
     switch (isa) {
@@ -64,7 +59,6 @@ void roost_ivf_scan_codes(int32_t isa, const uint8_t *codes, const float *terms,
     }
 }
 
-/* Arguments as in struct picks; `isa` must be supported. */
 void roost_ivf_compare(int32_t isa, const float *const *rows, const int64_t *const *row_ids, int64_t count,
                        int64_t stride, int32_t inner_product, float bias, const float *query, float *distances,
                        int64_t *ids) {
@@ -87,7 +81,6 @@ void roost_ivf_compare(int32_t isa, const float *const *rows, const int64_t *con
     }
 }
 
-/* As bound_avx512 and the others; `isa` must be supported. */
 float roost_ivf_bound(int32_t isa, const float *scores, int32_t size, float certain, int32_t wanted) {
     switch (isa) {
 #if defined(__x86_64__)
@@ -104,7 +97,6 @@ float roost_ivf_bound(int32_t isa, const float *scores, int32_t size, float cert
     }
 }
 
-/* As keep_avx512 and the others; `isa` must be supported. */
 int32_t roost_ivf_keep(int32_t isa, float *scores, int64_t *places, int32_t size, float bound) {
     switch (isa) {
 #if defined(__x86_64__)
@@ -121,7 +113,6 @@ int32_t roost_ivf_keep(int32_t isa, float *scores, int64_t *places, int32_t size
     }
 }
 
-/* As order_avx512 and the others; `isa` must be supported. */
 int32_t roost_ivf_order(int32_t isa, const float *distances, int32_t count, int32_t wanted, int32_t *order) {
     switch (isa) {
 #if defined(__x86_64__)

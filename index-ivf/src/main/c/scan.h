@@ -11,14 +11,14 @@
 #define TILE_ROWS 4
 
 /*
- * One run of rows, floats or IEEE halves, and the queries that read it. Rows and queries are zero-padded to `stride`
+ * One run of rows, floats or float16, and the queries that read it. Rows and queries are zero-padded to `stride`
  * components, a multiple of LANES. Query q, which wants the nearest wanted[q] rows, at least 1, gathers fewer than twice
  * as many at found_distances + q * room and found_ids + q * room; only distances up to bounds[q] are of interest, which
  * the scan lowers as it finds nearer rows.
  */
 struct scan {
     const void *rows;
-    int32_t halves;
+    int32_t float16;
     const int64_t *ids;
     int64_t count;
     int64_t stride;
@@ -57,8 +57,8 @@ void picks_neon(const struct picks *picks);
 void picks_portable(const struct picks *picks);
 
 /*
- * A score that `wanted` of the rows with scores above `certain` are within, and of the others of these only those that tie with
- * the last of them; infinite if there are not so many. None is up to a `certain` that is no number.
+ * The `wanted`-th smallest score among rows scoring above `certain`; infinity if there are fewer. A `certain` of NaN counts all
+ * rows.
  */
 float bound_avx512(const float *scores, int32_t size, float certain, int32_t wanted);
 float bound_avx2(const float *scores, int32_t size, float certain, int32_t wanted);

@@ -9,7 +9,7 @@ typedef struct {
 
 static inline vec vec_zero(void) { return (vec){_mm256_setzero_ps(), _mm256_setzero_ps()}; }
 static inline vec vec_load(const float *at) { return (vec){_mm256_loadu_ps(at), _mm256_loadu_ps(at + 8)}; }
-static inline vec vec_load_halves(const uint16_t *at) {
+static inline vec vec_load_float16(const uint16_t *at) {
     return (vec){_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)at)),
                  _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(at + 8)))};
 }

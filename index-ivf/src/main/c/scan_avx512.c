@@ -7,7 +7,7 @@ typedef __m512 vec;
 
 static inline vec vec_zero(void) { return _mm512_setzero_ps(); }
 static inline vec vec_load(const float *at) { return _mm512_loadu_ps(at); }
-static inline vec vec_load_halves(const uint16_t *at) {
+static inline vec vec_load_float16(const uint16_t *at) {
     return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)at));
 }
 static inline vec vec_sub(vec a, vec b) { return _mm512_sub_ps(a, b); }
@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) void fold(const vec *sums, const in
 }
 
 static inline __attribute__((always_inline)) uint32_t near_pairs(const float *out, const float *bounds,
-                                                                  const int queries) {
+                                                                 const int queries) {
     const __m512i query_of_pair = _mm512_set_epi32(3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
     __m512 bound = _mm512_permutexvar_ps(query_of_pair, _mm512_maskz_loadu_ps((__mmask16)((1 << queries) - 1), bounds));
     return _mm512_cmp_ps_mask(_mm512_load_ps(out), bound, _CMP_LE_OQ) & ((1u << queries * TILE_ROWS) - 1);
@@ -62,12 +62,13 @@ static inline int32_t keep_up_to(float *distances, int64_t *ids, int32_t size, f
         const __m512 distance = _mm512_maskz_loadu_ps(there, distances + i);
         const __m512i low_ids = _mm512_maskz_loadu_epi64(low, ids + i);
         const __m512i high_ids = _mm512_maskz_loadu_epi64(high, ids + i + 8);
-        const __mmask16 in_time = (__mmask16)(_mm512_cmple_epi64_mask(low_ids, last)
-                                              | _mm512_cmple_epi64_mask(high_ids, last) << 8);
-        const __mmask16 near = (__mmask16)(_mm512_mask_cmp_ps_mask(there, distance, bounds, _CMP_LT_OQ)
-                                           | _mm512_mask_cmp_ps_mask(in_time & there, distance, bounds, _CMP_EQ_OQ));
+        const __mmask16 in_time =
+            (__mmask16)(_mm512_cmple_epi64_mask(low_ids, last) | _mm512_cmple_epi64_mask(high_ids, last) << 8);
+        const __mmask16 near = (__mmask16)(_mm512_mask_cmp_ps_mask(there, distance, bounds, _CMP_LT_OQ) |
+                                           _mm512_mask_cmp_ps_mask(in_time & there, distance, bounds, _CMP_EQ_OQ));
         const int32_t count = __builtin_popcount(near), low_count = __builtin_popcount(near & 0xFF);
-        _mm512_mask_storeu_ps(distances + kept, (__mmask16)((1 << count) - 1), _mm512_maskz_compress_ps(near, distance));
+        _mm512_mask_storeu_ps(distances + kept, (__mmask16)((1 << count) - 1),
+                              _mm512_maskz_compress_ps(near, distance));
         _mm512_mask_storeu_epi64(ids + kept, (__mmask8)((1 << low_count) - 1),
                                  _mm512_maskz_compress_epi64((__mmask8)near, low_ids));
         _mm512_mask_storeu_epi64(ids + kept + low_count, (__mmask8)((1 << (count - low_count)) - 1),

@@ -1,7 +1,7 @@
 /*
  * The scan itself, written once over the vector type of the source that includes it. That source defines
  *   vec                      LANES floats
- *   vec_zero, vec_load, vec_load_halves, vec_sub, vec_fma(a, b, sum)
+ *   vec_zero, vec_load, vec_load_float16, vec_sub, vec_fma(a, b, sum)
  *   fold(sums, count, out)   the sum of each vector's lanes: halves are added, then quarters, and so on
  *   near_pairs(out, bounds, queries)   a bit for each of `queries` times TILE_ROWS distances within its query's bound,
  *                            none for NaN
@@ -18,11 +18,11 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-INLINE vec load_row(const void *row, int64_t at, const int halves) {
-    return halves ? vec_load_halves((const uint16_t *)row + at) : vec_load((const float *)row + at);
+INLINE vec load_row(const void *row, int64_t at, const int float16) {
+    return float16 ? vec_load_float16((const uint16_t *)row + at) : vec_load((const float *)row + at);
 }
 
-INLINE void tile(const int queries, const int inner_product, const int halves, const float *const *query,
+INLINE void tile(const int queries, const int inner_product, const int float16, const float *const *query,
                  const void *const *row, int64_t stride, float *out) {
     vec sums[4 * TILE_ROWS];
 #pragma GCC unroll 16
@@ -30,7 +30,7 @@ INLINE void tile(const int queries, const int inner_product, const int halves, c
     for (int64_t at = 0; at < stride; at += LANES) {
         vec r[TILE_ROWS];
 #pragma GCC unroll 4
-        for (int j = 0; j < TILE_ROWS; j++) r[j] = load_row(row[j], at, halves);
+        for (int j = 0; j < TILE_ROWS; j++) r[j] = load_row(row[j], at, float16);
 #pragma GCC unroll 4
         for (int i = 0; i < queries; i++) {
             vec q = vec_load(query[i] + at);
@@ -48,11 +48,11 @@ INLINE void tile(const int queries, const int inner_product, const int halves, c
     fold(sums, queries * TILE_ROWS, out);
 }
 
-INLINE void scan_tile(const struct scan *scan, const int queries, const int inner_product, const int halves,
+INLINE void scan_tile(const struct scan *scan, const int queries, const int inner_product, const int float16,
                       int32_t first_query, int64_t first_row) {
     const float *query[4];
     const void *row[TILE_ROWS];
-    const int64_t row_bytes = scan->stride * (halves ? (int64_t)sizeof(uint16_t) : (int64_t)sizeof(float));
+    const int64_t row_bytes = scan->stride * (float16 ? (int64_t)sizeof(uint16_t) : (int64_t)sizeof(float));
     float out[4 * TILE_ROWS] __attribute__((aligned(64)));
     int32_t present = scan->query_count - first_query < queries ? scan->query_count - first_query : queries;
     int64_t rows = scan->count - first_row < TILE_ROWS ? scan->count - first_row : TILE_ROWS;
@@ -63,7 +63,7 @@ INLINE void scan_tile(const struct scan *scan, const int queries, const int inne
         row[j] = (const char *)scan->rows + (first_row + (j < rows ? j : rows - 1)) * row_bytes;
     }
 
-    tile(queries, inner_product, halves, query, row, scan->stride, out);
+    tile(queries, inner_product, float16, query, row, scan->stride, out);
 
     if (inner_product) {
 #pragma GCC unroll 16
@@ -81,29 +81,29 @@ INLINE void scan_tile(const struct scan *scan, const int queries, const int inne
     }
 }
 
-INLINE void scan_rows(const struct scan *scan, const int inner_product, const int halves) {
-    const int64_t row_bytes = scan->stride * (halves ? (int64_t)sizeof(uint16_t) : (int64_t)sizeof(float));
+INLINE void scan_rows(const struct scan *scan, const int inner_product, const int float16) {
+    const int64_t row_bytes = scan->stride * (float16 ? (int64_t)sizeof(uint16_t) : (int64_t)sizeof(float));
     for (int64_t row = 0; row < scan->count; row += TILE_ROWS) {
         fetch_ahead(scan->rows, row * row_bytes, TILE_ROWS * row_bytes, scan->count * row_bytes);
         int32_t query = 0;
 #if TILE_QUERIES >= 4
-        for (; query + 2 < scan->query_count; query += 4) scan_tile(scan, 4, inner_product, halves, query, row);
+        for (; query + 2 < scan->query_count; query += 4) scan_tile(scan, 4, inner_product, float16, query, row);
 #endif
 #if TILE_QUERIES >= 2
-        for (; query + 1 < scan->query_count; query += 2) scan_tile(scan, 2, inner_product, halves, query, row);
+        for (; query + 1 < scan->query_count; query += 2) scan_tile(scan, 2, inner_product, float16, query, row);
 #endif
-        for (; query < scan->query_count; query++) scan_tile(scan, 1, inner_product, halves, query, row);
+        for (; query < scan->query_count; query++) scan_tile(scan, 1, inner_product, float16, query, row);
     }
 }
 
 void SCAN(const struct scan *scan) {
     if (scan->inner_product) {
-        if (scan->halves) {
+        if (scan->float16) {
             scan_rows(scan, 1, 1);
         } else {
             scan_rows(scan, 1, 0);
         }
-    } else if (scan->halves) {
+    } else if (scan->float16) {
         scan_rows(scan, 0, 1);
     } else {
         scan_rows(scan, 0, 0);

@@ -16,11 +16,9 @@ static inline vec vec_load(const float *at) {
     return (vec){{vld1q_f32(at), vld1q_f32(at + 4), vld1q_f32(at + 8), vld1q_f32(at + 12)}};
 }
 
-static inline float32x4_t load_halves(const uint16_t *at) {
-    return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(at)));
-}
+static inline float32x4_t load_halves(const uint16_t *at) { return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(at))); }
 
-static inline vec vec_load_halves(const uint16_t *at) {
+static inline vec vec_load_float16(const uint16_t *at) {
     return (vec){{load_halves(at), load_halves(at + 4), load_halves(at + 8), load_halves(at + 12)}};
 }
 
@@ -37,8 +35,8 @@ static inline vec vec_fma(vec a, vec b, vec sum) {
 static inline __attribute__((always_inline)) void fold(const vec *sums, const int count, float *out) {
 #pragma GCC unroll 16
     for (int i = 0; i < count; i++) {
-        float32x4_t quarter = vaddq_f32(vaddq_f32(sums[i].part[0], sums[i].part[2]),
-                                        vaddq_f32(sums[i].part[1], sums[i].part[3]));
+        float32x4_t quarter =
+            vaddq_f32(vaddq_f32(sums[i].part[0], sums[i].part[2]), vaddq_f32(sums[i].part[1], sums[i].part[3]));
         float32x2_t eighth = vadd_f32(vget_low_f32(quarter), vget_high_f32(quarter));
         out[i] = vget_lane_f32(eighth, 0) + vget_lane_f32(eighth, 1);
     }

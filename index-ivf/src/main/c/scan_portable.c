@@ -30,7 +30,7 @@ static inline float float_of_half(uint16_t half) {
     return result;
 }
 
-static inline vec vec_load_halves(const uint16_t *at) {
+static inline vec vec_load_float16(const uint16_t *at) {
     vec result;
     for (int i = 0; i < LANES; i++) result.lane[i] = float_of_half(at[i]);
     return result;

@@ -8,25 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codes.h"
 #include "isa.h"
-#include "scan.h"
-
-int32_t roost_ivf_supports(int32_t isa);
-void roost_ivf_scan(int32_t isa, const void *rows, int32_t halves, const int64_t *ids, int64_t count, int64_t stride,
-                    int32_t inner_product, float bias, const float *queries, int32_t query_count,
-                    const int32_t *wanted, int32_t *sizes, float *bounds, float *found_distances,
-                    int64_t *found_ids, int64_t room);
-void roost_ivf_scan_codes(int32_t isa, const uint8_t *codes, const float *terms, int32_t first, int32_t end,
-                          int32_t count, int32_t stride, int32_t query_count, const int8_t *weights,
-                          const int32_t *starts, const float *slopes, const float *bounds, int32_t room,
-                          int32_t *found, int32_t *rows, float *scores);
-void roost_ivf_compare(int32_t isa, const float *const *rows, const int64_t *const *row_ids, int64_t count,
-                       int64_t stride, int32_t inner_product, float bias, const float *query, float *distances,
-                       int64_t *ids);
-float roost_ivf_bound(int32_t isa, const float *scores, int32_t size, float certain, int32_t wanted);
-int32_t roost_ivf_keep(int32_t isa, float *scores, int64_t *places, int32_t size, float bound);
-int32_t roost_ivf_order(int32_t isa, const float *distances, int32_t count, int32_t wanted, int32_t *order);
+#include "roost_ivf.h"
 
 enum { LAST_ISA = NEON, ROUNDS = 300 };
 static const char *const NAMES[] = {"portable", "avx2", "avx512", "neon"};
@@ -83,13 +66,13 @@ static void nearest(const float *distances, const int64_t *ids, int32_t size, in
 static void check_scan(int32_t isa, int round) {
     const int64_t stride = LANES * (1 + below(8));
     const int64_t count = below(60);
-    const int32_t queries = 1 + below(9), wanted = 1 + below(12), halves = below(2), inner_product = below(2);
+    const int32_t queries = 1 + below(9), wanted = 1 + below(12), float16 = below(2), inner_product = below(2);
     const int64_t places = 2 * wanted;
-    const size_t row_bytes = (size_t)stride * (halves ? 2 : 4);
+    const size_t row_bytes = (size_t)stride * (float16 ? 2 : 4);
     uint8_t *rows = room(row_bytes * (size_t)count);
     for (int64_t i = 0; i < count * stride; i++) {
-        if (halves) {
-            /* Finite halves of either sign. */
+        if (float16) {
+            /* Finite float16 of either sign. */
             ((uint16_t *)rows)[i] = (uint16_t)(next() & 0xbbff);
         } else {
             ((float *)rows)[i] = number();
@@ -109,8 +92,8 @@ static void check_scan(int32_t isa, int round) {
         for (int32_t q = 0; q < queries; q++) bounds[q] = round % 3 == 0 ? 4 : INFINITY;
         float *distances = room(4 * (size_t)(queries * places));
         int64_t *found_ids = room(8 * (size_t)(queries * places));
-        roost_ivf_scan(side == 0 ? PORTABLE : isa, rows, halves, ids, count, stride, inner_product, inner_product ? 1 : 0,
-                       query, queries, wants, sizes, bounds, distances, found_ids, places);
+        roost_ivf_scan(side == 0 ? PORTABLE : isa, rows, float16, ids, count, stride, inner_product,
+                       inner_product ? 1 : 0, query, queries, wants, sizes, bounds, distances, found_ids, places);
         results[side] = room(sizeof(struct pair) * (size_t)(queries * wanted));
         for (int32_t q = 0; q < queries; q++) {
             found[side] += sizes[q] < wanted ? sizes[q] : wanted;
@@ -121,13 +104,12 @@ static void check_scan(int32_t isa, int round) {
         free(distances);
         free(found_ids);
     }
-    if (found[0] != found[1] ||
-        memcmp(results[0], results[1], sizeof(struct pair) * (size_t)(queries * wanted)) != 0) {
+    if (found[0] != found[1] || memcmp(results[0], results[1], sizeof(struct pair) * (size_t)(queries * wanted)) != 0) {
         differ(isa, "scan", round);
     }
     const float **places_of = room(sizeof(float *) * (size_t)count);
     const int64_t **ids_of = room(sizeof(int64_t *) * (size_t)count);
-    if (!halves) {
+    if (!float16) {
         for (int64_t i = 0; i < count; i++) {
             const int64_t row = below((int32_t)count);
             places_of[i] = (const float *)rows + row * stride;
@@ -189,8 +171,8 @@ static void check_codes(int32_t isa, int round) {
         found[side] = room(4 * (size_t)queries);
         rows[side] = room(4 * (size_t)(queries * places));
         scores[side] = room(4 * (size_t)(queries * places));
-        roost_ivf_scan_codes(side == 0 ? PORTABLE : isa, codes, terms, first, end, count, stride, queries, weights, starts,
-                             slopes, bounds, places, found[side], rows[side], scores[side]);
+        roost_ivf_scan_codes(side == 0 ? PORTABLE : isa, codes, terms, first, end, count, stride, queries, weights,
+                             starts, slopes, bounds, places, found[side], rows[side], scores[side]);
     }
     for (int32_t q = 0; q < queries; q++) {
         const size_t size = 4 * (size_t)found[0][q];

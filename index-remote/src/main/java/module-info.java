@@ -2,8 +2,11 @@
 module io.github.roost.index.remote {
     requires transitive io.github.roost.core;
     requires io.github.roost.index.hnsw;
+    requires io.github.roost.table;
     requires org.agrona.core;
     requires org.slf4j;
+    requires static jucx;
 
     exports io.github.roost.index.remote;
+    exports io.github.roost.index.remote.ucx;
 }

@@ -4,6 +4,11 @@ module io.github.roost.tableservice {
     requires io.grpc;
     requires io.grpc.netty.shaded;
     requires io.grpc.stub;
+    requires java.net.http;
+    requires org.slf4j;
+    requires static jetcd.common;
+    requires static jetcd.core;
 
     exports io.github.roost.tableservice;
+    exports io.github.roost.tableservice.etcd;
 }

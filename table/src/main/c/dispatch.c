@@ -1,11 +1,9 @@
 /* The exported functions and the choice of a kernel for each. */
 #include "isa.h"
-#include "lookup.h"
+#include "roost_table.h"
 
-/* Whether this CPU, under this operating system, runs the lookup of an instruction set. */
 int32_t roost_table_supports(int32_t isa) { return (isa == PORTABLE || isa == AVX512) && cpu_has(isa); }
 
-/* Arguments as in struct table and of find_portable; `isa` must be supported. */
 int64_t roost_table_find(int32_t isa, const void *slots, int32_t shift, int64_t seed, const int64_t *keys,
                          int64_t count, int64_t *payloads) {
     const struct table table = {slots, (uint64_t)seed, shift};

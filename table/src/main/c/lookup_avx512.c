@@ -31,9 +31,7 @@ struct found {
     __mmask8 is_there;
 };
 
-static inline __mmask8 first_lanes(int64_t count) {
-    return count >= LANES ? 0xff : (__mmask8)((1u << count) - 1);
-}
+static inline __mmask8 first_lanes(int64_t count) { return count >= LANES ? 0xff : (__mmask8)((1u << count) - 1); }
 
 static inline __m512i buckets(const struct table *table, __m512i keys) {
     __m512i product = _mm512_mullo_epi64(_mm512_xor_si512(keys, _mm512_set1_epi64((int64_t)table->seed)),
@@ -120,13 +118,13 @@ static inline int64_t at_most_a_block(int64_t count) { return count < BLOCK ? co
 int64_t find_avx512(const struct table *table, const int64_t *keys, int64_t count, int64_t *payloads) {
     uint64_t slots[2][BLOCK] __attribute__((aligned(64)));
     struct queue queues[2];
-    queues[0].size = 0;
+    struct queue *now = &queues[0];
+    struct queue *later = &queues[1];
+    now->size = 0;
     int64_t there = 0;
     int32_t turn = 0;
     begin(table, keys, at_most_a_block(count), slots[0]);
-    for (int64_t place = 0; place < count || queues[turn].size > 0; place += BLOCK, turn ^= 1) {
-        struct queue *now = &queues[turn];
-        struct queue *later = &queues[turn ^ 1];
+    for (int64_t place = 0; place < count || now->size > 0; place += BLOCK, turn ^= 1) {
         later->size = 0;
         if (place + BLOCK < count) {
             begin(table, keys + place + BLOCK, at_most_a_block(count - place - BLOCK), slots[turn ^ 1]);
@@ -136,7 +134,18 @@ int64_t find_avx512(const struct table *table, const int64_t *keys, int64_t coun
                                    payloads + place, later);
         }
         there += compare_queue(table, now, payloads, later);
-        for (int64_t i = 0; i < later->size; i++) __builtin_prefetch(&table->slots[later->slots[i]]);
+        /* Long chains, asked for again and again, must not fill the queue: it has room for two blocks. */
+        while (later->size > BLOCK) {
+            now->size = 0;
+            there += compare_queue(table, later, payloads, now);
+            struct queue *const swapped = now;
+            now = later;
+            later = swapped;
+        }
+        struct queue *const swapped = now;
+        now = later;
+        later = swapped;
+        for (int64_t i = 0; i < now->size; i++) __builtin_prefetch(&table->slots[now->slots[i]]);
     }
     return there;
 }

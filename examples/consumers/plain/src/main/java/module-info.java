@@ -2,4 +2,5 @@
 module consumer.plain {
     requires io.github.roost.index.hnsw;
     requires io.github.roost.index.ivf;
+    requires io.github.roost.table;
 }

@@ -1,10 +1,13 @@
 package consumer;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.Registration;
 import io.github.roost.core.metrics.RoostMetrics;
+import io.github.roost.core.vector.SearchRequest;
+import io.github.roost.core.vector.VectorTable;
+import io.github.roost.index.hnsw.HnswTable;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -12,24 +15,17 @@ import java.util.stream.Collectors;
 /** Some searches, and what a registry then says about them. */
 public final class MetersOfRoost {
     private static final int SEARCHES = 1_000;
-    private static final int BYTES = 4_096;
+    private static final int DIMENSION = 32;
 
     private MetersOfRoost() {}
 
     public static void main(String[] args) {
         var registry = new SimpleMeterRegistry();
         try (Orchestrator orchestrator = Orchestrator.builder().build();
-                Registration table = orchestrator.register("table")) {
+                VectorTable table = HnswTable.builder().build(orchestrator, rows())) {
+            double before = orchestrator.stats().tasks().completed();
             for (int i = 0; i < SEARCHES; i++) {
-                orchestrator
-                        .submit(
-                                (query, context) -> {
-                                    context.touched(1, BYTES);
-                                    return query;
-                                },
-                                i,
-                                table.id())
-                        .join();
+                table.search(SearchRequest.of(new float[DIMENSION], 1)).join();
             }
             new RoostMetrics(orchestrator).bindTo(registry);
             double completed = registry.get("roost.tasks")
@@ -41,9 +37,10 @@ public final class MetersOfRoost {
                     .sum();
             // Counts of running tasks come a moment late: the last of each worker may be missing.
             int least = SEARCHES - orchestrator.workers();
-            if (completed < least || completed > SEARCHES || traffic < least * (double) BYTES) {
-                throw new IllegalStateException("expected " + SEARCHES + " tasks and " + BYTES + " bytes each, got "
-                        + completed + " and " + traffic + " bytes in all");
+            double leastBytes = least * (double) DIMENSION * Float.BYTES;
+            if (completed - before < least || traffic < leastBytes) {
+                throw new IllegalStateException("expected " + SEARCHES + " tasks and " + leastBytes + " bytes, got "
+                        + (completed - before) + " and " + traffic + " bytes in all");
             }
             Set<String> names = registry.getMeters().stream()
                     .map(Meter::getId)
@@ -51,5 +48,16 @@ public final class MetersOfRoost {
                     .collect(Collectors.toCollection(TreeSet::new));
             System.out.println("micrometer: " + names);
         }
+    }
+
+    private static float[][] rows() {
+        Random random = new Random(7);
+        float[][] rows = new float[500][DIMENSION];
+        for (float[] row : rows) {
+            for (int i = 0; i < DIMENSION; i++) {
+                row[i] = (float) random.nextGaussian();
+            }
+        }
+        return rows;
     }
 }

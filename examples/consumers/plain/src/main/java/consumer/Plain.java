@@ -1,12 +1,30 @@
 package consumer;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.vector.SearchRequest;
+import io.github.roost.core.vector.VectorTable;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.ivf.IvfTable;
+import io.github.roost.table.Attributes;
+import io.github.roost.table.Column;
+import io.github.roost.table.Enriched;
+import io.github.roost.table.RowBatch;
+import io.github.roost.table.RowWriter;
+import io.github.roost.table.Schema;
+import io.github.roost.table.Table;
+import io.github.roost.table.VersionBuilder;
+import java.io.IOException;
 import java.lang.module.ModuleDescriptor;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Random;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Searches two tables as a named module, without Micrometer, and looks at what Roost's modules show to it: packages of
@@ -15,16 +33,20 @@ import java.util.stream.Collectors;
 public final class Plain {
     private Plain() {}
 
-    public static void main(String[] args) {
+    public static void main(String[] args) throws IOException {
         float[][] rows = rows(2_000, 32);
         try (Orchestrator orchestrator = Orchestrator.builder().build();
-                HnswTable graph = HnswTable.builder().build(orchestrator, rows);
-                IvfTable lists = IvfTable.builder().nlist(16).build(orchestrator, rows)) {
-            for (int row = 0; row < rows.length; row += 97) {
-                require(graph.search(rows[row], 1, 50).join().ids()[0] == row, "HNSW did not find row " + row);
-                require(lists.search(rows[row], 1, 16).join().ids()[0] == row, "IVF did not find row " + row);
+                VectorTable graph = HnswTable.builder().build(orchestrator, rows);
+                VectorTable lists = IvfTable.builder().nlist(16).build(orchestrator, rows)) {
+            for (VectorTable table : List.of(graph, lists)) {
+                for (int row = 0; row < rows.length; row += 97) {
+                    SearchRequest request = SearchRequest.of(rows[row], 1).effort(16).timeout(Duration.ofMinutes(1));
+                    long found = table.search(request).join().neighbors().ids()[0];
+                    require(found == row, table.name() + " found row " + found + " for row " + row);
+                }
+                System.out.println("plain: found every row asked for in " + table.stats());
             }
-            System.out.println("plain: found every row asked for, with " + orchestrator.workers() + " workers");
+            describe(orchestrator, graph, rows);
         }
         var exported = new TreeSet<>(ModuleLayer.boot().modules().stream()
                 .filter(module -> module.getName().startsWith("io.github.roost."))
@@ -36,6 +58,38 @@ public final class Plain {
         require(exported.contains("io.github.roost.core"), "the core's API is not exported");
         for (String internal : new String[] {"core.pool", "topology.hwloc", "index.hnsw.walk", "index.ivf.kernel"}) {
             require(!exported.contains("io.github.roost." + internal), internal + " is exported");
+        }
+    }
+
+    /** Searches answer with the rows' attributes, too: one request, done by the worker that has found the rows. */
+    private static void describe(Orchestrator orchestrator, VectorTable graph, float[][] rows) throws IOException {
+        Path folder = Files.createTempDirectory("consumer-");
+        try (Table items = Table.open(folder)) {
+            try (VersionBuilder loading = items.begin(1, Schema.of(Column.ofText("name"), Column.ofText("section")))) {
+                RowWriter item = loading.writer();
+                for (int row = 0; row < rows.length; row++) {
+                    loading.put(row, item.setText(0, "item " + row).setText(1, row % 2 == 0 ? "even" : "odd"));
+                }
+                loading.seal();
+            }
+            items.publish(1);
+            SearchFunction<float[], Enriched> search =
+                    Attributes.after(graph.searchFunction(3, 50), items, "name", "section");
+            Enriched answer = orchestrator.submit(search, rows[97], graph.registration().id()).join();
+            RowBatch found = answer.rows();
+            for (int i = 0; i < found.size(); i++) {
+                long id = answer.neighbors().ids()[i];
+                require(found.isPresent(i) && found.getText(i, 0).equals("item " + id), "row " + id + " has no name");
+                require(found.getText(i, 1).equals(id % 2 == 0 ? "even" : "odd"), "row " + id + " has another section");
+            }
+            System.out.println("plain: nearest to row 97 are " + found.getText(0, 0) + " (" + found.getText(0, 1) + "), "
+                    + found.getText(1, 0) + " (" + found.getText(1, 1) + "), of version " + found.version());
+        } finally {
+            try (Stream<Path> files = Files.walk(folder)) {
+                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(file);
+                }
+            }
         }
     }
 

@@ -53,7 +53,7 @@ public record ClosedLoop(int inFlight) {
      * @param latencies of each search
      */
     public record Run(long searches, Duration elapsed, Latencies latencies) {
-        /** Searches a second. */
+        /** Searches per second. */
         public double perSecond() {
             return searches / Math.max(1e-9, elapsed.toNanos() / 1e9);
         }

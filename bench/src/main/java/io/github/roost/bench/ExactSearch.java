@@ -1,6 +1,7 @@
 package io.github.roost.bench;
 
 import io.github.roost.core.Neighbors;
+import io.github.roost.core.Vectors;
 import java.util.PriorityQueue;
 import java.util.stream.IntStream;
 
@@ -31,7 +32,7 @@ public final class ExactSearch {
         }
         PriorityQueue<Found> nearest = new PriorityQueue<>(k + 1);
         for (int ordinal = 0; ordinal < base.length; ordinal++) {
-            float distance = squaredDistance(query, base[ordinal]);
+            float distance = Vectors.squaredDistance(query, base[ordinal]);
             if (nearest.size() < k) {
                 nearest.add(new Found(ordinal, distance));
             } else if (distance < nearest.element().distance) {
@@ -48,30 +49,6 @@ public final class ExactSearch {
                 .parallel()
                 .mapToObj(i -> search(queries[i], k))
                 .toArray(Neighbors[]::new);
-    }
-
-    private static float squaredDistance(float[] a, float[] b) {
-        // Four sums, so that the additions of one need not wait for those of another.
-        float s0 = 0;
-        float s1 = 0;
-        float s2 = 0;
-        float s3 = 0;
-        int i = 0;
-        for (; i < a.length - 3; i += 4) {
-            float d0 = a[i] - b[i];
-            float d1 = a[i + 1] - b[i + 1];
-            float d2 = a[i + 2] - b[i + 2];
-            float d3 = a[i + 3] - b[i + 3];
-            s0 += d0 * d0;
-            s1 += d1 * d1;
-            s2 += d2 * d2;
-            s3 += d3 * d3;
-        }
-        for (; i < a.length; i++) {
-            float d = a[i] - b[i];
-            s0 += d * d;
-        }
-        return (s0 + s1) + (s2 + s3);
     }
 
     private static Neighbors sorted(PriorityQueue<Found> nearest) {

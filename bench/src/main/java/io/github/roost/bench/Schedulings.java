@@ -1,6 +1,6 @@
 package io.github.roost.bench;
 
-import io.github.roost.core.dispatch.SchedulingPolicy;
+import io.github.roost.core.policy.SchedulingPolicy;
 import java.util.List;
 import java.util.Optional;
 

@@ -16,12 +16,12 @@ import java.util.function.LongSupplier;
  * meanwhile is as much later.
  *
  * @param counted for how long the threads read the clock, all together
- * @param still for how long of that they stood still, at least {@value #LEAST_MICROS} us at a time
+ * @param still for how long of that they stood still, at least {@value #MIN_MICROS} us at a time
  * @param times how often they did
  */
 public record Standstills(Duration counted, Duration still, long times) {
     /** Shorter ones delay a search by no more than others in front of it do. */
-    public static final int LEAST_MICROS = 500;
+    public static final int MIN_MICROS = 500;
 
     /** Those of so many threads that compute at once, with nothing else to do for this JVM. */
     public static Standstills of(int threads, Duration time) throws InterruptedException {
@@ -48,7 +48,7 @@ public record Standstills(Duration counted, Duration still, long times) {
         long times = 0;
         while (last - began < time.toNanos()) {
             long now = clock.getAsLong();
-            if (now - last >= LEAST_MICROS * 1_000L) {
+            if (now - last >= MIN_MICROS * 1_000L) {
                 still += now - last;
                 times++;
             }

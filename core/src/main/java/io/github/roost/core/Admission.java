@@ -21,12 +21,15 @@ import io.github.roost.core.task.Search;
 import io.github.roost.core.task.Step;
 import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.core.task.TableClosedException;
+import io.github.roost.core.task.TableUse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Accepts requests or refuses them: counts them into the epoch in force, finds them room, and applies the overload policy
@@ -82,11 +85,13 @@ final class Admission {
         long now = submissionTime(ticket, options);
         long deadline = deadline(now, options);
         Epoch epoch = enterEpoch(mappingId);
+        TableUse use = null;
         boolean accepted = false;
         try {
             checkOpen(mappingId);
+            use = entered(mappingId);
             Request<Q, R> request =
-                    new Request<>(kind, search, query, mappingId.slot(), epoch, options.priority(), now, deadline);
+                    new Request<>(kind, search, query, mappingId.slot(), use, epoch, options.priority(), now, deadline);
             int worker = dispatch.worker(request.slot(), epoch.mapping(), ticket);
             // From the moment that a ring has it, the request counts itself out.
             accepted = dispatch.offer(worker, request);
@@ -97,8 +102,22 @@ final class Admission {
             return request;
         } finally {
             if (!accepted) {
-                epoch.exit(lane(), 1);
+                leave(epoch, use);
             }
+        }
+    }
+
+    /** Counts a request in as a user of a table. */
+    private static TableUse entered(MappingId mappingId) {
+        TableUse use = mappingId.registration().use();
+        use.enter(lane());
+        return use;
+    }
+
+    private static void leave(Epoch epoch, @Nullable TableUse use) {
+        epoch.exit(lane(), 1);
+        if (use != null) {
+            use.exit(lane());
         }
     }
 
@@ -127,7 +146,7 @@ final class Admission {
         // Needs no memory: what is in it has been accepted.
         TaskList held = new TaskList();
         try {
-            return fork(fork, query, mappingId, options, held::add, () -> {});
+            return fork(fork, query, mappingId, options, held::add, () -> 0, () -> {});
         } finally {
             dispatch.place(held);
         }
@@ -150,8 +169,9 @@ final class Admission {
         try {
             for (Step.Fork<Q, ?, ?, R> fork : forks) {
                 try {
-                    answers.add(fork(fork, query, anyId(fork), options, held::add, () -> dispatch.place(held)));
-                } catch (RejectedSearchException | OrchestratorClosedException refused) {
+                    answers.add(
+                            fork(fork, query, anyId(fork), options, held::add, held::size, () -> dispatch.place(held)));
+                } catch (RejectedSearchException | OrchestratorClosedException | TableClosedException refused) {
                     // Those before it have been accepted: the caller must get their futures.
                     answers.add(CompletableFuture.failedFuture(refused));
                 }
@@ -171,6 +191,7 @@ final class Admission {
 
     /**
      * @param place keeps a task for which no place is reserved, to be placed once all are made
+     * @param held how many are kept
      * @param beforeWait called before the submitter waits for room
      */
     private <Q, R> CompletableFuture<R> fork(
@@ -179,9 +200,11 @@ final class Admission {
             MappingId mappingId,
             SubmitOptions options,
             Consumer<Task> place,
+            IntSupplier held,
             Runnable beforeWait) {
         long now = System.nanoTime();
         Epoch epoch = enterEpoch(mappingId);
+        TableUse use = null;
         boolean accepted = false;
         try {
             for (Part<?, ?> part : fork.parts()) {
@@ -190,24 +213,33 @@ final class Admission {
             for (BatchQueue<?, ?> queue : fork.shared()) {
                 checkOpen(queue.mappingId());
             }
+            use = entered(mappingId);
             Request<Q, R> request = new Request<>(
-                    Kind.PARTS, null, query, mappingId.slot(), epoch, options.priority(), now, deadline(now, options));
+                    Kind.PARTS,
+                    null,
+                    query,
+                    mappingId.slot(),
+                    use,
+                    epoch,
+                    options.priority(),
+                    now,
+                    deadline(now, options));
             request.claim();
             Reservation places =
                     new Reservation(pool, options.priority(), fork.parts().size());
             boolean inRings = reserveOrApplyPolicy(fork, places, epoch.mapping(), options, now, beforeWait);
             // Where this throws nothing has begun.
             if (inRings) {
-                dispatch.begin(request, fork, places, place, callers::runOwned);
+                dispatch.begin(request, fork, places, place, held.getAsInt(), callers::runOwned);
             } else {
-                dispatch.begin(request, fork, null, callers::run, callers::runOwned);
+                dispatch.begin(request, fork, null, callers::run, 0, callers::runOwned);
             }
             accepted = true;
             pool.submitted(request);
             return request;
         } finally {
             if (!accepted) {
-                epoch.exit(lane(), 1);
+                leave(epoch, use);
             }
         }
     }
@@ -215,14 +247,17 @@ final class Admission {
     /** Accepts maintenance, which waits where there is always room. */
     <Q, R> CompletableFuture<R> maintain(Search<Q, R> search, Q query, MappingId mappingId) {
         Epoch epoch = enterEpoch(mappingId);
+        TableUse use = null;
         boolean accepted = false;
         try {
             checkOpen(mappingId);
+            use = entered(mappingId);
             Request<Q, R> request = new Request<>(
                     Kind.MAINTENANCE,
                     search,
                     query,
                     mappingId.slot(),
+                    use,
                     epoch,
                     Priority.BATCH,
                     Task.NOT_TIMED,
@@ -233,7 +268,7 @@ final class Admission {
             return request;
         } finally {
             if (!accepted) {
-                epoch.exit(lane(), 1);
+                leave(epoch, use);
             }
         }
     }

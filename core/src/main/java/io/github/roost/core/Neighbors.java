@@ -5,12 +5,14 @@ import java.util.List;
 import java.util.PriorityQueue;
 
 /**
- * The nearest neighbours of one query, nearest first; ties by ascending id. The arrays are not copied: a receiver owns them.
+ * The nearest neighbours of one query, nearest first; ties by ascending id. The arrays are not copied and can be changed: a
+ * receiver owns them. Not thread-safe while one changes them; any number of threads may read.
  *
- * @param ids identifiers of the neighbours, what they mean is the index's
- * @param distances distances of the same length, ascending, smaller is nearer
+ * @param ids identifiers of the neighbours, as the index's user gave them
+ * @param distances distances of the same length, ascending; smaller is nearer
  */
 public record Neighbors(long[] ids, float[] distances) {
+    /** No neighbours. Shared: its arrays have nothing to change. */
     public static final Neighbors EMPTY = new Neighbors(new long[0], new float[0]);
 
     /** Checks that there are as many ids as distances. */
@@ -24,6 +26,8 @@ public record Neighbors(long[] ids, float[] distances) {
     /**
      * Neighbours given in any order, sorted by distance, then id.
      *
+     * @param ids identifiers in any order; copied
+     * @param distances their distances, of the same length; copied
      * @return the same neighbours, nearest first
      */
     public static Neighbors sorted(long[] ids, float[] distances) {
@@ -47,10 +51,9 @@ public record Neighbors(long[] ids, float[] distances) {
         return new Neighbors(sortedIds, sortedDistances);
     }
 
-    /** An int that is in the order of the float; both zeros are one. */
-    private static int ordered(float value) {
-        int bits = Float.floatToIntBits(value + 0f);
-        return bits ^ (bits >> 31 & 0x7fffffff);
+    /** In the order of distances; both zeros are one. */
+    private static int ordered(float distance) {
+        return FloatOrder.key(distance + 0f);
     }
 
     /**
@@ -94,7 +97,7 @@ public record Neighbors(long[] ids, float[] distances) {
     }
 
     /**
-     * Those within a distance.
+     * The neighbours within a distance.
      *
      * @param radius the greatest distance, inclusive; infinite for all
      * @return the nearest of these neighbours, up to the radius

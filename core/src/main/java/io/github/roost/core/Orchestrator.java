@@ -1,21 +1,24 @@
 package io.github.roost.core;
 
-import io.github.roost.core.dispatch.CrossDomainGate;
-import io.github.roost.core.dispatch.IdleStrategy;
-import io.github.roost.core.dispatch.SchedulingPolicy;
+import io.github.roost.core.dispatch.Dispatcher;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.mapping.MappingPolicy;
-import io.github.roost.core.mapping.RemapRule;
 import io.github.roost.core.mapping.RemapTrigger;
 import io.github.roost.core.mapping.StayingPairing;
 import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.placement.Mapper;
+import io.github.roost.core.policy.CrossDomainGate;
+import io.github.roost.core.policy.IdleStrategy;
+import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.core.pool.CallerRunner;
 import io.github.roost.core.pool.Request.Kind;
 import io.github.roost.core.pool.RoostFuture;
 import io.github.roost.core.pool.TaskContext;
 import io.github.roost.core.pool.WorkerPool;
+import io.github.roost.core.remap.RemapRule;
+import io.github.roost.core.stall.StallPolicy;
+import io.github.roost.core.stall.StallStats;
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Merger;
@@ -35,6 +38,7 @@ import io.github.roost.topology.TopologyReader;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
@@ -68,6 +72,7 @@ public final class Orchestrator implements AutoCloseable {
     private static final Duration FORCED_JOIN = Duration.ofSeconds(1);
 
     private final Topology topology;
+    private final PinnedCores pinned;
     private final WorkerLayout layout;
     private final SchedulingPolicy scheduling;
     private final TrafficMonitor monitor;
@@ -112,13 +117,14 @@ public final class Orchestrator implements AutoCloseable {
                         builder.maintenanceShare,
                         monitor,
                         events),
-                scheduling.dispatcher(layout),
+                Dispatcher.of(scheduling, layout),
                 scheduling.usesHomes() ? () -> ThreadLocalRandom.current().nextLong() >>> 1 : inTurn::getAndIncrement);
         this.mapper = new Mapper(
                 layout.domains(),
                 layout.workers(),
                 monitor,
                 new RemapRule(builder.mappingPolicy, builder.remapTrigger),
+                topology.domains().getFirst().cacheBytes(),
                 Nanos.of(builder.shortWindow),
                 builder.shortPerLong(),
                 scheduling.usesHomes());
@@ -134,11 +140,27 @@ public final class Orchestrator implements AutoCloseable {
             pool.terminate();
             throw e;
         }
+        this.pinned = PinnedCores.of(topology, builder.pinner == null && topology.bindable());
     }
 
     /** {@return a builder with every option at its default} */
     public static Builder builder() {
         return new Builder();
+    }
+
+    /**
+     * Sets what workers do in their stalls: while their searches wait for bytes, and there is nothing else to run.
+     *
+     * @param policy default {@link StallPolicy#POLLED}; each worker follows it from its next stall on, and starts
+     *     its measurements anew if the policy changed
+     */
+    public void stalls(StallPolicy policy) {
+        pool.stalls(Objects.requireNonNull(policy, "stall policy must not be null"));
+    }
+
+    /** {@return what the stalls of the workers were since the policy was set; nothing while that measures none} */
+    public StallStats stallStats() {
+        return pool.stallStats();
     }
 
     /**
@@ -161,6 +183,7 @@ public final class Orchestrator implements AutoCloseable {
      * @throws IllegalArgumentException if all tables together would have more than 131,072 ids
      */
     public Registration register(String name, int clusters) {
+        Objects.requireNonNull(name, "name must not be null");
         if (admission.isClosing()) {
             throw new OrchestratorClosedException("table " + name);
         }
@@ -192,8 +215,8 @@ public final class Orchestrator implements AutoCloseable {
 
     /**
      * Runs one search on a worker of its mapping id's home domain. A search may itself wait for others: in {@code join()} and
-     * {@code get()} of their futures, and of those derived from these, its worker runs what is queued. {@link
-     * CompletableFuture#allOf} and {@link CompletableFuture#anyOf} make plain futures, which would block it: wait for each.
+     * {@code get()} of their futures, and of futures derived from them, its worker runs queued tasks. {@link
+     * CompletableFuture#allOf} and {@link CompletableFuture#anyOf} make plain futures, which would block the worker: wait for each.
      *
      * @param <Q> what is searched for
      * @param <R> what is found
@@ -202,7 +225,7 @@ public final class Orchestrator implements AutoCloseable {
      * @param mappingId where it belongs, from a {@link Registration} of this orchestrator that is open
      * @param options how to treat it
      * @return completes with the search's result or exception; cancelling it keeps a search that has not begun from
-     *     running, and one that has can ask its context
+     *     running; a search that has begun can ask its context
      * @throws RejectedSearchException if the overload policy rejects it
      * @throws OrchestratorClosedException if the orchestrator is closed
      * @throws IllegalArgumentException if the mapping id is of another orchestrator
@@ -272,9 +295,9 @@ public final class Orchestrator implements AutoCloseable {
     }
 
     /**
-     * The workers as a plain executor service, so that code which knows only those (Lucene's {@code IndexSearcher}, a
-     * {@code CompletableFuture} chain) runs at home with {@code mappingId}. Its tasks report no traffic. Each call gives a
-     * view of its own; shutting one down ends neither another nor the orchestrator.
+     * The workers as a plain executor service, so that code that takes an executor (Lucene's {@code IndexSearcher}, a
+     * {@code CompletableFuture} chain) runs at the home of {@code mappingId}. Its tasks report no traffic. Each call returns a new
+     * view; shutting one down ends neither another nor the orchestrator.
      *
      * @param mappingId where the executor's tasks belong, from a {@link Registration} of this orchestrator that is open
      * @return an executor service of its own
@@ -284,53 +307,19 @@ public final class Orchestrator implements AutoCloseable {
         return new MappedExecutor(this, mappingId);
     }
 
-    /**
-     * A future for results that an index completes itself. Unlike a plain one it may be waited for inside a search: the
-     * worker runs what is queued until it is done, instead of blocking what it waits for.
-     *
-     * @param <T> what it completes with
-     * @return incomplete
-     */
-    public <T> CompletableFuture<T> newFuture() {
+    <T> CompletableFuture<T> newFuture() {
         return new RoostFuture<>();
     }
 
-    /**
-     * Does numbered pieces of work on all workers, as batch tasks beside what they serve, and returns when all are done:
-     * how indexes build themselves. Between two pieces {@link #giveWay()} is called; a piece should take a few microseconds,
-     * or call it as often, since searches wait for it.
-     *
-     * @param name what the work shows as in reports while it lasts
-     * @param pieces how many, at least 0
-     * @param piece does one, given its number from 0; called from several threads at once
-     * @throws RuntimeException what a piece threw; pieces not yet begun are then left out, and some that other workers
-     *     have begun may still run
-     */
-    public void runBatch(String name, int pieces, IntConsumer piece) {
+    void runBatch(String name, int pieces, IntConsumer piece) {
         new BatchRun(this, pieces, piece).run(name);
     }
 
-    /**
-     * Lets searches that wait go first: for batch work that takes longer than they should wait, to be called in its midst
-     * every microsecond or so; a call that finds none waiting costs some 30 ns. Up to 32 run before this returns, and
-     * no other batch work. They must not wait for what the caller does. Every 50 us the worker's core is left to other
-     * threads that want it, so that callers need not wait for the end of a time slice before they can submit; a thread that
-     * computes keeps it for a slice of its own, so the next time comes when the work has gone on for four times as long as
-     * it was kept waiting. Until the worker has slept or found no more batch work its thread also has a long
-     * {@linkplain io.github.roost.topology.TimeSlice time slice}, so that threads that wake up take the core at once. In a
-     * thread that is no worker nothing happens.
-     */
-    public void giveWay() {
+    void giveWay() {
         pool.giveWay();
     }
 
-    /**
-     * Says whether the caller is one of the workers. Code that hands its work to other threads and blocks until they are done
-     * must not do so there if they in turn need a worker: all workers might be waiting.
-     *
-     * @return whether the calling thread is a worker of this orchestrator
-     */
-    public boolean calledOnWorker() {
+    boolean calledOnWorker() {
         return pool.callingWorker() >= 0;
     }
 
@@ -357,7 +346,7 @@ public final class Orchestrator implements AutoCloseable {
         return topology;
     }
 
-    /** {@return the number of workers, one a core; {@link SearchContext#worker()} is below it} */
+    /** {@return the number of workers, one per core; {@link SearchContext#worker()} is below it} */
     public int workers() {
         return layout.workers();
     }
@@ -380,29 +369,12 @@ public final class Orchestrator implements AutoCloseable {
         return OrchestratorMapping.homes(mapper.epochs().current().mapping(), mappingId.slot());
     }
 
-    /**
-     * How many workers of a domain have nothing to run, less the tasks that wait there: whether a task for what is at home there
-     * would find a worker that is not busy. None under a {@link SchedulingPolicy} without homes.
-     *
-     * @param domain id of a cache domain
-     * @return at least 0; may be a moment old
-     * @throws IllegalArgumentException if there is no such domain
-     */
-    public int freeWorkers(int domain) {
+    int freeWorkers(int domain) {
         Vectors.requireRange("domain", domain, 0, layout.domains() - 1);
         return scheduling.usesHomes() ? pool.freeIn(domain) : 0;
     }
 
-    /**
-     * Adds one search to the traffic of a mapping id, for a task that does the searches of several: beside what {@link
-     * SearchContext#touched} adds to that of the id which the task was submitted under. To be called in the task, once for each.
-     *
-     * @param mappingId whose traffic it is; nothing is counted if its table is closed
-     * @param nodes graph nodes or list entries visited, at least 0
-     * @param bytes bytes read for them, at least 0
-     * @throws IllegalArgumentException if a number is negative, or the mapping id is of another orchestrator
-     */
-    public void touched(MappingId mappingId, long nodes, long bytes) {
+    void touched(MappingId mappingId, long nodes, long bytes) {
         Registration registration = mappingId.registration();
         if (!registration.isOf(owner)) {
             throw ofAnother(mappingId);
@@ -417,14 +389,7 @@ public final class Orchestrator implements AutoCloseable {
         }
     }
 
-    /**
-     * The traffic of a table's mapping ids as the monitor has summed it, for an index that decides by it what to keep in memory.
-     *
-     * @param table registered with this orchestrator
-     * @return bytes touched since it was registered, one entry per mapping id; a moment old
-     * @throws IllegalArgumentException if the table is of another orchestrator
-     */
-    public long[] trafficBytes(Registration table) {
+    long[] trafficBytes(Registration table) {
         if (!table.isOf(owner)) {
             throw ofAnother(table.id(0));
         }
@@ -433,34 +398,15 @@ public final class Orchestrator implements AutoCloseable {
                 Arrays.copyOfRange(all, Math.min(table.firstSlot(), all.length), all.length), table.clusters());
     }
 
-    /**
-     * Completes once every task that was dispatched under epoch {@code epoch} or before has finished and a later mapping
-     * is in force; at once if that is so already.
-     *
-     * @param epoch of a mapping that was published
-     * @return completes without a value
-     * @throws IllegalArgumentException if no such epoch has been published
-     */
-    public CompletionStage<Void> retired(long epoch) {
+    CompletionStage<Void> retired(long epoch) {
         return mapper.epochs().retired(epoch);
     }
 
-    /**
-     * Publishes the present mapping under a new epoch; completes once every task that was dispatched before has
-     * finished, so that what those tasks could still see may be reclaimed.
-     *
-     * @return completes without a value
-     */
-    public CompletionStage<Void> quiesce() {
+    CompletionStage<Void> quiesce() {
         return mapper.advanceEpoch();
     }
 
-    /**
-     * Ends the short window now instead of at its time.
-     *
-     * @return whether a new mapping was published
-     */
-    public boolean endWindow() {
+    boolean endWindow() {
         return mapper.endWindow();
     }
 
@@ -523,6 +469,7 @@ public final class Orchestrator implements AutoCloseable {
         }
         pool.terminate();
         pool.join(FORCED_JOIN);
+        pinned.close();
         closed.complete(drained);
         return drained;
     }
@@ -546,7 +493,7 @@ public final class Orchestrator implements AutoCloseable {
     /** Collects the options of an orchestrator. Not thread-safe. */
     public static final class Builder {
         /** Short windows that a long one may have. */
-        public static final int MOST_SHORT_PER_LONG = 1_000;
+        public static final int MAX_SHORT_PER_LONG = 1_000;
 
         private @Nullable Topology topology;
         private @Nullable Function<Core, PinResult> pinner;
@@ -660,7 +607,7 @@ public final class Orchestrator implements AutoCloseable {
         /**
          * Sets when a proposed mapping pays.
          *
-         * @param value default from 15 % on, and 6 standard deviations of chance
+         * @param value default from 15 % on, 6 standard deviations of chance, and more bytes saved than moved
          * @return this builder
          */
         public Builder remapTrigger(RemapTrigger value) {
@@ -672,7 +619,7 @@ public final class Orchestrator implements AutoCloseable {
          * Sets the windows over which traffic is summed; default 10 and 60 seconds.
          *
          * @param shortOne sees changes; at its end the mapper decides; at least 1 ms
-         * @param longOne sees trends; a whole number of short ones, at most {@value #MOST_SHORT_PER_LONG}: each is kept
+         * @param longOne sees trends; a whole number of short ones, at most {@value #MAX_SHORT_PER_LONG}: each is kept
          * @return this builder
          */
         public Builder windows(Duration shortOne, Duration longOne) {
@@ -680,9 +627,9 @@ public final class Orchestrator implements AutoCloseable {
                 throw new IllegalArgumentException("the short window must be at least 1 ms, got " + shortOne);
             }
             if (longOne.compareTo(shortOne) < 0
-                    || Nanos.of(longOne) / Nanos.of(shortOne) > MOST_SHORT_PER_LONG
+                    || Nanos.of(longOne) / Nanos.of(shortOne) > MAX_SHORT_PER_LONG
                     || Nanos.of(longOne) % Nanos.of(shortOne) != 0) {
-                throw new IllegalArgumentException("the long window must be 1 to " + MOST_SHORT_PER_LONG
+                throw new IllegalArgumentException("the long window must be 1 to " + MAX_SHORT_PER_LONG
                         + " whole short windows of " + shortOne + ", got " + longOne);
             }
             this.shortWindow = shortOne;

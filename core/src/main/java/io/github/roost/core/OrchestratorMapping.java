@@ -13,7 +13,7 @@ import java.util.stream.IntStream;
  *
  * @param epoch its number; each published mapping has one more than the one before
  * @param domains number of cache domains
- * @param tables one entry a registered table, by name
+ * @param tables one entry per registered table, by name
  */
 public record OrchestratorMapping(long epoch, int domains, List<TableHomes> tables) {
     /**

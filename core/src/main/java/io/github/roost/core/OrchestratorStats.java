@@ -1,11 +1,11 @@
 package io.github.roost.core;
 
-import io.github.roost.core.dispatch.SchedulingPolicy;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.DomainLoads;
 import io.github.roost.core.mapping.Mapping;
-import io.github.roost.core.monitor.Traffic;
+import io.github.roost.core.mapping.Traffic;
 import io.github.roost.core.placement.Mapper;
+import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.core.pool.CallerRunner;
 import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.pool.WorkerPool;
@@ -18,7 +18,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an orchestrator has done since it started, and its state at one moment. A fan-out counts one task a part. Its
+ * What an orchestrator has done since it started, and its state at one moment. A fan-out counts one task per part. Its
  * components and their names are its JSON form.
  *
  * @param scheduling how it schedules
@@ -28,9 +28,9 @@ import org.jspecify.annotations.Nullable;
  * @param imbalance largest domain traffic over the mean, in the last long window; 1 is perfect
  * @param tasks tasks by outcome
  * @param restartedWorkers how often a worker was struck by an error that was no task's own, and went on
- * @param workers one entry a worker, in order of their indices
- * @param domains one entry a cache domain, in order of their ids
- * @param tables one entry a registered table, by traffic descending, then name; as many as were asked for
+ * @param workers one entry per worker, in order of their indices
+ * @param domains one entry per cache domain, in order of their ids
+ * @param tables one entry per registered table, by traffic descending, then name; as many as were asked for
  */
 public record OrchestratorStats(
         SchedulingPolicy scheduling,

@@ -1,13 +1,15 @@
 package io.github.roost.core;
 
 import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** What every index checks of the vectors and numbers it is given, with one wording. */
 public final class Vectors {
     /** The largest k that a search may ask for. */
-    public static final int MOST_NEIGHBORS = 10_000;
+    public static final int MAX_NEIGHBORS = 10_000;
     /** The largest dimension of a vector. */
-    public static final int MOST_DIMENSIONS = 4_096;
+    public static final int MAX_DIMENSIONS = 4_096;
 
     private Vectors() {}
 
@@ -21,11 +23,13 @@ public final class Vectors {
      *     or the metric is cosine and a vector is zero
      */
     public static int requireTable(float[][] vectors, Metric metric) {
+        Objects.requireNonNull(vectors, "vectors must not be null");
         if (vectors.length == 0) {
             throw new IllegalArgumentException("a table must have at least one vector, got none");
         }
+        requirePresent(vectors[0], "vector", 0);
         int dimension = vectors[0].length;
-        requireRange("dimension", dimension, 1, MOST_DIMENSIONS);
+        requireRange("dimension", dimension, 1, MAX_DIMENSIONS);
         for (int row = 0; row < vectors.length; row++) {
             requireRow(row, vectors[row], dimension, metric);
         }
@@ -43,6 +47,7 @@ public final class Vectors {
      *     is zero
      */
     public static void require(String what, float[] vector, int dimension, Metric metric) {
+        requirePresent(vector, what, -1);
         if (!isFit(vector, dimension, metric)) {
             throw refusal(what, vector, dimension);
         }
@@ -59,8 +64,16 @@ public final class Vectors {
      * @throws IllegalArgumentException as {@link #require} does
      */
     public static void requireRow(int row, float[] vector, int dimension, Metric metric) {
+        requirePresent(vector, "vector", row);
         if (!isFit(vector, dimension, metric)) {
             throw refusal("vector " + row, vector, dimension);
+        }
+    }
+
+    /** Callers may not be checked for nulls; a name is made only where it is needed. */
+    private static void requirePresent(float @Nullable [] vector, String what, int row) {
+        if (vector == null) {
+            throw new NullPointerException((row < 0 ? what : what + " " + row) + " must not be null");
         }
     }
 
@@ -89,6 +102,62 @@ public final class Vectors {
     }
 
     /**
+     * The squared Euclidean distance, as exact comparisons of indexes compute it: in four sums of floats, so that the additions of one
+     * need not wait for those of another.
+     *
+     * @param a a vector
+     * @param b of the same length
+     * @return at least 0, infinite beyond the largest float
+     */
+    public static float squaredDistance(float[] a, float[] b) {
+        float sum0 = 0;
+        float sum1 = 0;
+        float sum2 = 0;
+        float sum3 = 0;
+        int d = 0;
+        for (; d + 3 < a.length; d += 4) {
+            float difference0 = a[d] - b[d];
+            float difference1 = a[d + 1] - b[d + 1];
+            float difference2 = a[d + 2] - b[d + 2];
+            float difference3 = a[d + 3] - b[d + 3];
+            sum0 += difference0 * difference0;
+            sum1 += difference1 * difference1;
+            sum2 += difference2 * difference2;
+            sum3 += difference3 * difference3;
+        }
+        for (; d < a.length; d++) {
+            float difference = a[d] - b[d];
+            sum0 += difference * difference;
+        }
+        return (sum0 + sum1) + (sum2 + sum3);
+    }
+
+    /**
+     * The inner product, in four sums as {@link #squaredDistance} is.
+     *
+     * @param a a vector
+     * @param b of the same length
+     * @return the product
+     */
+    public static float product(float[] a, float[] b) {
+        float sum0 = 0;
+        float sum1 = 0;
+        float sum2 = 0;
+        float sum3 = 0;
+        int d = 0;
+        for (; d + 3 < a.length; d += 4) {
+            sum0 += a[d] * b[d];
+            sum1 += a[d + 1] * b[d + 1];
+            sum2 += a[d + 2] * b[d + 2];
+            sum3 += a[d + 3] * b[d + 3];
+        }
+        for (; d < a.length; d++) {
+            sum0 += a[d] * b[d];
+        }
+        return (sum0 + sum1) + (sum2 + sum3);
+    }
+
+    /**
      * Checks a number.
      *
      * @param what names it in the message
@@ -107,13 +176,15 @@ public final class Vectors {
     /**
      * Checks external ids.
      *
-     * @param ids one a row, none twice
+     * @param ids one per row, none twice
      * @param rows number of rows
      * @throws IllegalArgumentException if there are more or fewer, or one comes twice
      */
     public static void requireIds(long[] ids, int rows) {
+        Objects.requireNonNull(ids, "ids must not be null");
         if (ids.length != rows) {
-            throw new IllegalArgumentException("there must be one id a vector, got " + ids.length + " ids for " + rows);
+            throw new IllegalArgumentException(
+                    "there must be one id per vector, got " + ids.length + " ids for " + rows);
         }
         long[] sorted = ids.clone();
         Arrays.sort(sorted);

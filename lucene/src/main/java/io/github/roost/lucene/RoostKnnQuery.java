@@ -24,8 +24,8 @@ import org.apache.lucene.util.ThreadInterruptedException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The k live documents whose vectors are nearest to a query, found in a table of Roost; what Lucene's
- * {@code KnnFloatVectorQuery} is to vectors in the index. It may stand wherever a query may, and scores as that one does.
+ * The k live documents whose vectors are nearest to a query, found in a table of Roost: the counterpart of Lucene's
+ * {@code KnnFloatVectorQuery} for vectors in the index. It can be used wherever a query can, and has the same scores.
  * Deleted documents, documents that a filter does not match, and rows that have no document in the searched reader do not
  * count among the k. Immutable.
  */

@@ -15,16 +15,16 @@ import org.apache.lucene.search.KnnCollector;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A view of an index that was written in Lucene's own vector formats, whose graphs Roost walks: nothing is indexed again, and the
- * reader that it is made of goes on searching the same files as before.
+ * A view of an index that was written in Lucene's own vector formats, whose graphs Roost searches: nothing is indexed again, and the
+ * wrapped reader can still search the same files.
  *
  * <pre>{@code
  * IndexSearcher searcher = new IndexSearcher(RoostReader.over(DirectoryReader.open(directory)));
  * }</pre>
  *
  * <p>When a segment is first seen, each graph of it is read, and kept off-heap with a byte per component of each vector: about
- * {@code dimension + 8 m + 16} bytes per vector, and as long as it takes to read all vectors. Reopened readers share it; it goes
- * with the segment. Hits are scored by the vectors in the segment, so that scores are Lucene's own, and {@link SearchEffort} says
+ * {@code dimension + 8 m + 16} bytes per vector; that takes as long as reading all vectors. Reopened readers share the graph, which
+ * is freed with the segment. Hits are scored by the vectors in the segment, so that scores are Lucene's own, and {@link SearchEffort} says
  * how wide a search is. Vector fields without a graph (small segments, other formats) are searched as they are without the view.
  *
  * <p>Immutable; thread-safe.
@@ -32,9 +32,22 @@ import org.jspecify.annotations.Nullable;
 public final class RoostReader extends FilterDirectoryReader {
     private final Graphs graphs;
 
-    /** What has been read of segments that some reader has open. Thread-safe. */
-    private static final class Graphs {
+    /**
+     * The graphs that have been read of segments that some reader has open: shared by views of one index that are made anew
+     * for each search. Thread-safe.
+     */
+    public static final class Graphs {
         private final ConcurrentMap<IndexReader.CacheKey, StockGraphs> ofSegments = new ConcurrentHashMap<>();
+
+        /** Of no segment yet. */
+        public Graphs() {}
+
+        /** {@return the number of open segments that have been seen and have a graph of Lucene's own} */
+        public int segments() {
+            return Math.toIntExact(ofSegments.values().stream()
+                    .filter(graphs -> graphs != StockGraphs.NONE)
+                    .count());
+        }
 
         /** Two that see a segment for the first time at once may both read it; one of them is kept. */
         StockGraphs of(CodecReader segment) throws IOException {
@@ -73,8 +86,20 @@ public final class RoostReader extends FilterDirectoryReader {
      * @throws IOException if a graph or its vectors cannot be read
      */
     public static DirectoryReader over(DirectoryReader reader) throws IOException {
+        return over(reader, new Graphs());
+    }
+
+    /**
+     * The view, with the graphs that other views of the index have read already.
+     *
+     * @param reader closed with the view; its segments must be Lucene's own, behind any number of filters
+     * @param graphs shared with other views of the same index
+     * @return a reader that reopens as such a view
+     * @throws IOException if a graph or its vectors cannot be read
+     */
+    public static DirectoryReader over(DirectoryReader reader, Graphs graphs) throws IOException {
         try {
-            return new RoostReader(reader, new Graphs());
+            return new RoostReader(reader, graphs);
         } catch (UncheckedIOException unreadable) {
             throw unreadable.getCause();
         }

@@ -84,7 +84,7 @@ public final class RoostTable {
     }
 
     void require(float[] query, int k) {
-        Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
+        Vectors.requireRange("k", k, 1, Vectors.MAX_NEIGHBORS);
         Vectors.require("query", query, table.dimension(), table.metric());
     }
 

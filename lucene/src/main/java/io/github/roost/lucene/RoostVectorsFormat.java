@@ -13,8 +13,8 @@ import org.apache.lucene.index.SegmentWriteState;
 
 /**
  * A vector format for Lucene. The vectors are kept as {@link Lucene99FlatVectorsFormat} keeps them; beside them lies an HNSW
- * graph (Malkov and Yashunin, 2016) with a byte per component of each vector, which Roost's walk searches where the segment is
- * mapped. What the walk finds is compared again by the vectors themselves, so that scores are Lucene's own.
+ * graph (Malkov and Yashunin, 2016) with a byte per component of each vector, which Roost searches in C where the segment is
+ * mapped. The best candidates are compared again by the vectors themselves, so that scores are Lucene's own.
  *
  * <p>It takes vectors of floats and of bytes under every similarity function, and all that Lucene does with vectors: sparse
  * fields, deletes, index sorting, filters, limits on visited vectors, timeouts. Lucene finds the format by its name, so that
@@ -42,13 +42,13 @@ public final class RoostVectorsFormat extends KnnVectorsFormat {
     public static final int DEFAULT_BEAM_WIDTH = 100;
 
     /** The most neighbours per node of upper layers. */
-    public static final int MOST_MAX_CONN = 256;
+    public static final int MAX_MAX_CONN = 256;
 
     /** The widest searches that a graph can be built with. */
-    public static final int MOST_BEAM_WIDTH = 3_200;
+    public static final int MAX_BEAM_WIDTH = 3_200;
 
     /** Fewer vectors than this are compared with each query, which takes no longer than to search a graph. */
-    static final int LEAST_FOR_GRAPH = 1_000;
+    static final int MIN_FOR_GRAPH = 1_000;
 
     static final FlatVectorsFormat FLAT =
             new Lucene99FlatVectorsFormat(FlatVectorScorerUtil.getLucene99FlatVectorsScorer());
@@ -66,19 +66,19 @@ public final class RoostVectorsFormat extends KnnVectorsFormat {
      * For writing; to read a segment, the sizes are in its files.
      *
      * @param maxConn neighbours per node of upper layers, half of those in layer 0 (HNSW's M), from 1 to {@link
-     *     #MOST_MAX_CONN}
-     * @param beamWidth of the searches that a graph is built with (HNSW's efConstruction), from 1 to {@link #MOST_BEAM_WIDTH}
+     *     #MAX_MAX_CONN}
+     * @param beamWidth of the searches that a graph is built with (HNSW's efConstruction), from 1 to {@link #MAX_BEAM_WIDTH}
      * @throws IllegalArgumentException if one of them is not within its range
      */
     public RoostVectorsFormat(int maxConn, int beamWidth) {
-        this(maxConn, beamWidth, LEAST_FOR_GRAPH);
+        this(maxConn, beamWidth, MIN_FOR_GRAPH);
     }
 
     /** @param leastForGraph fewer vectors than this have no graph */
     RoostVectorsFormat(int maxConn, int beamWidth, int leastForGraph) {
         super(NAME);
-        requireRange("maxConn", maxConn, MOST_MAX_CONN);
-        requireRange("beamWidth", beamWidth, MOST_BEAM_WIDTH);
+        requireRange("maxConn", maxConn, MAX_MAX_CONN);
+        requireRange("beamWidth", beamWidth, MAX_BEAM_WIDTH);
         this.maxConn = maxConn;
         this.beamWidth = beamWidth;
         this.leastForGraph = leastForGraph;
@@ -102,7 +102,7 @@ public final class RoostVectorsFormat extends KnnVectorsFormat {
 
     @Override
     public int getMaxDimensions(String fieldName) {
-        return Vectors.MOST_DIMENSIONS;
+        return Vectors.MAX_DIMENSIONS;
     }
 
     @Override

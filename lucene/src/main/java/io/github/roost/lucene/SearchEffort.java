@@ -13,20 +13,20 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SearchEffort extends KnnSearchStrategy {
     /** The widest search. */
-    public static final int MOST_WIDTH = 100_000;
+    public static final int MAX_WIDTH = 100_000;
 
     private final int width;
 
     /**
      * Searches of some width.
      *
-     * @param width how many of the nearest each segment's search keeps on its way (HNSW's ef), from 1 to {@link #MOST_WIDTH};
+     * @param width how many of the nearest each segment's search keeps on its way (HNSW's ef), from 1 to {@link #MAX_WIDTH};
      *     less than k is as k
      * @throws IllegalArgumentException if it is not within this range
      */
     public SearchEffort(int width) {
-        if (width < 1 || width > MOST_WIDTH) {
-            throw new IllegalArgumentException("width must be between 1 and " + MOST_WIDTH + ", got " + width);
+        if (width < 1 || width > MAX_WIDTH) {
+            throw new IllegalArgumentException("width must be between 1 and " + MAX_WIDTH + ", got " + width);
         }
         this.width = width;
     }
@@ -43,7 +43,7 @@ public final class SearchEffort extends KnnSearchStrategy {
     /**
      * The width.
      *
-     * @return from 1 to {@link #MOST_WIDTH}
+     * @return from 1 to {@link #MAX_WIDTH}
      */
     public int width() {
         return width;

@@ -9,12 +9,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.util.IOUtils;
 import org.apache.lucene.util.ThreadInterruptedException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Gives every segment of an index a mapping id, so that its searches run on the segment's home domain:
@@ -24,9 +26,9 @@ import org.apache.lucene.util.ThreadInterruptedException;
  * }</pre>
  *
  * <p>Handing Lucene {@code orchestrator.executor(...)} cannot do that. Lucene's {@code TaskExecutor} passes its executor one
- * and the same {@code Runnable} for all segments; each run of it takes the next segment in turn, and the thread that asked
+ * and the same {@code Runnable} for all segments; each run of it takes the next segment in turn, and the calling thread
  * takes segments too. No executor can tell which segment a run will take, so none can route it. These searchers therefore
- * place the work one step further in, where the segment is known: at the search of a leaf, and at the walk of a leaf's
+ * place the work one step further in, where the segment is known: at the search of a leaf, and at the search of a leaf's
  * vectors.
  *
  * <p>A segment keeps its id over reopened readers, and gives it back once no reader has it. Thread-safe.
@@ -35,6 +37,9 @@ public final class SegmentHomes {
     private final Orchestrator orchestrator;
     private final String name;
     private final ConcurrentMap<IndexReader.CacheKey, Registration> registrations = new ConcurrentHashMap<>();
+    private final boolean atHome;
+    /** Made for the first searcher that needs it. Guarded by this. */
+    private @Nullable Executor workers;
 
     /**
      * Homes for the segments of one index.
@@ -45,6 +50,23 @@ public final class SegmentHomes {
     public SegmentHomes(Orchestrator orchestrator, String name) {
         this.orchestrator = orchestrator;
         this.name = name;
+        this.atHome = orchestrator.topology().domains().size() > 1;
+    }
+
+    /** Whether a segment's work goes to its home: on one domain every worker is at home everywhere. */
+    boolean atHome() {
+        return atHome;
+    }
+
+    /** Any worker: on one domain all are at home. */
+    private synchronized Executor workers() {
+        Executor made = workers;
+        if (made == null) {
+            made = orchestrator.executor(
+                    orchestrator.register(name + " on one domain").id());
+            workers = made;
+        }
+        return made;
     }
 
     /**
@@ -52,15 +74,17 @@ public final class SegmentHomes {
      * search inside a task may run on that task's worker. When a home domain is full, the orchestrator's overload policy
      * decides; a rejection is thrown from the search.
      *
+     * <p>Where the orchestrator has one domain, there are no homes to keep: then the searcher is Lucene's own, with the workers as
+     * its executor.
+     *
      * @param reader not closed by the searcher
      * @return the searcher
      * @throws IOException if a view of the reader cannot be made
      */
     public IndexSearcher searcher(DirectoryReader reader) throws IOException {
-        return new SegmentSearcher(
-                reader instanceof SegmentReaders view && view.homes() == this
-                        ? view
-                        : new SegmentReaders(reader, this));
+        SegmentReaders view =
+                reader instanceof SegmentReaders made && made.homes() == this ? made : new SegmentReaders(reader, this);
+        return atHome ? new SegmentSearcher(view) : new IndexSearcher(view, workers());
     }
 
     /**
@@ -102,9 +126,14 @@ public final class SegmentHomes {
         }
     }
 
+    /** Counts what was read of a segment that was not searched in a task of its own. */
+    void touched(MappingId segment, long vectors, long bytes) {
+        orchestrator.indexing().touched(segment, vectors, bytes);
+    }
+
     /** Runs what hands a segment on and waits, beside the caller unless that is a worker. */
     void fork(Runnable handing) {
-        if (orchestrator.calledOnWorker()) {
+        if (orchestrator.indexing().calledOnWorker()) {
             handing.run();
         } else {
             Thread.startVirtualThread(handing);

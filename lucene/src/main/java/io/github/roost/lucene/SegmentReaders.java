@@ -69,6 +69,13 @@ final class SegmentReaders extends FilterDirectoryReader {
         }
 
         private void walk(KnnCollector collector, int vectorBytes, Walk walk) throws IOException {
+            if (!homes.atHome()) {
+                long before = collector.visitedCount();
+                walk.run();
+                long visited = collector.visitedCount() - before;
+                homes.touched(home, visited, visited * vectorBytes);
+                return;
+            }
             homes.runAt(home, (id, context) -> {
                 long before = collector.visitedCount();
                 walk.run();

@@ -61,7 +61,7 @@ final class StockGraphs {
         return graph.size() > 0
                 && graph.size() == vectors
                 && graph.maxConn() > 0
-                && 2 * graph.maxConn() <= CodedGraph.MOST_NEIGHBORS;
+                && 2 * graph.maxConn() <= CodedGraph.MAX_NEIGHBORS;
     }
 
     private static @Nullable HnswGraph graph(@Nullable KnnVectorsReader all, String field) throws IOException {

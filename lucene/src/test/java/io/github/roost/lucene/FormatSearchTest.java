@@ -35,12 +35,14 @@ import org.apache.lucene.store.ByteBuffersDirectory;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.MMapDirectory;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Searches of segments that have graphs, by Lucene's own queries, against comparing everything. */
+@Tag("stress")
 class FormatSearchTest {
     private static final int DOCUMENTS = 2_200;
     private static final int DIMENSION = 20;

@@ -11,7 +11,7 @@ import org.apache.lucene.util.quantization.QuantizedByteVectorValues.ScalarEncod
 
 /** The formats that a field may be written in: Roost's, and Lucene's to compare it with on the same node. */
 enum FieldFormat {
-    ROOST(Vectors.MOST_DIMENSIONS) {
+    ROOST(Vectors.MAX_DIMENSIONS) {
         @Override
         KnnVectorsFormat of(int m, int efConstruction) {
             return new RoostVectorsFormat(m, efConstruction);

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.apache.lucene.search.BooleanClause.Occur;
+import org.apache.lucene.search.DisjunctionMaxQuery;
 import org.apache.lucene.search.Query;
 import org.jspecify.annotations.Nullable;
 import org.opensearch.core.ParseField;
@@ -26,15 +27,22 @@ import org.opensearch.index.query.QueryShardContext;
 
 /**
  * The query {@code {"roost_knn": {"FIELD": {"vector": [...], "k": 10, "effort": 64, "filter": {...}, "min_score": .5}}}}: per
- * shard, the k documents whose vectors are nearest among those that the filter matches.
+ * shard, the k documents whose vectors are nearest among those that the filter matches. With several {@code vectors}, the k
+ * nearest to each.
  */
 final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuilder> {
     static final String NAME = "roost_knn";
-    static final int MOST_K = Vectors.MOST_NEIGHBORS;
-    static final int MOST_EFFORT = SearchEffort.MOST_WIDTH;
+    static final int MAX_K = Vectors.MAX_NEIGHBORS;
+    static final int MAX_EFFORT = SearchEffort.MAX_WIDTH;
 
     private static final int DEFAULT_K = 10;
+    /** Vectors of one query. */
+    static final int MAX_QUERY_VECTORS = 1_024;
+    /** Hits of all vectors together, that a shard may have to keep. */
+    static final int MAX_HITS = 100_000;
+
     private static final ParseField VECTOR = new ParseField("vector");
+    private static final ParseField VECTORS = new ParseField("vectors");
     private static final ParseField K = new ParseField("k");
     private static final ParseField EFFORT = new ParseField("effort");
     private static final ParseField FILTER = new ParseField("filter");
@@ -43,7 +51,16 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
     private static final ObjectParser<Body, Void> BODY = new ObjectParser<>(NAME, Body::new);
 
     static {
-        BODY.declareFloatArray((body, vector) -> body.vector = vector, VECTOR);
+        BODY.declareField(
+                (body, vector) -> body.vector = vector,
+                (parser, none) -> VectorJson.read(parser, "[roost_knn] vector"),
+                VECTOR,
+                ObjectParser.ValueType.STRING_ARRAY);
+        BODY.declareField(
+                (body, vectors) -> body.vectors = vectors,
+                (parser, none) -> VectorJson.readAll(parser, "[roost_knn] vectors", MAX_QUERY_VECTORS),
+                VECTORS,
+                ObjectParser.ValueType.OBJECT_ARRAY);
         BODY.declareInt((body, k) -> body.k = k, K);
         BODY.declareInt((body, effort) -> body.effort = effort, EFFORT);
         BODY.declareObject((body, filter) -> body.filter = filter, (p, none) -> parseInnerQueryBuilder(p), FILTER);
@@ -54,7 +71,9 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
 
     private final RoostNode node;
     private final String field;
-    private final float[] vector;
+    /** At least one. */
+    private final List<float[]> vectors;
+
     private final int k;
     private final @Nullable Integer effort;
     private final @Nullable Float minScore;
@@ -62,7 +81,8 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
 
     /** What stands under the field's name. */
     private static final class Body {
-        private @Nullable List<Float> vector;
+        private float @Nullable [] vector;
+        private @Nullable List<float[]> vectors;
         private int k = DEFAULT_K;
         private @Nullable Integer effort;
         private @Nullable QueryBuilder filter;
@@ -74,21 +94,22 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
     private RoostKnnQueryBuilder(
             RoostNode node,
             String field,
-            float[] vector,
+            List<float[]> vectors,
             int k,
             @Nullable Integer effort,
             @Nullable Float minScore,
             @Nullable QueryBuilder filter) {
-        Vectors.requireRange("k", k, 1, MOST_K);
+        Vectors.requireRange("k", k, 1, MAX_K);
+        Vectors.requireRange("vectors times k", (long) vectors.size() * k, 1, MAX_HITS);
         if (effort != null) {
-            Vectors.requireRange("effort", effort, 1, MOST_EFFORT);
+            Vectors.requireRange("effort", effort, 1, MAX_EFFORT);
         }
         if (minScore != null && !Float.isFinite(minScore)) {
             throw new IllegalArgumentException("min_score must be finite, got " + minScore);
         }
         this.node = node;
         this.field = field;
-        this.vector = vector;
+        this.vectors = vectors;
         this.k = k;
         this.effort = effort;
         this.minScore = minScore;
@@ -100,7 +121,7 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
         super(in);
         this.node = node;
         this.field = in.readString();
-        this.vector = in.readFloatArray();
+        this.vectors = in.readList(StreamInput::readFloatArray);
         this.k = in.readVInt();
         this.effort = in.readOptionalVInt();
         this.minScore = in.readOptionalFloat();
@@ -110,7 +131,7 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
     @Override
     protected void doWriteTo(StreamOutput out) throws IOException {
         out.writeString(field);
-        out.writeFloatArray(vector);
+        out.writeCollection(vectors, StreamOutput::writeFloatArray);
         out.writeVInt(k);
         out.writeOptionalVInt(effort);
         out.writeOptionalFloat(minScore);
@@ -132,16 +153,14 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
         if (parser.nextToken() != Token.END_OBJECT) {
             throwParsingExceptionOnMultipleFields(NAME, parser.getTokenLocation(), field, parser.currentName());
         }
-        if (body.vector == null) {
+        if ((body.vector == null) == (body.vectors == null)) {
             throw new ParsingException(
-                    parser.getTokenLocation(), "[roost_knn] must have a vector for field [" + field + "]");
+                    parser.getTokenLocation(),
+                    "[roost_knn] must have a vector for field [" + field + "], or vectors, one of the two");
         }
-        float[] vector = new float[body.vector.size()];
-        for (int i = 0; i < vector.length; i++) {
-            vector[i] = body.vector.get(i);
-        }
+        List<float[]> vectors = body.vectors != null ? body.vectors : List.of(body.vector);
         RoostKnnQueryBuilder query =
-                new RoostKnnQueryBuilder(node, field, vector, body.k, body.effort, body.minScore, body.filter);
+                new RoostKnnQueryBuilder(node, field, vectors, body.k, body.effort, body.minScore, body.filter);
         query.boost(body.boost);
         query.queryName(body.name);
         return query;
@@ -150,7 +169,11 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
     @Override
     protected void doXContent(XContentBuilder builder, Params params) throws IOException {
         builder.startObject(NAME).startObject(field);
-        builder.field(VECTOR.getPreferredName(), vector);
+        if (vectors.size() == 1) {
+            builder.field(VECTOR.getPreferredName(), vectors.getFirst());
+        } else {
+            builder.field(VECTORS.getPreferredName(), vectors);
+        }
         builder.field(K.getPreferredName(), k);
         if (effort != null) {
             builder.field(EFFORT.getPreferredName(), effort);
@@ -165,21 +188,50 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
         builder.endObject().endObject();
     }
 
+    /** Of several vectors, a document's score is the best that one of them gives it. */
     @Override
     protected Query doToQuery(QueryShardContext context) throws IOException {
+        List<Query> each = eachQuery(context, filter == null ? null : filter.toQuery(context));
+        return each.size() == 1 ? each.getFirst() : new DisjunctionMaxQuery(each, 0);
+    }
+
+    /**
+     * A query for each vector. They share what the filter matches.
+     *
+     * @param filtering what the filter is in this shard
+     * @throws IllegalArgumentException if the shard's index has no such field, or the vectors are none of it
+     */
+    List<Query> eachQuery(QueryShardContext context, @Nullable Query filtering) {
         MappedFieldType type = context.fieldMapper(field);
         if (type == null) {
             throw new IllegalArgumentException("[roost_knn] there is no field [" + field + "] in index ["
                     + context.index().getName() + "]");
         }
-        if (!(type instanceof RoostVectorType vectors)) {
+        if (!(type instanceof RoostVectorType of)) {
             throw new IllegalArgumentException("[roost_knn] field [" + field
                     + "] must be of type roost_vector, and is of type " + type.typeName());
         }
+        FieldAttributes attributes = of.attributes();
+        if (attributes != null) {
+            node.tables().require(attributes.table());
+        }
         int width = Math.max(k, effort == null ? node.effort() : effort);
         NearestHits hits = new NearestHits(k, minScore == null ? Float.NEGATIVE_INFINITY : minScore);
-        Query filtering = filter == null ? null : filter.toQuery(context);
-        return vectors.nearest(node, context.index().getName(), vector, width, hits, filtering);
+        Query shared = filtering == null || vectors.size() == 1 ? filtering : new MatchedOnce(filtering);
+        return vectors.stream()
+                .map(vector -> of.nearest(node, context.index().getName(), vector, width, hits, shared))
+                .toList();
+    }
+
+    /** How many nearest. */
+    int k() {
+        return k;
+    }
+
+    /** What documents have to match; null for nothing. */
+    @Nullable
+    QueryBuilder filter() {
+        return filter;
     }
 
     @Override
@@ -197,7 +249,7 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
     }
 
     private RoostKnnQueryBuilder withFilter(@Nullable QueryBuilder other) {
-        RoostKnnQueryBuilder query = new RoostKnnQueryBuilder(node, field, vector, k, effort, minScore, other);
+        RoostKnnQueryBuilder query = new RoostKnnQueryBuilder(node, field, vectors, k, effort, minScore, other);
         query.boost(boost());
         query.queryName(queryName());
         return query;
@@ -214,7 +266,7 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
     @Override
     protected boolean doEquals(RoostKnnQueryBuilder other) {
         return field.equals(other.field)
-                && Arrays.equals(vector, other.vector)
+                && Arrays.deepEquals(vectors.toArray(), other.vectors.toArray())
                 && k == other.k
                 && Objects.equals(effort, other.effort)
                 && Objects.equals(minScore, other.minScore)
@@ -223,7 +275,7 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
 
     @Override
     protected int doHashCode() {
-        return Objects.hash(field, Arrays.hashCode(vector), k, effort, minScore, filter);
+        return Objects.hash(field, Arrays.deepHashCode(vectors.toArray()), k, effort, minScore, filter);
     }
 
     @Override

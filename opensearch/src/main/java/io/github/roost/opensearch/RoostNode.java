@@ -3,6 +3,7 @@ package io.github.roost.opensearch;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
 import io.github.roost.core.task.MappingId;
+import io.github.roost.lucene.RoostReader;
 import io.github.roost.lucene.SegmentHomes;
 import io.github.roost.opensearch.RoostSettings.Homes;
 import io.github.roost.topology.DomainLevel;
@@ -10,13 +11,17 @@ import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 import org.apache.lucene.index.LeafReader;
+import org.apache.lucene.search.TaskExecutor;
 import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.util.IOUtils;
 import org.apache.lucene.util.ThreadInterruptedException;
@@ -35,7 +40,12 @@ final class RoostNode implements Closeable {
     private final NodeTopology machine;
     private final Orchestrator orchestrator;
     private final ConcurrentMap<String, SegmentHomes> homesOfIndexes = new ConcurrentHashMap<>();
+    private final ConcurrentMap<String, RoostReader.Graphs> graphsOfIndexes = new ConcurrentHashMap<>();
     private final SearchMemory memory = new SearchMemory();
+    private final NodeTables tables = new NodeTables();
+    /** Runs what belongs together in its caller, until it is known who runs slices. */
+    private volatile TaskExecutor together = new TaskExecutor(Runnable::run);
+
     private volatile Homes homes;
     private volatile int effort;
 
@@ -91,6 +101,19 @@ final class RoostNode implements Closeable {
         return memory;
     }
 
+    NodeTables tables() {
+        return tables;
+    }
+
+    /** Runs searches that belong together, and the thread that waits for them with it. */
+    TaskExecutor together() {
+        return together;
+    }
+
+    void slices(Executor slices) {
+        together = new TaskExecutor(slices);
+    }
+
     /** The width of searches that name no effort. */
     int effort() {
         return effort;
@@ -130,7 +153,7 @@ final class RoostNode implements Closeable {
         }
         if (!atHome()) {
             TopDocs found = walk.run();
-            orchestrator.touched(home, visited(found), visited(found) * vectorBytes);
+            orchestrator.indexing().touched(home, visited(found), visited(found) * vectorBytes);
             return found;
         }
         CompletableFuture<TopDocs> search = orchestrator.submit(
@@ -175,13 +198,27 @@ final class RoostNode implements Closeable {
         }
     }
 
-    /** Forgets an index. Its segments give their ids back when their readers are closed. */
+    /** The graphs of Lucene's own formats that Roost walks in an index. */
+    RoostReader.Graphs graphsOf(String index) {
+        return graphsOfIndexes.computeIfAbsent(index, name -> new RoostReader.Graphs());
+    }
+
+    /** Of each index whose graphs Roost walks though Lucene wrote them, how many segments have been read. */
+    Map<String, Object> segmentsWithStockGraphs() {
+        Map<String, Object> segments = new TreeMap<>();
+        graphsOfIndexes.forEach((index, graphs) -> segments.put(index, graphs.segments()));
+        return segments;
+    }
+
+    /** Forgets an index. Its segments give their ids and their memory back when their readers are closed. */
     void forget(String index) {
         homesOfIndexes.remove(index);
+        graphsOfIndexes.remove(index);
     }
 
     @Override
     public void close() {
+        tables.close();
         orchestrator.close();
     }
 }

@@ -1,6 +1,8 @@
 package io.github.roost.opensearch;
 
+import io.github.roost.lucene.RoostReader;
 import io.github.roost.opensearch.RoostSettings.Slices;
+import io.github.roost.opensearch.RoostSettings.StockGraphs;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -40,13 +42,14 @@ import org.opensearch.repositories.RepositoriesService;
 import org.opensearch.rest.RestController;
 import org.opensearch.rest.RestHandler;
 import org.opensearch.script.ScriptService;
+import org.opensearch.search.fetch.FetchSubPhase;
 import org.opensearch.threadpool.ThreadPool;
 import org.opensearch.transport.client.Client;
 import org.opensearch.watcher.ResourceWatcherService;
 
 /**
- * Roost inside OpenSearch: the field type {@code roost_vector}, the query {@code roost_knn}, statistics under
- * {@code _plugins/_roost/stats}, and one orchestrator per node, whose workers run the slices of concurrent segment search.
+ * Roost inside OpenSearch: the field type {@code roost_vector}, the query {@code roost_knn}, batches of searches under
+ * {@code _plugins/_roost/search/INDEX}, attributes of hits, statistics under {@code _plugins/_roost/stats}, and one orchestrator per node, whose workers run the slices of concurrent segment search.
  *
  * <p>Its names are its own, so that it stands beside other vector plugins. A node makes one of it.
  */
@@ -57,6 +60,8 @@ public final class RoostPlugin extends Plugin
     /** Made when OpenSearch asks for its searchers' pool, in the thread that starts the node. */
     private volatile @Nullable SliceExecutor slices;
 
+    private final AttributesPhase attributes;
+
     /**
      * Starts the workers.
      *
@@ -65,6 +70,7 @@ public final class RoostPlugin extends Plugin
     public RoostPlugin(Settings settings) {
         this.node = RoostNode.start(settings);
         this.slicesAtStart = RoostSettings.SLICES.get(settings);
+        this.attributes = new AttributesPhase(node.tables());
     }
 
     @Override
@@ -86,6 +92,11 @@ public final class RoostPlugin extends Plugin
     }
 
     @Override
+    public List<FetchSubPhase> getFetchSubPhases(FetchPhaseConstructionContext context) {
+        return List.of(attributes);
+    }
+
+    @Override
     public Optional<ExecutorServiceProvider> getIndexSearcherExecutorProvider() {
         return Optional.of(threadPool -> {
             SliceExecutor made = new SliceExecutor(
@@ -94,6 +105,7 @@ public final class RoostPlugin extends Plugin
                     threadPool.getThreadContext(),
                     slicesAtStart);
             slices = made;
+            node.slices(made);
             return made;
         });
     }
@@ -122,6 +134,13 @@ public final class RoostPlugin extends Plugin
         changing.addSettingsUpdateConsumer(RoostSettings.SLICES, this::slices);
         changing.addSettingsUpdateConsumer(
                 RoostSettings.BREAKER_LIMIT, limit -> node.memory().limit(limit.getBytes()));
+        if (nodeEnvironment.hasNodeFile()) {
+            node.tables().begin(nodeEnvironment.nodeDataPaths()[0]);
+            threadPool.scheduleWithFixedDelay(
+                    node.tables()::look,
+                    RoostSettings.TABLES_INTERVAL.get(environment.settings()),
+                    ThreadPool.Names.GENERIC);
+        }
         return List.of(node);
     }
 
@@ -144,7 +163,8 @@ public final class RoostPlugin extends Plugin
 
     @Override
     public void onIndexModule(IndexModule index) {
-        if (RoostSettings.INDEX_ENABLED.get(index.getSettings())) {
+        if (RoostSettings.INDEX_ENABLED.get(index.getSettings())
+                || RoostSettings.STOCK_GRAPHS.get(index.getSettings()) == StockGraphs.ROOST) {
             index.addIndexEventListener(new IndexEventListener() {
                 @Override
                 public void afterIndexRemoved(Index removed, IndexSettings settings, IndexRemovalReason reason) {
@@ -152,11 +172,20 @@ public final class RoostPlugin extends Plugin
                 }
             });
         }
+        if (RoostSettings.INDEX_ENABLED.get(index.getSettings())) {
+            index.addSearchOperationListener(attributes);
+        }
+        if (RoostSettings.STOCK_GRAPHS.get(index.getSettings()) == StockGraphs.ROOST) {
+            RoostReader.Graphs graphs = node.graphsOf(index.getIndex().getName());
+            index.setReaderWrapper(service -> reader -> RoostReader.over(reader, graphs));
+        }
     }
 
     @Override
     public List<ActionHandler<? extends ActionRequest, ? extends ActionResponse>> getActions() {
-        return List.of(new ActionHandler<>(RoostStats.ACTION, TransportRoostStats.class));
+        return List.of(
+                new ActionHandler<>(RoostStats.ACTION, TransportRoostStats.class),
+                new ActionHandler<>(RoostBatch.ACTION, TransportRoostBatch.class));
     }
 
     @Override
@@ -168,7 +197,7 @@ public final class RoostPlugin extends Plugin
             SettingsFilter settingsFilter,
             IndexNameExpressionResolver indexNameExpressionResolver,
             Supplier<DiscoveryNodes> nodesInCluster) {
-        return List.of(new RestRoostStats(), new RestRoostMetrics(node));
+        return List.of(new RestRoostStats(), new RestRoostMetrics(node), new RestRoostBatch());
     }
 
     @Override

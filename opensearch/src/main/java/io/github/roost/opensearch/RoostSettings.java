@@ -7,6 +7,7 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import org.opensearch.common.settings.Setting;
 import org.opensearch.common.settings.Setting.Property;
+import org.opensearch.common.unit.TimeValue;
 import org.opensearch.core.common.unit.ByteSizeValue;
 
 /** The settings of nodes and indexes. Stateless. */
@@ -15,15 +16,24 @@ final class RoostSettings {
     static final Setting<Boolean> INDEX_ENABLED =
             Setting.boolSetting("index.roost.enabled", false, Property.IndexScope, Property.Final);
 
+    /**
+     * Who walks the graphs of Lucene's own formats. The view that this takes is made when the index is opened, and another plugin
+     * may want to be the only one with such a view: so it is off by default, and changed while the index is closed.
+     */
+    static final Setting<StockGraphs> STOCK_GRAPHS =
+            ofConstants("index.roost.stock_graphs", StockGraphs.LUCENE, StockGraphs.class, Property.IndexScope);
+
     /** Which pool runs the slices of concurrent segment search. */
-    static final Setting<Slices> SLICES = ofConstants("roost.slices", Slices.ROOST, Slices.class, Property.Dynamic);
+    static final Setting<Slices> SLICES =
+            ofConstants("roost.slices", Slices.ROOST, Slices.class, Property.Dynamic, Property.NodeScope);
 
     /** When a segment's vectors are searched by a worker of the segment's home domain. */
-    static final Setting<Homes> HOMES = ofConstants("roost.homes", Homes.AUTO, Homes.class, Property.Dynamic);
+    static final Setting<Homes> HOMES =
+            ofConstants("roost.homes", Homes.AUTO, Homes.class, Property.Dynamic, Property.NodeScope);
 
     /** The width of searches that name no effort; the k of a search is the least. */
     static final Setting<Integer> EFFORT = Setting.intSetting(
-            "roost.effort", 100, 1, RoostKnnQueryBuilder.MOST_EFFORT, Property.NodeScope, Property.Dynamic);
+            "roost.effort", 100, 1, RoostKnnQueryBuilder.MAX_EFFORT, Property.NodeScope, Property.Dynamic);
 
     /** The machine's level whose objects are the cache domains; automatic where it is empty. */
     static final Setting<String> DOMAINS =
@@ -33,6 +43,10 @@ final class RoostSettings {
     static final Setting<ByteSizeValue> BREAKER_LIMIT =
             Setting.memorySizeSetting("roost.breaker.limit", "10%", Property.NodeScope, Property.Dynamic);
 
+    /** How often a node looks whether there are new versions of tables in its folder. */
+    static final Setting<TimeValue> TABLES_INTERVAL = Setting.timeSetting(
+            "roost.tables.interval", TimeValue.timeValueSeconds(1), TimeValue.timeValueMillis(100), Property.NodeScope);
+
     static final Setting<Boolean> PINNING = Setting.boolSetting("roost.pinning", true, Property.NodeScope);
 
     /** Who runs slices. */
@@ -41,6 +55,14 @@ final class RoostSettings {
         ROOST,
         /** The pool that OpenSearch has for it. */
         INDEX_SEARCHER
+    }
+
+    /** Who walks the graphs of segments that Lucene wrote. */
+    enum StockGraphs {
+        /** Roost, which keeps them in memory of its own. */
+        ROOST,
+        /** Lucene, in the segment. */
+        LUCENE
     }
 
     /** When segments are searched at home. */
@@ -54,13 +76,13 @@ final class RoostSettings {
     private RoostSettings() {}
 
     static List<Setting<?>> all() {
-        return List.of(INDEX_ENABLED, SLICES, HOMES, EFFORT, DOMAINS, PINNING, BREAKER_LIMIT);
+        return List.of(
+                INDEX_ENABLED, STOCK_GRAPHS, SLICES, HOMES, EFFORT, DOMAINS, PINNING, BREAKER_LIMIT, TABLES_INTERVAL);
     }
 
     private static <E extends Enum<E>> Setting<E> ofConstants(
-            String key, E byDefault, Class<E> constants, Property property) {
-        return new Setting<>(
-                key, name(byDefault), value -> constant(key, value, constants), property, Property.NodeScope);
+            String key, E byDefault, Class<E> constants, Property... properties) {
+        return new Setting<>(key, name(byDefault), value -> constant(key, value, constants), properties);
     }
 
     static String name(Enum<?> constant) {

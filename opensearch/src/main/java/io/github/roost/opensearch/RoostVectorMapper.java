@@ -10,6 +10,7 @@ import java.util.function.Function;
 import org.apache.lucene.document.KnnByteVectorField;
 import org.apache.lucene.document.KnnFloatVectorField;
 import org.apache.lucene.index.VectorSimilarityFunction;
+import org.jspecify.annotations.Nullable;
 import org.opensearch.core.xcontent.XContentParser;
 import org.opensearch.core.xcontent.XContentParser.Token;
 import org.opensearch.index.mapper.FieldMapper;
@@ -35,7 +36,12 @@ final class RoostVectorMapper extends ParametrizedFieldMapper {
 
     /** What a mapping says of a field. */
     private record Settings(
-            VectorShape shape, FieldFormat format, int m, int efConstruction, Map<String, String> meta) {}
+            VectorShape shape,
+            FieldFormat format,
+            int m,
+            int efConstruction,
+            @Nullable FieldAttributes attributes,
+            Map<String, String> meta) {}
 
     private RoostVectorMapper(
             String simpleName, RoostVectorType type, Settings settings, MultiFields multiFields, CopyTo copyTo) {
@@ -70,7 +76,7 @@ final class RoostVectorMapper extends ParametrizedFieldMapper {
         }
         VectorShape shape = settings.shape();
         String what = "the vector of field [" + name() + "]";
-        float[] vector = components(parser, what, shape.dimension());
+        float[] vector = VectorJson.read(parser, what, shape.dimension());
         shape.require(what, vector);
         context.doc()
                 .add(
@@ -79,40 +85,12 @@ final class RoostVectorMapper extends ParametrizedFieldMapper {
                                 : new KnnByteVectorField(name(), VectorShape.bytes(vector), shape.similarity()));
     }
 
-    /** As many numbers as there may be, and no more, however long the array is. */
-    private static float[] components(XContentParser parser, String what, int dimension) throws IOException {
-        if (parser.currentToken() != Token.START_ARRAY) {
-            throw new IllegalArgumentException(what + " must be an array of numbers, got " + found(parser));
-        }
-        float[] vector = new float[dimension];
-        int count = 0;
-        for (Token token = parser.nextToken(); token != Token.END_ARRAY; token = parser.nextToken()) {
-            if (token != Token.VALUE_NUMBER) {
-                throw new IllegalArgumentException(
-                        what + " must be an array of numbers, got " + found(parser) + " in dimension " + count);
-            }
-            if (count < dimension) {
-                vector[count] = parser.floatValue(false);
-            }
-            count++;
-        }
-        if (count != dimension) {
-            throw new IllegalArgumentException(what + " must have " + dimension + " dimensions, got " + count);
-        }
-        return vector;
-    }
-
-    private static Object found(XContentParser parser) throws IOException {
-        Token token = parser.currentToken();
-        return token.isValue() ? parser.text() : token;
-    }
-
     /** Collects what a mapping says. */
     private static final class Builder extends ParametrizedFieldMapper.Builder {
         private final Parameter<Integer> dimension = number(
                 "dimension",
                 0,
-                Vectors.MOST_DIMENSIONS,
+                Vectors.MAX_DIMENSIONS,
                 settings -> settings.shape().dimension());
         private final Parameter<Elements> elements = constant(
                 "element_type",
@@ -127,12 +105,21 @@ final class RoostVectorMapper extends ParametrizedFieldMapper {
         private final Parameter<FieldFormat> format =
                 constant("format", FieldFormat.ROOST, FieldFormat.class, Settings::format);
         private final Parameter<Integer> m =
-                number("m", RoostVectorsFormat.DEFAULT_MAX_CONN, RoostVectorsFormat.MOST_MAX_CONN, Settings::m);
+                number("m", RoostVectorsFormat.DEFAULT_MAX_CONN, RoostVectorsFormat.MAX_MAX_CONN, Settings::m);
         private final Parameter<Integer> efConstruction = number(
                 "ef_construction",
                 RoostVectorsFormat.DEFAULT_BEAM_WIDTH,
-                RoostVectorsFormat.MOST_BEAM_WIDTH,
+                RoostVectorsFormat.MAX_BEAM_WIDTH,
                 Settings::efConstruction);
+        /** It is for searches alone: segments do not depend on it, and it may be changed. */
+        private final Parameter<@Nullable FieldAttributes> attributes = new Parameter<@Nullable FieldAttributes>(
+                        FieldAttributes.NAME,
+                        true,
+                        () -> null,
+                        (field, context, value) -> FieldAttributes.parse(value),
+                        mapper -> RoostVectorMapper.of(mapper).attributes())
+                .setSerializer(FieldAttributes::write, String::valueOf);
+
         private final Parameter<Map<String, String>> meta = Parameter.metaParam();
 
         Builder(String name) {
@@ -141,7 +128,7 @@ final class RoostVectorMapper extends ParametrizedFieldMapper {
 
         @Override
         protected List<Parameter<?>> getParameters() {
-            return List.of(dimension, elements, similarity, format, m, efConstruction, meta);
+            return List.of(dimension, elements, similarity, format, m, efConstruction, attributes, meta);
         }
 
         @Override
@@ -162,9 +149,10 @@ final class RoostVectorMapper extends ParametrizedFieldMapper {
                         + RoostSettings.name(format.get()) + ", got " + RoostSettings.name(elements.get()));
             }
             VectorShape shape = new VectorShape(dimension.get(), elements.get(), similarity.get());
-            Settings settings = new Settings(shape, format.get(), m.get(), efConstruction.get(), meta.get());
-            RoostVectorType type =
-                    new RoostVectorType(fullName, shape, format.get(), m.get(), efConstruction.get(), meta.get());
+            Settings settings =
+                    new Settings(shape, format.get(), m.get(), efConstruction.get(), attributes.get(), meta.get());
+            RoostVectorType type = new RoostVectorType(
+                    fullName, shape, format.get(), m.get(), efConstruction.get(), attributes.get(), meta.get());
             return new RoostVectorMapper(name, type, settings, multiFieldsBuilder.build(this, context), copyTo.build());
         }
 

@@ -21,12 +21,21 @@ final class RoostVectorType extends MappedFieldType {
     /** One object as long as the mapping stands: Lucene writes fields of the same format object together. */
     private final KnnVectorsFormat writing;
 
+    private final @Nullable FieldAttributes attributes;
+
     RoostVectorType(
-            String name, VectorShape shape, FieldFormat format, int m, int efConstruction, Map<String, String> meta) {
+            String name,
+            VectorShape shape,
+            FieldFormat format,
+            int m,
+            int efConstruction,
+            @Nullable FieldAttributes attributes,
+            Map<String, String> meta) {
         super(name, true, false, false, TextSearchInfo.NONE, meta);
         this.shape = shape;
         this.format = format;
         this.writing = format.of(m, efConstruction);
+        this.attributes = attributes;
     }
 
     VectorShape shape() {
@@ -35,6 +44,12 @@ final class RoostVectorType extends MappedFieldType {
 
     KnnVectorsFormat writing() {
         return writing;
+    }
+
+    /** The rows that go with documents; null for none. */
+    @Nullable
+    FieldAttributes attributes() {
+        return attributes;
     }
 
     /**

@@ -4,6 +4,7 @@ import java.net.InetSocketAddress;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
@@ -15,6 +16,8 @@ public final class InMemoryRegistry implements Registry {
     private final List<Consumer<Map<String, InetSocketAddress>>> listeners = new CopyOnWriteArrayList<>();
     /** Guarded by this. */
     private final Map<String, Long> terms = new HashMap<>();
+    /** Guarded by this. */
+    private final Map<String, Announced> announced = new HashMap<>();
 
     /** An empty registry. */
     public InMemoryRegistry() {}
@@ -53,8 +56,33 @@ public final class InMemoryRegistry implements Registry {
     }
 
     @Override
-    public synchronized long takeCharge(String table) {
-        return terms.merge(table, 1L, Long::sum);
+    public synchronized long takeCharge(String table, long above) {
+        return terms.merge(table, above + 1, (before, next) -> Math.max(before + 1, next));
+    }
+
+    @Override
+    public synchronized long termInCharge(String table) {
+        return terms.getOrDefault(table, 0L);
+    }
+
+    @Override
+    public synchronized Optional<Announced> announced(String table) {
+        return Optional.ofNullable(announced.get(table));
+    }
+
+    @Override
+    public synchronized boolean announce(String table, long term, long before, Announced next) {
+        long inCharge = termInCharge(table);
+        if (term != inCharge) {
+            throw new IllegalStateException(
+                    "a coordinator of term " + inCharge + " is in charge, not one of term " + term);
+        }
+        Announced now = announced.get(table);
+        if ((now == null ? 0 : now.version()) != before) {
+            return false;
+        }
+        announced.put(table, next);
+        return true;
     }
 
     @Override

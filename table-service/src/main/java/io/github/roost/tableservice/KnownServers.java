@@ -5,6 +5,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,8 @@ import org.jspecify.annotations.Nullable;
 public final class KnownServers {
     /** How long a server that has not answered is asked only where no other can be. */
     private static final long AVOID_NANOS = 1_000_000_000;
+    /** How long nothing is heard of a server before it is asked what it has. */
+    private static final long SILENT_NANOS = 1_000_000_000;
 
     private final Map<String, Known> servers = new TreeMap<>();
 
@@ -23,6 +26,22 @@ public final class KnownServers {
         private @Nullable ServerView view;
         private boolean isAvoided;
         private long avoidedUntil;
+        private boolean isHeardOf;
+        private long silentSince;
+
+        /** Whether nothing was heard of it for long; if so, that begins anew. */
+        boolean claimIfSilent(long now) {
+            boolean isSilent = !isHeardOf || now - silentSince >= SILENT_NANOS;
+            if (isSilent) {
+                heard(now);
+            }
+            return isSilent;
+        }
+
+        void heard(long now) {
+            isHeardOf = true;
+            silentSince = now;
+        }
 
         boolean isAvoidedAt(long now) {
             isAvoided &= now - avoidedUntil < 0;
@@ -64,12 +83,28 @@ public final class KnownServers {
      * A server has answered.
      *
      * @param server its name
+     * @param now nanoseconds of the caller's clock
      */
-    public synchronized void answered(String server) {
+    public synchronized void answered(String server, long now) {
         Known known = servers.get(server);
         if (known != null) {
             known.isAvoided = false;
+            known.heard(now);
         }
+    }
+
+    /**
+     * The servers of which nothing was heard for a second, such as those that have joined, or had no shard when they were heard of last. Each is
+     * given to one caller a second, who is to ask what it has.
+     *
+     * @param now nanoseconds of the caller's clock
+     * @return their names
+     */
+    public synchronized List<String> claimSilent(long now) {
+        return servers.entrySet().stream()
+                .filter(entry -> entry.getValue().claimIfSilent(now))
+                .map(Map.Entry::getKey)
+                .toList();
     }
 
     /**
@@ -107,6 +142,22 @@ public final class KnownServers {
     public synchronized @Nullable Complete newest(long now) {
         Complete newest = newest(now, false);
         return newest == null ? newest(now, true) : newest;
+    }
+
+    /**
+     * A version of which some server has every shard, those that have not answered lately among them.
+     *
+     * @param version its number
+     * @return the version and its number of shards, or null if it is not complete
+     */
+    public synchronized @Nullable Complete complete(long version) {
+        for (Known server : servers.values()) {
+            Served served = server.served(version);
+            if (served != null && isComplete(version, served.shards(), 0, true)) {
+                return new Complete(version, served.shards());
+            }
+        }
+        return null;
     }
 
     /**
@@ -185,6 +236,26 @@ public final class KnownServers {
             }
         }
         return best.isEmpty() ? null : best.get(random.nextInt(best.size()));
+    }
+
+    /**
+     * A server that has a shard, at random, of those that have not failed lately.
+     *
+     * @param of a version
+     * @param shard of it
+     * @param now nanoseconds of the caller's clock
+     * @param asked is not to be asked again
+     * @param random chooses
+     * @return its name, or null if there is no such server
+     */
+    public synchronized @Nullable String chooseOther(
+            Complete of, int shard, long now, String asked, RandomGenerator random) {
+        String other = choose(of, shard, now, asked, random);
+        return other == null || other.equals(asked) || named(other).isAvoidedAt(now) ? null : other;
+    }
+
+    private Known named(String server) {
+        return Objects.requireNonNull(servers.get(server));
     }
 
     /**

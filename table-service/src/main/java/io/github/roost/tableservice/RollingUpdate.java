@@ -120,12 +120,12 @@ public final class RollingUpdate {
             Served wanted = shardsAt(members.size(), server.ordinal(), target.shards());
             boolean hasIt = wanted.equals(server.versions().get(target.version()));
             if (!server.isAlive()) {
-                return new Step.Wait("server " + server.name() + " does not answer");
+                return doesNotAnswer(server);
             }
             if (!hasIt) {
                 return server.versions().size() < 2
                         ? new Step.Load(server.name(), target.version(), wanted)
-                        : makeRoom(all, group, server, target, settledNanos);
+                        : makeRoom(all, group, members, server, target, settledNanos);
             }
         }
         for (Server server : members) {
@@ -138,21 +138,35 @@ public final class RollingUpdate {
     }
 
     /**
-     * Gives up the older of two versions neither of which is the target: that has changed in the midst of a roll, maybe twice. It is enough
-     * then that another group has any other version complete: this group's newer one may be all that there is of it, so no group could go on.
+     * Gives up one of two versions neither of which is the target: that has changed in the midst of a roll, maybe twice. It is one that this group does not have complete, or the older
+     * one: so the group has a version complete as before, whatever becomes of others.
      */
-    private static Step makeRoom(List<Server> all, int group, Server server, Target target, long settledNanos) {
-        long old = server.versions().keySet().stream()
+    private static Step makeRoom(
+            List<Server> all, int group, List<Server> members, Server server, Target target, long settledNanos) {
+        for (Server member : members) {
+            if (!member.isAlive()) {
+                // What the group has complete is not known.
+                return doesNotAnswer(member);
+            }
+        }
+        long given = server.versions().keySet().stream()
                 .filter(version -> version != target.version())
-                .min(Comparator.naturalOrder())
+                .min(Comparator.comparing((Long version) -> hasAll(members, version))
+                        .thenComparing(Comparator.naturalOrder()))
                 .orElseThrow();
+        boolean hasOther =
+                server.versions().keySet().stream().anyMatch(version -> version != given && hasAll(members, version));
         boolean isOtherElsewhere = all.stream()
                 .flatMap(other -> other.versions().keySet().stream())
-                .anyMatch(version -> version != old && isElsewhere(all, group, version));
-        if (isOtherElsewhere || isElsewhere(all, group, old) || isSettled(all, target, settledNanos)) {
-            return new Step.Unload(server.name(), old);
+                .anyMatch(version -> version != given && isElsewhere(all, group, version));
+        if (hasOther || isOtherElsewhere || isElsewhere(all, group, given) || isSettled(all, target, settledNanos)) {
+            return new Step.Unload(server.name(), given);
         }
-        return new Step.Wait("version " + old + " is complete in no other group than " + group);
+        return new Step.Wait("version " + given + " is complete in no other group than " + group);
+    }
+
+    private static Step doesNotAnswer(Server server) {
+        return new Step.Wait("server " + server.name() + " does not answer");
     }
 
     /** Gives up what is not the target, oldest first; null if the server has nothing else. */

@@ -4,7 +4,10 @@ import io.github.roost.table.RowWriter;
 import io.github.roost.table.Schema;
 import java.io.IOException;
 
-/** Where a server gets the rows of a version from: files, a database, a log. */
+/**
+ * Where a server gets the rows of a version from: files, a database, a log. A table's node calls its source from one thread at a
+ * time; a source that several nodes share must be thread-safe.
+ */
 public interface RowSource {
     /**
      * The columns of a version.
@@ -16,10 +19,10 @@ public interface RowSource {
     Schema schema(long version) throws IOException;
 
     /**
-     * Puts all rows of a version, or those that are asked for.
+     * Puts the rows of a version that belong to the requested shards; may put the others too.
      *
      * @param version its number
-     * @param shards those that are asked for; rows of others are passed over
+     * @param shards which shards are requested; rows of others are ignored
      * @param to takes the rows
      * @throws IOException if they cannot be read; the version is not loaded then
      */
@@ -35,7 +38,7 @@ public interface RowSource {
         RowWriter writer();
 
         /**
-         * Puts a row, unless it is of another shard than those that are asked for.
+         * Puts a row, or ignores it if its shard was not requested.
          *
          * @param key any
          * @param row as it is set now; copied

@@ -6,19 +6,17 @@ import io.github.roost.tableservice.StrongBatch.Answer;
 import io.github.roost.tableservice.StrongBatch.Ask;
 import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
-import io.grpc.Metadata;
 import io.grpc.Status;
-import io.grpc.netty.shaded.io.grpc.netty.GrpcSslContexts;
-import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
-import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.StreamObserver;
-import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -27,26 +25,34 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Fetches rows of tables from the servers that have them, without a proxy. All rows of a batch are of one version, or it fails. Thread-safe.
  */
 public final class TableClient implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(TableClient.class);
     /** How long one server is waited for before another is asked. */
     private static final long ASK_NANOS = 250_000_000;
 
     private static final long RETRY_MILLIS = 5;
-    private static final int MOST_REPLY_BYTES = 1 << 28;
 
     private final Map<String, KnownServers> known = new ConcurrentHashMap<>();
-    private final Map<String, ManagedChannel> channels = new ConcurrentHashMap<>();
     private final ExecutorService retries = Executors.newSingleThreadExecutor(
             Thread.ofPlatform().daemon().name("roost-table-client").factory());
     private final Registry.Registration watch;
-    private final @Nullable Path trusted;
-    private final @Nullable String token;
-    private volatile Map<String, InetSocketAddress> servers = Map.of();
+    private final Channels channels;
+    private final HedgePolicy hedging = new HedgePolicy();
+    private final LongAdder requests = new LongAdder();
+    private final LongAdder hedges = new LongAdder();
+    private final LongAdder answers = new LongAdder();
+    private final Map<String, LongAdder> rowsBy = new ConcurrentHashMap<>();
+    /** Servers that call themselves another name; each is told once. */
+    private final Set<String> misnamed = ConcurrentHashMap.newKeySet();
+
     private volatile boolean isClosed;
 
     /**
@@ -63,29 +69,36 @@ public final class TableClient implements AutoCloseable {
      *
      * @param registry says which servers there are
      * @param trusted PEM file of certificates that servers' must go back to, or null for no TLS
-     * @param token that servers ask for, or null if they ask for none; only with TLS, or to loopback addresses
+     * @param token that servers ask for, or null if they ask for none; only with TLS, or to loopback addresses:
+     *     others are not asked
+     * @throws IllegalArgumentException if there are no certificates in the file
      */
     public TableClient(Registry registry, @Nullable Path trusted, @Nullable String token) {
-        this.trusted = trusted;
-        this.token = token;
+        this.channels = new Channels(trusted, token);
         this.watch = registry.watch(this::setServers);
     }
 
-    private void setServers(Map<String, InetSocketAddress> now) {
-        servers = now;
-        known.values().forEach(table -> table.setServers(now.keySet()));
-        channels.entrySet().removeIf(entry -> {
-            String name = entry.getKey().substring(0, entry.getKey().lastIndexOf('@'));
-            boolean isGone = !entry.getKey().equals(channelName(name, now.get(name)));
-            if (isGone) {
-                entry.getValue().shutdown();
-            }
-            return isGone;
-        });
+    /** A registry that names nobody has lost what it had: whoever was known is asked on. */
+    private synchronized void setServers(Map<String, InetSocketAddress> now) {
+        if (!now.isEmpty()) {
+            channels.setServers(now);
+            known.values().forEach(table -> table.setServers(now.keySet()));
+        }
     }
 
-    private static String channelName(String server, @Nullable InetSocketAddress address) {
-        return server + "@" + address;
+    /** What is known of the servers of a table. */
+    KnownServers known(String table) {
+        KnownServers there = known.get(table);
+        return there == null ? begin(table) : there;
+    }
+
+    /** Under the lock of {@link #setServers}, which would have its change undone else. */
+    private synchronized KnownServers begin(String table) {
+        return known.computeIfAbsent(table, unknown -> {
+            KnownServers begun = new KnownServers();
+            begun.setServers(channels.servers().keySet());
+            return begun;
+        });
     }
 
     /**
@@ -93,26 +106,68 @@ public final class TableClient implements AutoCloseable {
      *
      * @param table its name
      * @param keys from 0 to 100,000; not to be changed until the future is done
-     * @param deadline from now; then the future fails with a {@link TimeoutException}
+     * @param deadline from now; then the future fails with a {@link TimeoutException}, which names the last failure of a server
      * @param columns names of columns; all of them, if none is named
      * @return completes with the rows, all of one version: the newest that is complete at the servers, as far as this client
-     *     knows. It fails with an {@link io.grpc.StatusRuntimeException} if a server refuses the request
+     *     knows. It fails with an {@link StatusRuntimeException} if a server refuses the request
      * @throws IllegalArgumentException if there are too many keys
      * @throws IllegalStateException if the client is closed
      */
     public CompletableFuture<FetchedRows> fetch(String table, long[] keys, Duration deadline, String... columns) {
-        Vectors.requireRange("keys", keys.length, 0, Wire.MOST_KEYS);
+        return fetchOf(table, 0, keys, deadline, columns);
+    }
+
+    /**
+     * Fetches rows of a version that the caller names, such as the one of a batch before.
+     *
+     * @param table its name
+     * @param version of all rows, 1 or more
+     * @param keys from 0 to 100,000; not to be changed until the future is done
+     * @param deadline from now; then the future fails with a {@link TimeoutException}, which names the last failure of a server: so it does where the
+     *     version is not complete at the servers, or no more
+     * @param columns names of columns; all of them, if none is named
+     * @return completes with the rows; it fails with a {@link StatusRuntimeException} if a server refuses the request
+     * @throws IllegalArgumentException if there are too many keys, or {@code version} is less than 1
+     * @throws IllegalStateException if the client is closed
+     */
+    public CompletableFuture<FetchedRows> fetch(
+            String table, long version, long[] keys, Duration deadline, String... columns) {
+        Vectors.requireRange("version", version, 1, Long.MAX_VALUE);
+        return fetchOf(table, version, keys, deadline, columns);
+    }
+
+    private CompletableFuture<FetchedRows> fetchOf(
+            String table, long version, long[] keys, Duration deadline, String... columns) {
+        Vectors.requireRange("keys", keys.length, 0, Wire.MAX_KEYS);
         if (isClosed) {
             throw new IllegalStateException("the client is closed");
         }
-        KnownServers knownOf = known.computeIfAbsent(table, unknown -> new KnownServers());
-        if (knownOf.servers().isEmpty()) {
-            knownOf.setServers(servers.keySet());
-        }
-        Fetch fetch = new Fetch(table, keys, List.of(columns), knownOf, System.nanoTime() + deadline.toNanos());
+        Fetch fetch = new Fetch(table, version, keys, List.of(columns), System.nanoTime() + deadline.toNanos());
         fetch.result.orTimeout(deadline.toNanos(), TimeUnit.NANOSECONDS);
         fetch.begin();
-        return fetch.result;
+        return fetch.result.exceptionallyCompose(failure -> CompletableFuture.failedFuture(
+                failure instanceof TimeoutException ? fetch.timedOut(deadline) : failure));
+    }
+
+    /**
+     * What was done so far.
+     *
+     * @param requests that batches began with
+     * @param hedges requests that were sent to a second server, since the first was slow
+     * @param batches that were answered
+     * @param answers with rows, by server
+     */
+    public record Stats(long requests, long hedges, long batches, Map<String, Long> answers) {}
+
+    /**
+     * What was done so far.
+     *
+     * @return as of a moment ago
+     */
+    public Stats stats() {
+        Map<String, Long> answersBy = new HashMap<>();
+        rowsBy.forEach((server, count) -> answersBy.put(server, count.sum()));
+        return new Stats(requests.sum(), hedges.sum(), answers.sum(), Map.copyOf(answersBy));
     }
 
     /** One batch. What is asked next is decided under the lock of this. */
@@ -124,29 +179,66 @@ public final class TableClient implements AutoCloseable {
         private final long deadline;
         private final StrongBatch<RowBatch> batch;
         private final CompletableFuture<FetchedRows> result = new CompletableFuture<>();
+        /** Of the first attempt; what is waited for when the delay is over may be of a later one. Guarded by this. */
+        private int firstRequests;
 
-        Fetch(String table, long[] keys, List<String> columns, KnownServers knownOf, long deadline) {
+        private volatile String lastFailure;
+
+        private boolean hasFailure;
+        private boolean isHedgeDue;
+
+        /** @param version that is wanted, or 0 for the newest that is complete */
+        Fetch(String table, long version, long[] keys, List<String> columns, long deadline) {
             this.table = table;
             this.size = keys.length;
             this.columns = columns;
-            this.knownOf = knownOf;
+            this.knownOf = known(table);
             this.deadline = deadline;
+            this.lastFailure =
+                    "no servers together have all shards of " + (version == 0 ? "a version" : "version " + version);
             this.batch = new StrongBatch<>(
                     knownOf,
+                    version,
                     keys,
                     new SplittableRandom(ThreadLocalRandom.current().nextLong()));
         }
 
         synchronized void begin() {
             if (!result.isDone() && !batch.isWaiting()) {
-                proceed(batch.begin(System.nanoTime()));
+                List<Ask> asks = batch.begin(System.nanoTime());
+                requests.add(asks.size());
+                hedging.sent(asks.size());
+                proceed(asks);
+                if (!isHedgeDue && !batch.isDone()) {
+                    isHedgeDue = true;
+                    firstRequests = batch.waiting();
+                    CompletableFuture.delayedExecutor(hedging.delayNanos(), TimeUnit.NANOSECONDS, retries)
+                            .execute(this::hedge);
+                }
+            }
+        }
+
+        /** Why a batch of this client has no answer, for people. */
+        TimeoutException timedOut(Duration deadline) {
+            return new TimeoutException("the batch of table " + table + " has no answer within " + deadline.toMillis()
+                    + " ms: " + lastFailure);
+        }
+
+        /** Once, when others would be done. */
+        private synchronized void hedge() {
+            int late = batch.waiting();
+            hedging.early(Math.max(0, firstRequests - late));
+            if (late > 0 && !result.isDone()) {
+                List<Ask> asks = batch.hedge(System.nanoTime(), hedging.late(late));
+                hedges.add(asks.size());
+                proceed(asks);
             }
         }
 
         private void proceed(List<Ask> asks) {
             asks.forEach(this::send);
             if (batch.isDone()) {
-                result.complete(rows());
+                answers.add(result.complete(rows()) ? 1 : 0);
             } else if (!batch.isWaiting() && !result.isDone()) {
                 CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, retries)
                         .execute(this::begin);
@@ -166,13 +258,17 @@ public final class TableClient implements AutoCloseable {
         }
 
         private void send(Ask ask) {
-            ManagedChannel channel = channel(ask.server());
-            if (channel == null) {
-                retries.execute(() -> failed(ask, Status.UNAVAILABLE));
+            ManagedChannel channel;
+            try {
+                channel = channels.to(ask.server());
+            } catch (StatusRuntimeException cannotBeAsked) {
+                retries.execute(() -> failed(ask, cannotBeAsked.getStatus(), false));
                 return;
             }
-            long left = Math.min(ASK_NANOS, deadline - System.nanoTime());
-            CallOptions options = CallOptions.DEFAULT.withDeadlineAfter(Math.max(1, left), TimeUnit.NANOSECONDS);
+            long left = deadline - System.nanoTime();
+            boolean isCutShort = left < ASK_NANOS;
+            CallOptions options =
+                    CallOptions.DEFAULT.withDeadlineAfter(Math.clamp(left, 1, ASK_NANOS), TimeUnit.NANOSECONDS);
             Wire.Request request = new Wire.Request(
                     table,
                     ask.version(),
@@ -189,7 +285,7 @@ public final class TableClient implements AutoCloseable {
 
                 @Override
                 public void onError(Throwable failure) {
-                    failed(ask, Status.fromThrowable(failure));
+                    failed(ask, Status.fromThrowable(failure), isCutShort);
                 }
 
                 @Override
@@ -200,60 +296,53 @@ public final class TableClient implements AutoCloseable {
         }
 
         private synchronized void answered(Ask ask, Wire.Reply reply) {
-            if (reply.view() != null && reply.view().server().equals(ask.server())) {
-                knownOf.learn(reply.view());
+            if (reply.view() != null) {
+                learn(ask.server(), reply.view());
             }
             RowBatch rows = reply.rows();
             if (rows == null) {
                 proceed(batch.notServed(ask, System.nanoTime()));
             } else if (rows.version() == ask.version() && rows.size() == ask.keys().length) {
-                proceed(batch.answered(ask, rows.version(), rows));
+                rowsBy.computeIfAbsent(ask.server(), first -> new LongAdder()).increment();
+                proceed(batch.answered(ask, rows.version(), rows, System.nanoTime()));
             } else {
                 proceed(batch.failed(ask, System.nanoTime()));
             }
         }
 
-        private synchronized void failed(Ask ask, Status status) {
+        /** A server that calls itself another name than the one that it is registered by is of no use: its views would be another's. */
+        private void learn(String server, ServerView view) {
+            if (view.server().equals(server)) {
+                knownOf.learn(view);
+                return;
+            }
+            hasFailure = true;
+            lastFailure = "server " + server + " calls itself " + view.server()
+                    + ": a node's name must be that by which its server is registered";
+            if (misnamed.add(server)) {
+                LOG.warn("{}; it is not used", lastFailure);
+            }
+        }
+
+        /**
+         * @param isCutShort whether the server had less time than others have, since the batch's deadline was near. That
+         *     it did not answer in it says nothing of the server, so a failure that was met before stays the one to tell
+         */
+        private synchronized void failed(Ask ask, Status status, boolean isCutShort) {
             switch (status.getCode()) {
                 case INVALID_ARGUMENT, UNAUTHENTICATED, PERMISSION_DENIED, UNIMPLEMENTED, RESOURCE_EXHAUSTED ->
                     result.completeExceptionally(status.asRuntimeException());
-                default -> proceed(batch.failed(ask, System.nanoTime()));
+                default -> {
+                    if (!isCutShort || status.getCode() != Status.Code.DEADLINE_EXCEEDED || !hasFailure) {
+                        Throwable cause = status.getCause();
+                        hasFailure = true;
+                        lastFailure = "server " + ask.server() + ": " + status.getCode() + ", "
+                                + status.getDescription() + (cause == null ? "" : ", " + cause.getMessage());
+                    }
+                    proceed(batch.failed(ask, System.nanoTime()));
+                }
             }
         }
-    }
-
-    private @Nullable ManagedChannel channel(String server) {
-        InetSocketAddress address = servers.get(server);
-        return address == null
-                ? null
-                : channels.computeIfAbsent(channelName(server, address), unknown -> connect(address));
-    }
-
-    private ManagedChannel connect(InetSocketAddress address) {
-        NettyChannelBuilder builder = NettyChannelBuilder.forAddress(address)
-                .maxInboundMessageSize(MOST_REPLY_BYTES)
-                .directExecutor();
-        if (trusted == null) {
-            builder.usePlaintext();
-        } else {
-            try {
-                builder.sslContext(GrpcSslContexts.forClient()
-                        .trustManager(trusted.toFile())
-                        .build());
-            } catch (IOException e) {
-                throw new IllegalStateException("cannot read " + trusted, e);
-            }
-        }
-        if (token != null) {
-            if (trusted == null && !address.getAddress().isLoopbackAddress()) {
-                throw new IllegalStateException(
-                        "a token goes without TLS to loopback addresses only, not to " + address);
-            }
-            Metadata headers = new Metadata();
-            headers.put(TableServer.TOKEN, token);
-            builder.intercept(MetadataUtils.newAttachHeadersInterceptor(headers));
-        }
-        return builder.build();
     }
 
     /** Ends it; fetches that are under way fail by their deadline. */
@@ -261,7 +350,7 @@ public final class TableClient implements AutoCloseable {
     public void close() {
         isClosed = true;
         watch.close();
-        channels.values().forEach(ManagedChannel::shutdownNow);
+        channels.close();
         retries.shutdownNow();
     }
 }

@@ -32,12 +32,12 @@ import org.jspecify.annotations.Nullable;
 final class Wire {
     static final String SERVICE = "roost.Tables";
     /** The most keys of a request. */
-    static final int MOST_KEYS = 100_000;
+    static final int MAX_KEYS = 100_000;
 
     private static final int PROTOCOL = 1;
-    private static final int MOST_COLUMNS = Schema.MOST_COLUMNS;
-    private static final int MOST_VERSIONS = 16;
-    private static final int MOST_NAME_BYTES = 255;
+    private static final int MAX_COLUMNS = Schema.MAX_COLUMNS;
+    static final int MAX_VERSIONS = 16;
+    private static final int MAX_NAME_BYTES = 255;
 
     static final MethodDescriptor<Request, Reply> FETCH = MethodDescriptor.<Request, Reply>newBuilder()
             .setType(MethodDescriptor.MethodType.UNARY)
@@ -62,7 +62,7 @@ final class Wire {
         public InputStream stream(Request request) {
             ByteArrayOutputStream bytes = new ByteArrayOutputStream();
             try (DataOutputStream out = new DataOutputStream(bytes)) {
-                out.writeByte(PROTOCOL);
+                writeProtocol(out);
                 writeName(out, request.table);
                 out.writeLong(request.version);
                 out.writeInt(request.shards);
@@ -92,18 +92,18 @@ final class Wire {
                 int shards = in.readInt();
                 int shard = in.readInt();
                 long known = in.readLong();
-                int count = count("columns", in.readUnsignedShort(), MOST_COLUMNS);
+                int count = count("columns", in.readUnsignedShort(), MAX_COLUMNS);
                 List<String> columns = new ArrayList<>();
                 for (int i = 0; i < count; i++) {
                     columns.add(readName(in));
                 }
-                long[] keys = new long[count("keys", in.readInt(), MOST_KEYS)];
+                long[] keys = new long[count("keys", in.readInt(), MAX_KEYS)];
                 for (int i = 0; i < keys.length; i++) {
                     keys[i] = in.readLong();
                 }
                 return new Request(table, version, shards, shard, known, columns, keys);
             } catch (IOException e) {
-                throw refused(e);
+                throw refused(SERVICE, e);
             }
         }
     }
@@ -170,10 +170,10 @@ final class Wire {
         public InputStream stream(Reply reply) {
             ByteArrayOutputStream bytes = new ByteArrayOutputStream();
             try (DataOutputStream out = new DataOutputStream(bytes)) {
-                out.writeByte(PROTOCOL);
+                writeProtocol(out);
                 out.writeBoolean(reply.view != null);
                 if (reply.view != null) {
-                    write(out, reply.view);
+                    writeView(out, reply.view);
                 }
                 out.writeBoolean(reply.rows != null);
                 if (reply.rows != null) {
@@ -197,70 +197,82 @@ final class Wire {
                     return new Reply(view, null);
                 }
                 long version = in.readLong();
-                int size = count("rows", in.readInt(), MOST_KEYS);
+                int size = count("rows", in.readInt(), MAX_KEYS);
                 Schema schema = Schema.decode(in);
                 // No more than a message may have, which gRPC has seen to.
                 MemorySegment rows = MemorySegment.ofArray(in.readAllBytes());
                 return new Reply(view, RowBatch.of(schema, version, size, rows));
             } catch (IOException | IllegalArgumentException e) {
-                throw refused(e);
+                throw refused(SERVICE, e);
             }
         }
     }
 
-    private static void write(DataOutputStream out, ServerView view) throws IOException {
+    static void writeView(DataOutputStream out, ServerView view) throws IOException {
         writeName(out, view.server());
         out.writeLong(view.sequence());
         out.writeShort(view.versions().size());
         for (Map.Entry<Long, Served> entry : view.versions().entrySet()) {
             out.writeLong(entry.getKey());
-            out.writeShort(entry.getValue().shards());
-            out.writeShort(entry.getValue().here().size());
-            for (int shard : entry.getValue().here()) {
-                out.writeShort(shard);
-            }
+            writeServed(out, entry.getValue());
         }
     }
 
-    private static ServerView readView(DataInputStream in) throws IOException {
+    static void writeServed(DataOutputStream out, Served served) throws IOException {
+        out.writeShort(served.shards());
+        out.writeShort(served.here().size());
+        for (int shard : served.here()) {
+            out.writeShort(shard);
+        }
+    }
+
+    static ServerView readView(DataInputStream in) throws IOException {
         String server = readName(in);
         long sequence = in.readLong();
-        int count = count("versions", in.readUnsignedShort(), MOST_VERSIONS);
+        int count = count("versions", in.readUnsignedShort(), MAX_VERSIONS);
         Map<Long, Served> versions = new HashMap<>();
         for (int i = 0; i < count; i++) {
-            long version = in.readLong();
-            int shards = in.readUnsignedShort();
-            Set<Integer> here = new HashSet<>();
-            int many = count("shards", in.readUnsignedShort(), Served.MOST_SHARDS);
-            for (int j = 0; j < many; j++) {
-                here.add(in.readUnsignedShort());
-            }
-            versions.put(version, new Served(shards, here));
+            versions.put(in.readLong(), readServed(in));
         }
         return new ServerView(server, sequence, versions);
     }
 
-    private static void requireProtocol(DataInputStream in) throws IOException {
+    /** Throws IllegalArgumentException if a number is out of range. */
+    static Served readServed(DataInputStream in) throws IOException {
+        int shards = in.readUnsignedShort();
+        Set<Integer> here = new HashSet<>();
+        int many = count("shards", in.readUnsignedShort(), Served.MAX_SHARDS);
+        for (int i = 0; i < many; i++) {
+            here.add(in.readUnsignedShort());
+        }
+        return new Served(shards, here);
+    }
+
+    static void writeProtocol(DataOutputStream out) throws IOException {
+        out.writeByte(PROTOCOL);
+    }
+
+    static void requireProtocol(DataInputStream in) throws IOException {
         int protocol = in.readUnsignedByte();
         if (protocol != PROTOCOL) {
             throw new IOException("protocol must be " + PROTOCOL + ", got " + protocol);
         }
     }
 
-    private static int count(String what, int count, int most) throws IOException {
+    static int count(String what, int count, int most) throws IOException {
         if (count < 0 || count > most) {
             throw new IOException(what + " must be between 0 and " + most + ", got " + count);
         }
         return count;
     }
 
-    private static void writeName(DataOutputStream out, String name) throws IOException {
+    static void writeName(DataOutputStream out, String name) throws IOException {
         byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
-        out.writeByte(count("bytes of a name", bytes.length, MOST_NAME_BYTES));
+        out.writeByte(count("bytes of a name", bytes.length, MAX_NAME_BYTES));
         out.write(bytes);
     }
 
-    private static String readName(DataInputStream in) throws IOException {
+    static String readName(DataInputStream in) throws IOException {
         int length = in.readUnsignedByte();
         byte[] bytes = in.readNBytes(length);
         if (bytes.length < length) {
@@ -269,9 +281,9 @@ final class Wire {
         return new String(bytes, StandardCharsets.UTF_8);
     }
 
-    private static RuntimeException refused(Exception e) {
+    static RuntimeException refused(String service, Exception e) {
         return Status.INVALID_ARGUMENT
-                .withDescription("not a message of " + SERVICE + ": " + e.getMessage())
+                .withDescription("not a message of " + service + ": " + e.getMessage())
                 .withCause(e)
                 .asRuntimeException();
     }

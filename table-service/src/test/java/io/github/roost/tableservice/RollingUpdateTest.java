@@ -12,6 +12,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class RollingUpdateTest {
     private static final long GRACE = 10;
@@ -74,6 +75,25 @@ class RollingUpdateTest {
         return known.newest(0) != null;
     }
 
+    private static void assertAnyCompleteWithoutAnyOne(List<Server> servers) {
+        for (Server lost : servers) {
+            assertThat(isAnyComplete(with(servers, lost.name(), lost.versions(), false)))
+                    .as(servers + " without " + lost.name())
+                    .isTrue();
+        }
+    }
+
+    @Test
+    void noRoomIsMadeWhileAServerOfTheGroupDoesNotAnswer() {
+        List<Server> servers = serving(2, 2, 1, 2);
+        servers = after(servers, RollingUpdate.next(servers, new Target(2, 2, 2, GRACE), 0));
+        Target last = new Target(3, 2, 2, GRACE);
+        List<Server> without = with(servers, "0-1", named(servers, "0-1").versions(), false);
+        assertThat(RollingUpdate.next(without, last, 0)).isEqualTo(new Step.Wait("server 0-1 does not answer"));
+        // Version 1 is all that the group has of any.
+        assertThat(RollingUpdate.next(servers, last, 0)).isEqualTo(new Step.Unload("0-0", 2));
+    }
+
     @ParameterizedTest
     @CsvSource({"1, 1, 1", "1, 2, 3", "2, 1, 1", "2, 2, 4", "3, 2, 5", "4, 3, 7"})
     void aVersionIsCompleteAtEveryStepWhateverOneServerIsLost(int groups, int perGroup, int shards) {
@@ -89,11 +109,7 @@ class RollingUpdateTest {
             settled = RollingUpdate.isComplete(servers, target) ? settled + 1 : 0;
             assertThat(isAnyComplete(servers)).isTrue();
             if (groups > 1) {
-                for (Server lost : servers) {
-                    assertThat(isAnyComplete(with(servers, lost.name(), lost.versions(), false)))
-                            .as("after " + step + " without " + lost.name())
-                            .isTrue();
-                }
+                assertAnyCompleteWithoutAnyOne(servers);
             }
             most = Math.max(
                     most,
@@ -136,26 +152,28 @@ class RollingUpdateTest {
         assertThat(RollingUpdate.next(loaded, target, 0)).isEqualTo(new Step.Wait("server 0-1 does not answer"));
     }
 
-    @Test
-    void aTargetThatChangesTwiceInTheMidstIsReached() {
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3})
+    void aTargetThatChangesTwiceInTheMidstIsReachedWhateverOneServerIsLost(int groups) {
         for (int first = 0; first < 14; first++) {
             for (int second = 0; second < 14; second++) {
-                List<Server> servers = serving(3, 2, 1, 3);
+                List<Server> servers = serving(groups, 2, 1, 3);
                 for (int i = 0; i < first; i++) {
                     servers = after(servers, RollingUpdate.next(servers, new Target(2, 5, 2, GRACE), 0));
                 }
                 for (int i = 0; i < second; i++) {
                     servers = after(servers, RollingUpdate.next(servers, new Target(3, 3, 2, GRACE), 0));
+                    assertAnyCompleteWithoutAnyOne(servers);
                 }
                 Target last = new Target(4, 4, 2, GRACE);
                 long settled = 0;
                 for (int i = 0; i < 100; i++) {
                     servers = after(servers, RollingUpdate.next(servers, last, settled));
                     settled = RollingUpdate.isComplete(servers, last) ? settled + 1 : 0;
-                    assertThat(isAnyComplete(servers)).isTrue();
+                    assertAnyCompleteWithoutAnyOne(servers);
                     assertThat(servers).allMatch(server -> server.versions().size() <= 2);
                 }
-                assertThat(servers).as(first + " steps, then " + second).isEqualTo(serving(3, 2, 4, 4));
+                assertThat(servers).as(first + " steps, then " + second).isEqualTo(serving(groups, 2, 4, 4));
             }
         }
     }

@@ -3,34 +3,64 @@ package io.github.roost.tableservice;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.io.BlockIo;
 import io.github.roost.table.Column;
+import io.github.roost.table.LongTable;
 import io.github.roost.table.RowBatch;
 import io.github.roost.table.RowWriter;
 import io.github.roost.table.Schema;
+import io.github.roost.table.Table;
 import io.github.roost.tableservice.RollingUpdate.Step;
 import io.github.roost.tableservice.RollingUpdate.Target;
+import io.grpc.CallOptions;
+import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
+import io.grpc.Server;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.stub.ClientCalls;
+import io.grpc.stub.ServerCalls;
+import io.grpc.stub.StreamObserver;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Servers and clients over loopback, in one process. */
 @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -86,7 +116,11 @@ class TableServiceTest {
         }
 
         void restart() throws IOException {
-            node = TableNode.open(name, folder.resolve(name));
+            restart(Table.builder(folder.resolve(name)));
+        }
+
+        void restart(Table.Builder table) throws IOException {
+            node = TableNode.open(name, folder.resolve(name), System::currentTimeMillis, table);
             server = TableServer.start(Map.of(ITEMS, node), ServerOptions.onLoopback(0));
             registration = registry.register(name, server.address());
         }
@@ -204,6 +238,28 @@ class TableServiceTest {
     }
 
     @Test
+    void aVersionThatIsNamedIsFetched() throws IOException {
+        start(1);
+        roll(1, 1);
+        members.getFirst().node.load(1, 2, RollingUpdate.shardsAt(1, 0, 4), SOURCE);
+        long[] keys = {1, 2, 3};
+        try (TableClient client = new TableClient(registry)) {
+            assertThat(fetch(client, keys).version()).isEqualTo(2);
+            FetchedRows rows =
+                    client.fetch(ITEMS, 1, keys, DEADLINE, "name", "version").join();
+            assertThat(rows.version()).isEqualTo(1);
+            assertRows(rows, keys);
+            assertThatThrownBy(() ->
+                            client.fetch(ITEMS, 3, keys, Duration.ofMillis(200)).join())
+                    .cause()
+                    .isInstanceOf(TimeoutException.class)
+                    .hasMessageEndingWith("no servers together have all shards of version 3");
+            assertThatThrownBy(() -> client.fetch(ITEMS, 0, keys, DEADLINE))
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    @Test
     void aRestartedServerHasWhatItHad() throws IOException {
         start(1);
         roll(1, 1);
@@ -214,6 +270,56 @@ class TableServiceTest {
         only.restart();
         assertThat(only.node.view().versions()).isEqualTo(before.versions());
         assertThat(only.node.view().sequence()).isGreaterThan(before.sequence());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"version-2.roost", "shards-2"})
+    void aDamagedVersionBesideTheCurrentOneIsLeftOutAndLoadedAnew(String damaged) throws Exception {
+        start(1);
+        roll(1, 1);
+        Member only = members.getFirst();
+        Served served = RollingUpdate.shardsAt(1, 0, 4);
+        only.node.load(1, 2, served, SOURCE);
+        only.stop();
+        Path file = folder.resolve(only.name).resolve(damaged);
+        byte[] bytes = Files.readAllBytes(file);
+        bytes[bytes.length / 2] ^= 64;
+        Files.write(file, bytes);
+        only.restart();
+        assertThat(only.node.view().versions()).containsOnlyKeys(1L);
+        try (TableClient client = new TableClient(registry)) {
+            assertThat(fetch(client, 7).version()).isEqualTo(1);
+            only.node.load(1, 2, served, SOURCE);
+            only.node.unload(1, 1);
+            FetchedRows rows = fetch(client, 7);
+            assertThat(rows.version()).isEqualTo(2);
+            assertRows(rows, new long[] {7});
+        }
+    }
+
+    @Test
+    void aServerThatIsRestartedIsBelievedThoughItsClockWasSetBack() throws IOException {
+        Path items = folder.resolve("items");
+        KnownServers known = new KnownServers();
+        known.setServers(List.of("a"));
+        long[] clock = {1_000_000, 1_000_000, 5, 0, 2_000_000};
+        for (int start = 0; start < clock.length; start++) {
+            long millis = clock[start];
+            try (TableNode node = TableNode.open("a", items, () -> millis)) {
+                node.load(1, start + 1L, RollingUpdate.shardsAt(1, 0, 1), SOURCE);
+                if (start > 0) {
+                    node.unload(1, start);
+                }
+                known.learn(node.view());
+            }
+            assertThat(known.newest(0)).isEqualTo(new KnownServers.Complete(start + 1L, 1));
+            Set<Long> versions = Set.of(start + 1L);
+            assertThat(known.views().values())
+                    .singleElement()
+                    .satisfies(view -> assertThat(view.versions().keySet()).isEqualTo(versions));
+        }
+        Files.writeString(items.resolve("sequence"), "no number");
+        TableNode.open("a", items).close();
     }
 
     @Test
@@ -250,9 +356,201 @@ class TableServiceTest {
             assertThatThrownBy(
                             () -> client.fetch("others", new long[1], shortly).join())
                     .hasCauseInstanceOf(TimeoutException.class);
-            assertThatThrownBy(() -> client.fetch(ITEMS, new long[Wire.MOST_KEYS + 1], DEADLINE))
+            assertThatThrownBy(() -> client.fetch(ITEMS, new long[Wire.MAX_KEYS + 1], DEADLINE))
                     .isInstanceOf(IllegalArgumentException.class);
         }
+    }
+
+    /** Says that it has what another one has, and answers no request for rows. */
+    private static Server silent(String name, TableNode like) throws IOException {
+        return NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                .addService(ServerServiceDefinition.builder(Wire.SERVICE)
+                        .addMethod(
+                                Wire.FETCH,
+                                ServerCalls.asyncUnaryCall((Wire.Request request, StreamObserver<Wire.Reply> to) -> {
+                                    if (request.version() == 0) {
+                                        to.onNext(new Wire.Reply(
+                                                new ServerView(
+                                                        name, 1, like.view().versions()),
+                                                null));
+                                        to.onCompleted();
+                                    }
+                                }))
+                        .build())
+                .build()
+                .start();
+    }
+
+    @Test
+    void whatAServerDoesNotAnswerIsAskedOfAnotherBeforeItIsGivenUp() throws IOException {
+        start(1);
+        roll(1, 1);
+        Server silent = silent("silent", members.getFirst().node);
+        try (TableClient client = new TableClient(registry)) {
+            registry.register(
+                    "silent", (InetSocketAddress) silent.getListenSockets().getFirst());
+            long[] keys = {1, 2, 3, 4, 5};
+            while (client.stats().hedges() < 10) {
+                assertRows(fetch(client, keys), keys);
+            }
+            assertThat(client.stats().answers()).containsOnlyKeys(members.getFirst().name);
+            assertThat(client.stats().batches()).isPositive();
+            assertThat(client.stats().requests()).isGreaterThan(client.stats().hedges());
+        } finally {
+            silent.shutdownNow();
+        }
+    }
+
+    @Test
+    void aRowThatAServerCannotReadIsAskedOfAnotherAndNamedWhereNoneCan() throws IOException {
+        start(2);
+        roll(1, 1);
+        members.forEach(Member::stop);
+        try (Orchestrator orchestrator = Orchestrator.builder().build();
+                BlockIo io = BlockIo.builder(orchestrator).build()) {
+            for (Member member : members) {
+                member.restart(Table.builder(folder.resolve(member.name)).valueMemory(4_096, orchestrator, io));
+            }
+            try (TableClient client = new TableClient(registry)) {
+                long[] keys = LongStream.range(0, KEYS).toArray();
+                damageLastBlock(members.getFirst());
+                assertRows(fetch(client, keys), keys);
+                damageLastBlock(members.getLast());
+                assertThatThrownBy(() ->
+                                client.fetch(ITEMS, keys, Duration.ofSeconds(1)).join())
+                        .cause()
+                        .isInstanceOf(TimeoutException.class)
+                        .hasMessageContaining("the row of key ")
+                        .hasMessageContaining("version-1.roost is damaged");
+                assertRows(fetch(client, 0, 1), new long[] {0, 1});
+            } finally {
+                // Before the disk that they read.
+                members.forEach(Member::stop);
+                members.clear();
+            }
+        }
+    }
+
+    private void damageLastBlock(Member member) throws IOException {
+        Path file = folder.resolve(member.name).resolve("version-1.roost");
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            channel.write(ByteBuffer.wrap(new byte[] {1, 2, 3}), channel.size() - 4_000);
+        }
+    }
+
+    @Test
+    void aServerThatJoinsIsAskedToo() throws IOException {
+        start(1);
+        roll(1, 1);
+        try (TableClient client = new TableClient(registry)) {
+            assertRows(fetch(client, 7), new long[] {7});
+            members.add(new Member(1));
+            members.get(1).node.load(1, 1, RollingUpdate.shardsAt(1, 0, SHARDS[1]), SOURCE);
+            while (!client.stats().answers().containsKey("server1")) {
+                assertRows(fetch(client, 7), new long[] {7});
+            }
+        }
+    }
+
+    @Test
+    void aServerThatCannotBeAskedFailsItsOwnRequestsAlone() throws IOException {
+        InetSocketAddress misspelt = InetSocketAddress.createUnresolved("no-such-host.invalid", 7);
+        InetSocketAddress elsewhere = new InetSocketAddress(InetAddress.getByAddress(new byte[] {10, 1, 2, 3}), 7);
+        registry.register("misspelt", misspelt);
+        try (TableClient client = new TableClient(registry, null, "0123456789abcdef")) {
+            Duration shortly = Duration.ofMillis(300);
+            assertThatThrownBy(() -> client.fetch(ITEMS, new long[1], shortly).join())
+                    .cause()
+                    .isInstanceOf(TimeoutException.class)
+                    .hasMessageContaining("server misspelt: UNAVAILABLE, its address is not known: ")
+                    .hasMessageContaining("no-such-host.invalid");
+            registry.register("elsewhere", elsewhere);
+            start(1);
+            roll(1, 1);
+            for (long key = 0; key < 50; key++) {
+                assertRows(fetch(client, key), new long[] {key});
+            }
+        }
+    }
+
+    @Test
+    void aServerThatCallsItselfAnotherNameIsNamedByBoth() throws IOException {
+        start(1);
+        roll(1, 1);
+        try (InMemoryRegistry misnaming = new InMemoryRegistry()) {
+            misnaming.register("other", members.getFirst().server.address());
+            try (TableClient client = new TableClient(misnaming)) {
+                assertThatThrownBy(() -> client.fetch(ITEMS, new long[1], Duration.ofMillis(300))
+                                .join())
+                        .cause()
+                        .isInstanceOf(TimeoutException.class)
+                        .hasMessageContaining("server other calls itself server0");
+            }
+        }
+    }
+
+    /** Servers that change in another thread while somebody asks for their names. */
+    private static final class ChangingServers extends HashMap<String, InetSocketAddress> {
+        private static final long serialVersionUID = 1;
+
+        private transient volatile @Nullable Runnable change;
+
+        @Override
+        public Set<String> keySet() {
+            Runnable now = change;
+            change = null;
+            if (now != null) {
+                Thread other = Thread.ofPlatform().start(now);
+                while (other.getState() != Thread.State.BLOCKED && other.isAlive()) {
+                    Thread.onSpinWait();
+                }
+            }
+            return Set.copyOf(super.keySet());
+        }
+    }
+
+    @Test
+    void serversThatChangeWhileATableIsFirstAskedForAreNotForgotten() throws InterruptedException {
+        ChangingServers before = new ChangingServers();
+        before.put("former", new InetSocketAddress(InetAddress.getLoopbackAddress(), 7));
+        List<Consumer<Map<String, InetSocketAddress>>> listeners = new ArrayList<>();
+        CountDownLatch changed = new CountDownLatch(1);
+        Registry telling = (Registry) Proxy.newProxyInstance(
+                Registry.class.getClassLoader(), new Class<?>[] {Registry.class}, (proxy, method, arguments) -> {
+                    assertThat(method.getName()).isEqualTo("watch");
+                    @SuppressWarnings("unchecked")
+                    var listener = (Consumer<Map<String, InetSocketAddress>>) arguments[0];
+                    listeners.add(listener);
+                    listener.accept(before);
+                    return (Registry.Registration) listeners::clear;
+                });
+        try (TableClient client = new TableClient(telling)) {
+            before.change = () -> {
+                listeners.getFirst().accept(Map.of("next", new InetSocketAddress(InetAddress.getLoopbackAddress(), 8)));
+                changed.countDown();
+            };
+            KnownServers known = client.known(ITEMS);
+            changed.await();
+            assertThat(known.servers()).containsExactly("next");
+        }
+    }
+
+    @Test
+    void certificatesThatCannotBeReadAreRefused() {
+        Path none = folder.resolve("none.pem");
+        assertThatThrownBy(() -> new TableClient(registry, none, null))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("trusted must be a PEM file of certificates, got " + none);
+    }
+
+    private static ServerOptions limits(int mostMessageBytes, int mostReplyBytes) {
+        return new ServerOptions(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                null,
+                null,
+                null,
+                mostMessageBytes,
+                mostReplyBytes);
     }
 
     @Test
@@ -260,9 +558,7 @@ class TableServiceTest {
         start(1);
         roll(1, 1);
         Member member = members.getFirst();
-        ServerOptions options =
-                new ServerOptions(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), null, null, null, 1_024);
-        try (TableServer limited = TableServer.start(Map.of(ITEMS, member.node), options);
+        try (TableServer limited = TableServer.start(Map.of(ITEMS, member.node), limits(1_024, 1 << 20));
                 InMemoryRegistry limitedOnly = new InMemoryRegistry()) {
             limitedOnly.register(member.name, limited.address());
             try (TableClient client = new TableClient(limitedOnly)) {
@@ -277,12 +573,89 @@ class TableServiceTest {
     }
 
     @Test
+    void answersHaveALimit() throws IOException {
+        start(1);
+        roll(1, 1);
+        Member member = members.getFirst();
+        try (TableServer limited = TableServer.start(Map.of(ITEMS, member.node), limits(1 << 20, 1_024));
+                InMemoryRegistry limitedOnly = new InMemoryRegistry()) {
+            limitedOnly.register(member.name, limited.address());
+            try (TableClient client = new TableClient(limitedOnly)) {
+                assertRows(fetch(client, 7), new long[] {7});
+                int bytes = 100_000 * (Integer.BYTES + Long.BYTES + Integer.BYTES + "item 0".length());
+                assertThatThrownBy(() -> fetch(client, new long[100_000]))
+                        .cause()
+                        .isInstanceOfSatisfying(StatusRuntimeException.class, e -> {
+                            assertThat(e.getStatus().getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+                            assertThat(e.getStatus().getDescription())
+                                    .isEqualTo("the rows of a batch must have 1024 bytes at most, got " + bytes);
+                        });
+                assertRows(fetch(client, 7), new long[] {7});
+            }
+        }
+    }
+
+    @Test
+    void memoryOfALargeAnswerIsNotKept() throws IOException {
+        start(1);
+        roll(1, 1);
+        TableNode node = members.getFirst().node;
+        int shard = LongTable.shard(7, SHARDS[1]);
+        long[] keys = new long[400_000];
+        Arrays.fill(keys, 7);
+        List<String> all = List.of();
+        assertThat(node.fetch(1, SHARDS[1], shard, keys, all, 1 << 28, RowBatch::present))
+                .isEqualTo(keys.length);
+        assertThat(node.idle()).isZero();
+        assertThat(node.fetch(1, SHARDS[1], shard, new long[] {7}, all, 1 << 28, RowBatch::present))
+                .isOne();
+        assertThat(node.idle()).isOne();
+    }
+
+    @Test
+    void anAnswerThatFindsNoMemoryFailsAlone() throws IOException {
+        start(1);
+        roll(1, 1);
+        Wire.Request request = new Wire.Request(
+                ITEMS, 1, SHARDS[1], LongTable.shard(7, SHARDS[1]), 0, List.of("name"), new long[] {7});
+        List<Throwable> failures = new ArrayList<>();
+        members.getFirst().server.fetch(request, new StreamObserver<>() {
+            @Override
+            public void onNext(Wire.Reply reply) {
+                throw new OutOfMemoryError("Java heap space");
+            }
+
+            @Override
+            public void onError(Throwable failure) {
+                failures.add(failure);
+            }
+
+            @Override
+            public void onCompleted() {
+                throw new AssertionError("it has failed");
+            }
+        });
+        assertThat(failures).singleElement().isInstanceOfSatisfying(StatusRuntimeException.class, e -> {
+            assertThat(e.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+            assertThat(e.getStatus().getDescription()).isEqualTo("no memory for the rows of 1 keys: Java heap space");
+        });
+        try (TableClient client = new TableClient(registry)) {
+            assertRows(fetch(client, 7), new long[] {7});
+        }
+    }
+
+    @Test
     void onlyWhoHasTheTokenIsLetIn() throws IOException {
         start(1);
         roll(1, 1);
         Member member = members.getFirst();
         ServerOptions options = new ServerOptions(
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), null, null, "0123456789abcdef", 1 << 20);
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                null,
+                null,
+                "0123456789abcdef",
+                1 << 20,
+                1 << 20);
         try (TableServer guarded = TableServer.start(Map.of(ITEMS, member.node), options);
                 InMemoryRegistry guardedOnly = new InMemoryRegistry()) {
             guardedOnly.register(member.name, guarded.address());
@@ -303,14 +676,59 @@ class TableServiceTest {
     }
 
     @Test
+    void thereIsNoReflectionAndNoOtherService() throws IOException {
+        MethodDescriptor.Marshaller<byte[]> bytes = new MethodDescriptor.Marshaller<>() {
+            @Override
+            public InputStream stream(byte[] value) {
+                return new ByteArrayInputStream(value);
+            }
+
+            @Override
+            public byte[] parse(InputStream stream) {
+                return new byte[0];
+            }
+        };
+        start(1);
+        ManagedChannel channel = NettyChannelBuilder.forAddress(
+                        members.getFirst().server.address())
+                .usePlaintext()
+                .build();
+        try {
+            for (String method : List.of(
+                    "grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+                    "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+                    "grpc.health.v1.Health/Check",
+                    "grpc.channelz.v1.Channelz/GetServers")) {
+                MethodDescriptor<byte[], byte[]> asked = MethodDescriptor.<byte[], byte[]>newBuilder()
+                        .setType(MethodDescriptor.MethodType.UNARY)
+                        .setFullMethodName(method)
+                        .setRequestMarshaller(bytes)
+                        .setResponseMarshaller(bytes)
+                        .build();
+                assertThatThrownBy(() -> ClientCalls.blockingUnaryCall(
+                                channel,
+                                asked,
+                                CallOptions.DEFAULT.withDeadlineAfter(DEADLINE.toSeconds(), TimeUnit.SECONDS),
+                                new byte[0]))
+                        .isInstanceOfSatisfying(
+                                StatusRuntimeException.class,
+                                refused -> assertThat(refused.getStatus().getCode())
+                                        .isEqualTo(Status.Code.UNIMPLEMENTED));
+            }
+        } finally {
+            channel.shutdownNow();
+        }
+    }
+
+    @Test
     void nobodyElseIsLetInByDefault() {
         InetSocketAddress everywhere = new InetSocketAddress("0.0.0.0", 0);
-        assertThatThrownBy(() -> new ServerOptions(everywhere, null, null, "0123456789abcdef", 1 << 20))
+        assertThatThrownBy(() -> new ServerOptions(everywhere, null, null, "0123456789abcdef", 1 << 20, 1 << 20))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("loopback");
-        assertThatThrownBy(() -> new ServerOptions(everywhere, Path.of("a"), null, null, 1 << 20))
+        assertThatThrownBy(() -> new ServerOptions(everywhere, Path.of("a"), null, null, 1 << 20, 1 << 20))
                 .isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> new ServerOptions(everywhere, null, null, "short", 1 << 20))
+        assertThatThrownBy(() -> new ServerOptions(everywhere, null, null, "short", 1 << 20, 1 << 20))
                 .isInstanceOf(IllegalArgumentException.class);
         assertThat(ServerOptions.onLoopback(0).address().getAddress().isLoopbackAddress())
                 .isTrue();

@@ -1,7 +1,8 @@
 package io.github.roost.table;
 
 import io.github.roost.core.TableFileException;
-import io.github.roost.core.WholeFile;
+import io.github.roost.core.file.WholeFile;
+import io.github.roost.core.io.BlockIo;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -11,33 +12,67 @@ import java.nio.file.Path;
 import java.util.zip.CRC32C;
 
 /**
- * The body of a version's file: blocks of 1 MiB, the last one shorter, each followed by the CRC-32C of the version, its number in
- * the file, and its bytes: a block of another place or version is none of this one.
+ * The body of a version's file: blocks of 4 KiB, so that one row can be read by itself and past the page cache. Each has 4,088 bytes of content,
+ * zeros where that ends in the last one; then four zeros, and the CRC-32C of the version, the block's number in the body, and all before: a block of
+ * another place or version is none of this one.
  */
 final class CheckedBlocks {
-    static final int BLOCK_BYTES = 1 << 20;
+    static final int BLOCK_BYTES = BlockIo.BLOCK_BYTES;
+    /** Whole longs, and none of them in two blocks. */
+    static final int CONTENT_BYTES = BLOCK_BYTES - Long.BYTES;
+
+    private static final int CHECKED_BYTES = BLOCK_BYTES - Integer.BYTES;
+    /** Bytes of one call of the system, at most. */
+    private static final int BUFFER_BYTES = 1 << 20;
 
     private final long version;
-    private final ByteBuffer block =
-            ByteBuffer.allocateDirect(BLOCK_BYTES + Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    private final ByteBuffer buffer;
     private final CRC32C crc = new CRC32C();
     private final ByteBuffer place = ByteBuffer.allocate(2 * Long.BYTES);
     private long number;
+    /** Where the block begins in the buffer. */
+    private int begin;
 
-    CheckedBlocks(long version) {
+    /** For a body of so many bytes of content. */
+    CheckedBlocks(long version, long bytes) {
         this.version = version;
+        int size = (int) Math.min(BUFFER_BYTES, (blocks(bytes) + 1) * BLOCK_BYTES);
+        this.buffer = ByteBuffer.allocateDirect(size).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Bytes of a file for so many bytes of content. */
-    static long fileBytes(long bytes) {
-        return bytes + (bytes + BLOCK_BYTES - 1) / BLOCK_BYTES * Integer.BYTES;
+    /** Blocks for so many bytes of content. */
+    static long blocks(long bytes) {
+        return (bytes + CONTENT_BYTES - 1) / CONTENT_BYTES;
     }
 
-    private int checksum(int bytes) {
+    /** Whether a block is that of a number, and undamaged. */
+    static boolean isWhole(long version, long number, MemorySegment block) {
+        ByteBuffer bytes = block.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+        return bytes.getInt(CHECKED_BYTES)
+                == checksum(new CRC32C(), ByteBuffer.allocate(2 * Long.BYTES), version, number, bytes, 0);
+    }
+
+    /** Writes the checksum of a block's content behind it. */
+    static void seal(long version, long number, MemorySegment block) {
+        ByteBuffer bytes = block.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+        bytes.putInt(
+                CHECKED_BYTES, checksum(new CRC32C(), ByteBuffer.allocate(2 * Long.BYTES), version, number, bytes, 0));
+    }
+
+    private int checksum() {
+        return checksum(crc, place, version, number, buffer, begin);
+    }
+
+    private static int checksum(CRC32C crc, ByteBuffer place, long version, long number, ByteBuffer bytes, int at) {
         crc.reset();
         crc.update(place.clear().putLong(version).putLong(number).flip());
-        crc.update(block.slice(0, bytes));
+        crc.update(bytes.slice(at, CHECKED_BYTES));
         return (int) crc.getValue();
+    }
+
+    /** Has the buffer's position and limit be those of the block's content, or of a part of it. */
+    private void enter(int content) {
+        buffer.limit(begin + content).position(begin);
     }
 
     /** Writes content. */
@@ -46,43 +81,56 @@ final class CheckedBlocks {
 
         Sink(FileChannel channel) {
             this.channel = channel;
-            block.clear().limit(BLOCK_BYTES);
+            enter(CONTENT_BYTES);
         }
 
         void putLong(long value) throws IOException {
             // Blocks are whole longs, and longs are written first.
-            block.putLong(value);
-            flushIfFull();
+            buffer.putLong(value);
+            endBlockIfFull();
         }
 
         void put(MemorySegment from, long at, long bytes) throws IOException {
             for (long done = 0; done < bytes; ) {
-                int piece = (int) Math.min(block.remaining(), bytes - done);
-                MemorySegment.copy(from, at + done, MemorySegment.ofBuffer(block), 0, piece);
-                block.position(block.position() + piece);
+                int piece = (int) Math.min(buffer.remaining(), bytes - done);
+                MemorySegment.copy(from, at + done, MemorySegment.ofBuffer(buffer), 0, piece);
+                buffer.position(buffer.position() + piece);
                 done += piece;
-                flushIfFull();
+                endBlockIfFull();
             }
         }
 
-        private void flushIfFull() throws IOException {
-            if (!block.hasRemaining()) {
+        private void endBlockIfFull() throws IOException {
+            if (!buffer.hasRemaining()) {
+                endBlock();
+            }
+        }
+
+        private void endBlock() throws IOException {
+            buffer.limit(begin + BLOCK_BYTES);
+            while (buffer.position() < begin + CHECKED_BYTES) {
+                buffer.put((byte) 0);
+            }
+            buffer.putInt(checksum());
+            number++;
+            begin += BLOCK_BYTES;
+            if (begin == buffer.capacity()) {
                 flush();
             }
+            enter(CONTENT_BYTES);
         }
 
         private void flush() throws IOException {
-            int bytes = block.position();
-            block.limit(bytes + Integer.BYTES).putInt(bytes, checksum(bytes)).position(0);
-            WholeFile.writeAll(channel, block);
-            number++;
-            block.clear().limit(BLOCK_BYTES);
+            WholeFile.writeAll(channel, buffer.position(begin).flip());
+            begin = 0;
+            buffer.clear();
         }
 
         void end() throws IOException {
-            if (block.position() > 0) {
-                flush();
+            if (buffer.position() > begin) {
+                endBlock();
             }
+            flush();
         }
     }
 
@@ -90,49 +138,71 @@ final class CheckedBlocks {
     final class Source {
         private final FileChannel channel;
         private final Path file;
+        /** Content of blocks that have not been begun. */
         private long left;
+        /** Where the buffer ends that was filled last. */
+        private int filled;
 
         /** From the channel's position on. */
         Source(FileChannel channel, Path file, long bytes) {
             this.channel = channel;
             this.file = file;
             this.left = bytes;
-            block.position(0).limit(0);
+            begin = -BLOCK_BYTES;
+            buffer.limit(0);
         }
 
         long getLong() throws IOException {
-            fillIfEmpty();
-            return block.getLong();
+            beginBlockIfEmpty();
+            return buffer.getLong();
         }
 
         void get(MemorySegment to, long at, long bytes) throws IOException {
             for (long done = 0; done < bytes; ) {
-                fillIfEmpty();
-                int piece = (int) Math.min(block.remaining(), bytes - done);
-                MemorySegment.copy(MemorySegment.ofBuffer(block), 0, to, at + done, piece);
-                block.position(block.position() + piece);
+                beginBlockIfEmpty();
+                int piece = (int) Math.min(buffer.remaining(), bytes - done);
+                MemorySegment.copy(MemorySegment.ofBuffer(buffer), 0, to, at + done, piece);
+                buffer.position(buffer.position() + piece);
                 done += piece;
             }
         }
 
-        private void fillIfEmpty() throws IOException {
-            if (block.hasRemaining()) {
+        /** Checks what is left. */
+        void skipAll() throws IOException {
+            while (left > 0) {
+                buffer.position(buffer.limit());
+                beginBlockIfEmpty();
+            }
+        }
+
+        private void beginBlockIfEmpty() throws IOException {
+            if (buffer.hasRemaining()) {
                 return;
             }
-            long at = channel.position();
-            int bytes = (int) Math.min(BLOCK_BYTES, left);
-            block.position(0).limit(bytes + Integer.BYTES);
-            while (block.hasRemaining()) {
-                if (channel.read(block) < 0) {
-                    throw new TableFileException(file, channel.position(), "ends in the midst of a block");
-                }
+            begin += BLOCK_BYTES;
+            if (begin == filled) {
+                fill();
             }
-            if (block.getInt(bytes) != checksum(bytes)) {
+            buffer.limit(filled);
+            if (buffer.getInt(begin + CHECKED_BYTES) != checksum()) {
+                long at = channel.position() - filled + begin;
                 throw new TableFileException(file, at, "is damaged: block " + number + " has another checksum");
             }
             number++;
-            left -= bytes;
-            block.position(0).limit(bytes);
+            int content = (int) Math.min(CONTENT_BYTES, left);
+            left -= content;
+            enter(content);
+        }
+
+        private void fill() throws IOException {
+            filled = (int) Math.min(buffer.capacity(), blocks(left) * BLOCK_BYTES);
+            begin = 0;
+            buffer.clear().limit(filled);
+            while (buffer.hasRemaining()) {
+                if (channel.read(buffer) < 0) {
+                    throw new TableFileException(file, channel.position(), "ends in the midst of a block");
+                }
+            }
         }
     }
 }

@@ -12,9 +12,9 @@ import java.nio.charset.StandardCharsets;
  */
 public record Column(String name, Type type, int bytes) {
     /** The most bytes of a fixed value. */
-    public static final int MOST_BYTES = 65_536;
+    public static final int MAX_BYTES = 65_536;
 
-    private static final int MOST_NAME_BYTES = 255;
+    private static final int MAX_NAME_BYTES = 255;
 
     /** What values are. The order is part of the file format: new types come last. */
     public enum Type {
@@ -51,12 +51,12 @@ public record Column(String name, Type type, int bytes) {
      */
     public Column {
         int length = name.getBytes(StandardCharsets.UTF_8).length;
-        if (length < 1 || length > MOST_NAME_BYTES) {
+        if (length < 1 || length > MAX_NAME_BYTES) {
             throw new IllegalArgumentException(
-                    "a column's name must have between 1 and " + MOST_NAME_BYTES + " bytes of UTF-8, got " + length);
+                    "a column's name must have between 1 and " + MAX_NAME_BYTES + " bytes of UTF-8, got " + length);
         }
         if (type == Type.FIXED_BYTES) {
-            Vectors.requireRange("bytes of column " + name, bytes, 1, MOST_BYTES);
+            Vectors.requireRange("bytes of column " + name, bytes, 1, MAX_BYTES);
         } else if (bytes != type.bytes) {
             throw new IllegalArgumentException(
                     "bytes of column " + name + " must be " + type.bytes + " for " + type + ", got " + bytes);
@@ -111,7 +111,7 @@ public record Column(String name, Type type, int bytes) {
      * A column of bytes, as many in every row: a vector, a digest.
      *
      * @param name of 1 to 255 bytes
-     * @param bytes of a value, from 1 to {@link #MOST_BYTES}
+     * @param bytes of a value, from 1 to {@link #MAX_BYTES}
      * @return the column
      */
     public static Column ofFixedBytes(String name, int bytes) {

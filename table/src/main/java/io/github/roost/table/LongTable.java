@@ -8,6 +8,7 @@ import io.github.roost.table.kernel.Slots;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,9 +35,9 @@ public final class LongTable implements AutoCloseable {
     public static final long MAX_PAYLOAD = Slots.REMOVED - 1;
 
     /** Of the slots, in hundredths. The paper's, at which 12 bits of distance are enough. */
-    private static final long MOST_LOAD = 81;
+    private static final long MAX_LOAD = 81;
 
-    private static final long MOST_EXPECTED = roomOf(Slots.MOST);
+    private static final long MAX_EXPECTED = roomOf(Slots.MOST);
 
     /** Allocates slots. */
     @FunctionalInterface
@@ -47,6 +48,7 @@ public final class LongTable implements AutoCloseable {
     private final Memory memory;
     private final BatchLookup lookup;
     private final Readers readers = new Readers();
+    private final Chains.Grace grace;
     /** What readers read; the writer has it in {@link #slots}, too, as a field that its loops need not load again. */
     private volatile Slots published;
 
@@ -60,12 +62,13 @@ public final class LongTable implements AutoCloseable {
     private long rebuilds;
     private boolean isClosed;
 
-    private LongTable(Memory memory, BatchLookup lookup, long expected, long seed) {
-        this.memory = memory;
-        this.lookup = lookup;
-        this.slots = memory.allocate(slotsFor(expected), seed);
+    private LongTable(Builder builder) {
+        this.memory = builder.memory;
+        this.lookup = builder.lookup;
+        this.grace = builder.grace.apply(readers::awaitThoseInside);
+        this.slots = memory.allocate(slotsFor(builder.expected), builder.seed);
         this.published = slots;
-        this.chains = new Chains(slots, readers::awaitThoseInside);
+        this.chains = new Chains(slots, grace);
     }
 
     /**
@@ -76,8 +79,8 @@ public final class LongTable implements AutoCloseable {
      * @throws IllegalArgumentException if {@code expected} is out of range
      */
     public static Builder builder(long expected) {
-        if (expected < 0 || expected > MOST_EXPECTED) {
-            throw new IllegalArgumentException("expected must be between 0 and " + MOST_EXPECTED + ", got " + expected);
+        if (expected < 0 || expected > MAX_EXPECTED) {
+            throw new IllegalArgumentException("expected must be between 0 and " + MAX_EXPECTED + ", got " + expected);
         }
         return new Builder(expected);
     }
@@ -121,6 +124,14 @@ public final class LongTable implements AutoCloseable {
      */
     public int getAll(MemorySegment keys, int n, MemorySegment payloads) {
         return find(slots, keys, n, payloads, false);
+    }
+
+    /**
+     * {@link #getAll} beside a writer that does nothing but give keys that are there other payloads: none of them moves, so the writer need not know who
+     * reads.
+     */
+    int getAllBesideReplacing(MemorySegment keys, int n, MemorySegment payloads) {
+        return find(published, keys, n, payloads, true);
     }
 
     private int find(Slots in, MemorySegment keys, int n, MemorySegment payloads, boolean isBesideWriter) {
@@ -221,6 +232,29 @@ public final class LongTable implements AutoCloseable {
     }
 
     /**
+     * Memory of the slots. By the writer, or while nobody writes; while the table grows, that of the slots that it has so far.
+     *
+     * @return bytes, outside the Java heap
+     */
+    public long memoryBytes() {
+        return slots.count() * Slots.SLOT_BYTES;
+    }
+
+    /**
+     * What {@link #memoryBytes} will be once more keys have been put. By the writer, or while nobody writes.
+     *
+     * @param more keys that are not there, 0 or more
+     * @return bytes, outside the Java heap; more where keys happen to fall so that they need another table, which is rare
+     */
+    public long memoryBytesWith(long more) {
+        long count = slots.count();
+        if (chains.used() + more <= roomOf(count) || size + more < roomOf(count) / 2) {
+            return memoryBytes();
+        }
+        return Math.max(2 * count, slotsFor(size + more)) * Slots.SLOT_BYTES;
+    }
+
+    /**
      * What the table is like. By the writer, or while nobody writes; visits every slot.
      *
      * @return as of now
@@ -264,7 +298,7 @@ public final class LongTable implements AutoCloseable {
             Slots fresh = memory.allocate(count, seed);
             boolean isDone = false;
             try {
-                Chains filled = new Chains(fresh, readers::awaitThoseInside);
+                Chains filled = new Chains(fresh, grace);
                 if (fill(filled)) {
                     publish(fresh, filled);
                     isDone = true;
@@ -314,7 +348,7 @@ public final class LongTable implements AutoCloseable {
 
     /** How many keys so many slots have room for. */
     private static long roomOf(long slots) {
-        return slots * MOST_LOAD / 100;
+        return slots * MAX_LOAD / 100;
     }
 
     private static long slotsFor(long keys) {
@@ -375,6 +409,16 @@ public final class LongTable implements AutoCloseable {
             }
         }
 
+        /** The payload of a key, or {@link #ABSENT}, with something that happens between the two loads of each slot: for tests. */
+        long get(long key, Runnable between) {
+            enter();
+            try {
+                return table.published.findBesideWriter(key, between);
+            } finally {
+                Readers.exit(cell);
+            }
+        }
+
         /**
          * The payloads of many keys, as {@link LongTable#getAll} finds them. Each key's is one it had during the call.
          *
@@ -417,6 +461,7 @@ public final class LongTable implements AutoCloseable {
         private long seed;
         private Memory memory = Slots::allocate;
         private BatchLookup lookup = BatchLookups.preferred();
+        private UnaryOperator<Chains.Grace> grace = UnaryOperator.identity();
 
         private Builder(long expected) {
             this.expected = expected;
@@ -439,6 +484,12 @@ public final class LongTable implements AutoCloseable {
             return this;
         }
 
+        /** For tests of what readers see without the wait for them, and during it. */
+        Builder grace(UnaryOperator<Chains.Grace> newGrace) {
+            this.grace = newGrace;
+            return this;
+        }
+
         /** For tests of every lookup. */
         Builder lookup(BatchLookup newLookup) {
             this.lookup = newLookup;
@@ -452,7 +503,7 @@ public final class LongTable implements AutoCloseable {
          * @throws OutOfMemoryError if there is no memory for the keys expected
          */
         public LongTable build() {
-            return new LongTable(memory, lookup, expected, seed);
+            return new LongTable(this);
         }
     }
 }

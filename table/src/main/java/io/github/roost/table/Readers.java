@@ -40,6 +40,11 @@ final class Readers {
         cells = Arrays.stream(cells).filter(other -> other != cell).toArray(AtomicLongArray[]::new);
     }
 
+    /** How many there are. */
+    int count() {
+        return cells.length;
+    }
+
     /** From here on the writer waits for the reader. An exit that an error kept from happening is made up for here. */
     static void enter(AtomicLongArray cell) {
         cell.set(COUNT, cell.getPlain(COUNT) + 1 | 1);
@@ -58,6 +63,36 @@ final class Readers {
                 awaitExit(cell, inside);
             }
         }
+    }
+
+    /** Those who were inside at a moment, for a writer that has something else to do until they have left. */
+    static final class Leaving {
+        private final AtomicLongArray[] cells;
+        private final long[] counts;
+
+        private Leaving(AtomicLongArray[] cells) {
+            this.cells = cells;
+            this.counts = new long[cells.length];
+            for (int i = 0; i < cells.length; i++) {
+                counts[i] = cells[i].get(COUNT);
+            }
+        }
+
+        /** Whether all of them have been outside since. */
+        boolean areOut() {
+            for (int i = 0; i < cells.length; i++) {
+                if ((counts[i] & 1) != 0 && cells[i].getAcquire(COUNT) == counts[i]) {
+                    return false;
+                }
+            }
+            return true;
+        }
+    }
+
+    /** Those who are inside now; what {@link #awaitThoseInside} waits for. */
+    Leaving thoseInside() {
+        VarHandle.fullFence();
+        return new Leaving(cells);
     }
 
     private static void awaitExit(AtomicLongArray cell, long inside) {

@@ -10,6 +10,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,21 +19,28 @@ import org.jspecify.annotations.Nullable;
  * then the rows, in the order of the keys. The row of a key that is not there takes no bytes. There is no object per row:
  * values are read by the number of the key and of the column. Numbers are little-endian. For one thread at a time; to be
  * used again and again.
+ *
+ * <p>A row that could not be read from its file fails alone: {@link #failure} tells why, and whatever asks for it, {@link #isPresent} too, throws that. So
+ * who does not look for failures never takes such a row for one that is not there. As memory, such a batch cannot be had: what goes elsewhere is whole.
  */
 public final class RowBatch {
     /** The most bytes that the rows of a batch have together. */
-    public static final long MOST_BYTES = 1L << 30;
+    public static final long MAX_BYTES = 1L << 30;
 
+    private static final long MAX_ARRAY_BYTES = Integer.MAX_VALUE - Long.BYTES;
     private static final int PIECE_BYTES = 1 << 16;
 
     /** Whether memory that is too small is replaced. */
     private final boolean grows;
 
     private MemorySegment memory;
+    private long mostBytes = MAX_ARRAY_BYTES;
     private int size;
     private int present;
     private long version;
     private @Nullable Schema schema;
+    /** By key; null where all rows could be read. */
+    private @Nullable ColdReadException @Nullable [] failures;
 
     private RowBatch(MemorySegment memory, boolean grows) {
         this.memory = memory;
@@ -93,20 +102,34 @@ public final class RowBatch {
         return batch;
     }
 
+    /**
+     * From now on the batch is not filled with more: that is refused with a {@link BatchTooLargeException}, before memory is taken for it.
+     *
+     * @param bytes of the ends and the rows together, 0 or more
+     * @throws IllegalArgumentException if that is negative
+     */
+    public void limitTo(long bytes) {
+        Vectors.requireRange("bytes", bytes, 0, Long.MAX_VALUE);
+        mostBytes = Math.min(bytes, MAX_ARRAY_BYTES);
+    }
+
     /** Begins anew: so many rows of a schema. */
     void begin(Schema newSchema, long newVersion, int newSize) {
         this.schema = newSchema;
         this.version = newVersion;
         this.size = newSize;
         this.present = 0;
+        this.failures = null;
     }
 
     /** Makes room for the rows of so many keys, before anything is changed. */
     void reserve(int keys, long rowBytes) {
         long needed = (long) keys * Integer.BYTES + rowBytes;
-        if (rowBytes > MOST_BYTES || needed > Integer.MAX_VALUE - Long.BYTES) {
-            throw new IllegalArgumentException(
-                    "the rows of a batch must have " + MOST_BYTES + " bytes at most, got " + rowBytes);
+        if (rowBytes > MAX_BYTES) {
+            throw new BatchTooLargeException(rowBytes, MAX_BYTES);
+        }
+        if (needed > mostBytes) {
+            throw new BatchTooLargeException(needed, mostBytes);
         }
         if (needed <= memory.byteSize()) {
             return;
@@ -118,10 +141,47 @@ public final class RowBatch {
         memory = MemorySegment.ofArray(new byte[(int) needed]);
     }
 
+    /**
+     * Fills the batch with columns of rows that lie in one piece of memory.
+     *
+     * @param at where each row begins there; negative for none
+     * @param bytes of each row
+     * @return how many rows there are
+     */
+    int fill(Projection projection, long of, MemorySegment from, long[] at, int[] bytes) {
+        long sum = 0;
+        for (int i = 0; i < at.length; i++) {
+            sum += at[i] < 0 ? 0 : projection.bytes(from, at[i], bytes[i]);
+        }
+        reserve(at.length, sum);
+        begin(projection.schema(), of, at.length);
+        long first = firstRow();
+        long end = first;
+        for (int i = 0; i < at.length; i++) {
+            if (at[i] >= 0) {
+                end = projection.copy(from, at[i], bytes[i], memory, end);
+            }
+            setEnd(i, end - first, at[i] >= 0);
+        }
+        return present;
+    }
+
+    /** Says which rows of a batch that was just filled could not be read, by key; null for none. */
+    void failed(@Nullable ColdReadException @Nullable [] byKey) {
+        failures = byKey;
+    }
+
     /** Writes where row i ends; rows in their order. */
     void setEnd(int i, long end, boolean isPresent) {
         memory.set(INT, (long) i * Integer.BYTES, (int) end);
         present += isPresent ? 1 : 0;
+    }
+
+    /** The bytes of a row that is there. */
+    MemorySegment rowBytes(int i) {
+        requireRead(i);
+        int begin = i == 0 ? 0 : end(i - 1);
+        return memory.asSlice(firstRow() + begin, end(i) - begin);
     }
 
     MemorySegment room() {
@@ -148,10 +208,40 @@ public final class RowBatch {
     /**
      * How many of them are there.
      *
-     * @return from 0 to {@link #size}
+     * @return from 0 to {@link #size}; those that could not be read do not count
      */
     public int present() {
         return present;
+    }
+
+    /**
+     * How many of them could not be read.
+     *
+     * @return from 0 to {@link #size}; 0 unless some rows are cold
+     */
+    public int failures() {
+        return failures == null
+                ? 0
+                : (int) Arrays.stream(failures).filter(Objects::nonNull).count();
+    }
+
+    /**
+     * Why a row could not be read.
+     *
+     * @param i which of the keys, from 0
+     * @return what whoever asks for the row is thrown, or null if it was read, or is not there
+     * @throws IllegalArgumentException if there is no key {@code i}
+     */
+    public @Nullable ColdReadException failure(int i) {
+        Vectors.requireRange("i", i, 0, size - 1L);
+        return failures == null ? null : failures[i];
+    }
+
+    private void requireRead(int i) {
+        ColdReadException failure = failure(i);
+        if (failure != null) {
+            throw failure;
+        }
     }
 
     /**
@@ -181,8 +271,14 @@ public final class RowBatch {
      * The batch as it lies in memory: the ends, then the rows.
      *
      * @return until the batch is filled again; on the heap or in the caller's buffer
+     * @throws ColdReadException if a row could not be read
      */
     public MemorySegment memory() {
+        if (failures != null) {
+            for (int i = 0; i < size; i++) {
+                requireRead(i);
+            }
+        }
         return memory.asSlice(0, size == 0 ? 0 : firstRow() + end(size - 1));
     }
 
@@ -191,6 +287,7 @@ public final class RowBatch {
      *
      * @param out is given {@link #memory}
      * @throws IOException if {@code out} cannot take it
+     * @throws ColdReadException if a row could not be read; nothing is written
      */
     public void writeTo(OutputStream out) throws IOException {
         MemorySegment whole = memory();
@@ -213,9 +310,10 @@ public final class RowBatch {
      * @param i which of the keys, from 0
      * @return whether it has a row
      * @throws IllegalArgumentException if there is no key {@code i}
+     * @throws ColdReadException if it has one that could not be read
      */
     public boolean isPresent(int i) {
-        Vectors.requireRange("i", i, 0, size - 1L);
+        requireRead(i);
         return end(i) > begin(i);
     }
 
@@ -242,6 +340,7 @@ public final class RowBatch {
      * @param column which of the columns asked for, from 0
      * @return its value
      * @throws IllegalArgumentException if there is no such key or column, the key is not present, or the column's type is another
+     * @throws ColdReadException if the row could not be read
      */
     public int getInt(int i, int column) {
         return memory.get(INT, at(i, column, Column.Type.INT));
@@ -254,6 +353,7 @@ public final class RowBatch {
      * @param column which of the columns asked for, from 0
      * @return its value
      * @throws IllegalArgumentException as {@link #getInt}
+     * @throws ColdReadException as {@link #getInt}
      */
     public long getLong(int i, int column) {
         return memory.get(LONG, at(i, column, Column.Type.LONG));
@@ -266,6 +366,7 @@ public final class RowBatch {
      * @param column which of the columns asked for, from 0
      * @return its value
      * @throws IllegalArgumentException as {@link #getInt}
+     * @throws ColdReadException as {@link #getInt}
      */
     public float getFloat(int i, int column) {
         return Float.intBitsToFloat(memory.get(INT, at(i, column, Column.Type.FLOAT)));
@@ -278,6 +379,7 @@ public final class RowBatch {
      * @param column which of the columns asked for, from 0
      * @return its value
      * @throws IllegalArgumentException as {@link #getInt}
+     * @throws ColdReadException as {@link #getInt}
      */
     public double getDouble(int i, int column) {
         return Double.longBitsToDouble(memory.get(LONG, at(i, column, Column.Type.DOUBLE)));
@@ -290,6 +392,7 @@ public final class RowBatch {
      * @param column which of the columns asked for, from 0
      * @return a part of this batch's memory, until it is filled again
      * @throws IllegalArgumentException as {@link #getInt}
+     * @throws ColdReadException as {@link #getInt}
      */
     public MemorySegment getBytes(int i, int column) {
         Schema of = schema();
@@ -314,6 +417,7 @@ public final class RowBatch {
      * @param column which of the columns asked for, from 0
      * @return its value
      * @throws IllegalArgumentException as {@link #getInt}
+     * @throws ColdReadException as {@link #getInt}
      */
     public String getText(int i, int column) {
         schema().require(column, Column.Type.TEXT);

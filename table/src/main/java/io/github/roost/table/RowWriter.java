@@ -137,16 +137,16 @@ public final class RowWriter {
      * The row, as it is set now.
      *
      * @return its bytes, until the next call of any method
-     * @throws IllegalArgumentException if it has more than {@link Schema#MOST_ROW_BYTES}
+     * @throws IllegalArgumentException if it has more than {@link Schema#MAX_ROW_BYTES}
      */
     public MemorySegment row() {
         long bytes = schema.headBytes();
         for (byte[] value : values) {
             bytes += value.length;
         }
-        Vectors.requireRange("bytes of a row", bytes, 1, Schema.MOST_ROW_BYTES);
+        Vectors.requireRange("bytes of a row", bytes, 1, Schema.MAX_ROW_BYTES);
         if (bytes > row.length) {
-            row = Arrays.copyOf(row, (int) Math.min(Schema.MOST_ROW_BYTES, 2 * bytes));
+            row = Arrays.copyOf(row, (int) Math.min(Schema.MAX_ROW_BYTES, 2 * bytes));
             memory = MemorySegment.ofArray(row);
         }
         int at = schema.headBytes();

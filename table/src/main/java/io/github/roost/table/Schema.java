@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Schema {
     /** The most columns. */
-    public static final int MOST_COLUMNS = 1_024;
+    public static final int MAX_COLUMNS = 1_024;
     /** The most bytes of a row. */
-    public static final int MOST_ROW_BYTES = 1 << 20;
+    public static final int MAX_ROW_BYTES = 1 << 20;
 
     static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -55,10 +55,10 @@ public final class Schema {
     /**
      * A schema.
      *
-     * @param columns from 1 to {@link #MOST_COLUMNS}, each of another name
+     * @param columns from 1 to {@link #MAX_COLUMNS}, each of another name
      * @return the schema
      * @throws IllegalArgumentException if there are no columns or too many, two have one name, or the fixed ones alone take more than
-     *     {@link #MOST_ROW_BYTES}
+     *     {@link #MAX_ROW_BYTES}
      */
     public static Schema of(Column... columns) {
         return of(List.of(columns));
@@ -67,12 +67,12 @@ public final class Schema {
     /**
      * A schema.
      *
-     * @param columns from 1 to {@link #MOST_COLUMNS}, each of another name
+     * @param columns from 1 to {@link #MAX_COLUMNS}, each of another name
      * @return the schema
      * @throws IllegalArgumentException as {@link #of(Column...)}
      */
     public static Schema of(List<Column> columns) {
-        Vectors.requireRange("columns", columns.size(), 1, MOST_COLUMNS);
+        Vectors.requireRange("columns", columns.size(), 1, MAX_COLUMNS);
         Set<String> names = new HashSet<>();
         long least = 0;
         for (Column column : columns) {
@@ -81,7 +81,7 @@ public final class Schema {
             }
             least += column.type().isVariable() ? Integer.BYTES : column.bytes();
         }
-        Vectors.requireRange("bytes of a row with empty values", least, 1, MOST_ROW_BYTES);
+        Vectors.requireRange("bytes of a row with empty values", least, 1, MAX_ROW_BYTES);
         return new Schema(columns);
     }
 
@@ -151,8 +151,8 @@ public final class Schema {
     /** What is wrong with bytes that are to be a row, or null. */
     @Nullable
     String fault(MemorySegment in, long row, long bytes) {
-        if (bytes > MOST_ROW_BYTES) {
-            return "has a row of " + bytes + " bytes, more than " + MOST_ROW_BYTES;
+        if (bytes > MAX_ROW_BYTES) {
+            return "has a row of " + bytes + " bytes, more than " + MAX_ROW_BYTES;
         }
         if (bytes < headBytes()) {
             return "has a row of " + bytes + " bytes, less than the " + headBytes() + " of its schema";

@@ -1,18 +1,26 @@
 package io.github.roost.table;
 
+import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableFileException;
-import io.github.roost.table.kernel.Slots;
+import io.github.roost.core.Vectors;
+import io.github.roost.core.io.BlockIo;
+import io.github.roost.core.task.Search;
+import io.github.roost.core.task.SearchContext;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -49,9 +57,11 @@ public final class Table implements AutoCloseable {
     }
 
     /** The largest number of a version: 10^18 - 1. */
-    public static final long MOST_VERSION = 999_999_999_999_999_999L;
+    public static final long MAX_VERSION = 999_999_999_999_999_999L;
 
-    private static final long MOST_EXPECTED = 1L << 38;
+    private static final long MAX_EXPECTED = 1L << 38;
+    /** Rows of a version that are read for the next one. */
+    private static final int READ_AT_ONCE = 1_024;
 
     /** The versions that may be read; null where there is none. */
     private record Live(@Nullable Version current, @Nullable Version other) {
@@ -67,14 +77,19 @@ public final class Table implements AutoCloseable {
     private final TableFolder folder;
     private final Updates updates;
     private final Readers readers = new Readers();
+    /** Of searches, to be used again: as many as have ever been in use at once, whatever was searched with them. */
+    private final Queue<Reader> idle = new ConcurrentLinkedQueue<>();
+    /** Null where all values are in memory. */
+    private final @Nullable ValueMemory valueMemory;
     /** Versions that are being loaded. Guarded by this. */
     private final Set<Long> begun = new HashSet<>();
     /** Null when the table is closed. Written under the lock of this. */
     private volatile @Nullable Live live = new Live(null, null);
 
-    private Table(TableFolder folder, Updates updates) {
+    private Table(TableFolder folder, Builder builder) {
         this.folder = folder;
-        this.updates = updates;
+        this.updates = builder.updates;
+        this.valueMemory = builder.memory(readers);
     }
 
     /**
@@ -99,18 +114,106 @@ public final class Table implements AutoCloseable {
      * @throws IOException if the folder cannot be read or written, or a table there is open
      */
     public static Table open(Path folder, Updates updates) throws IOException {
-        Table table = new Table(TableFolder.open(folder), Objects.requireNonNull(updates, "updates must not be null"));
-        boolean done = false;
-        try {
-            long current = table.folder.current();
-            if (current != 0) {
-                table.publish(current);
-            }
-            done = true;
-            return table;
-        } finally {
-            if (!done) {
-                table.close();
+        return builder(folder).updates(updates).open();
+    }
+
+    /**
+     * Collects the options.
+     *
+     * @param folder of the table; made if it is not there
+     * @return a builder with every option at its default
+     */
+    public static Builder builder(Path folder) {
+        return new Builder(folder);
+    }
+
+    /** Collects the options of a table. Not thread-safe. */
+    public static final class Builder {
+        private final Path folder;
+        private Updates updates = Updates.VERSIONS;
+        private long valueBytes;
+        private @Nullable Orchestrator orchestrator;
+        private @Nullable BlockIo io;
+
+        private Builder(Path folder) {
+            this.folder = Objects.requireNonNull(folder, "folder must not be null");
+        }
+
+        /**
+         * Sets what may happen to a version that is current.
+         *
+         * @param value default {@link Updates#VERSIONS}
+         * @return this builder
+         */
+        public Builder updates(Updates value) {
+            this.updates = Objects.requireNonNull(value, "updates must not be null");
+            return this;
+        }
+
+        /**
+         * Sets how much memory the values of each live version may take. A version whose values take more has all of them in its file, and copies of rows
+         * that are read often in memory; all keys are in memory. Rows that are not are read from the file when they are asked for:
+         * {@link #fetch} and {@link Attributes} park meanwhile, a {@link Reader} waits. By default all values are in memory.
+         *
+         * <p>A version is still built in memory, and checked as a whole when it is loaded. One that takes {@linkplain Updates#UPSERTS upserts} has all values in
+         * files, however few they are: rows that are put go to a file of their own in the table's folder, by 64 KiB, which come to the memory and wait to be written. That
+         * file grows with every row that is put; it is deleted with the version's last use, and by {@link Table#open} after a process was killed.
+         *
+         * @param bytes at least twice what the longest row of a version takes, with 24 bytes more each; of this, 1.6 % at most are for what tells which rows
+         *     to keep. A version whose rows are longer is refused when it is loaded, with an {@link IllegalArgumentException}
+         * @param runs evicts rows as maintenance; its searches alone may fetch rows, but any thread may read them
+         * @param reads block I/O of that orchestrator; to be closed after the table
+         * @return this builder
+         * @throws IllegalArgumentException if {@code bytes} is less than 1
+         */
+        public Builder valueMemory(long bytes, Orchestrator runs, BlockIo reads) {
+            Vectors.requireRange("valueMemory", bytes, 1, Long.MAX_VALUE);
+            this.valueBytes = bytes;
+            this.orchestrator = Objects.requireNonNull(runs, "orchestrator must not be null");
+            this.io = Objects.requireNonNull(reads, "block I/O must not be null");
+            return this;
+        }
+
+        private @Nullable ValueMemory memory(Readers readers) {
+            return orchestrator == null || io == null
+                    ? null
+                    : new ValueMemory(
+                            valueBytes,
+                            orchestrator,
+                            io,
+                            orchestrator.register("rows of " + folder),
+                            readers,
+                            updates == Updates.UPSERTS);
+        }
+
+        /**
+         * Opens the table, and reads the version that was published last.
+         *
+         * @return to be closed
+         * @throws IllegalArgumentException if memory for values has no room for twice that version's longest row
+         * @throws TableFileException if the version's file, or the one that names it, is damaged, truncated, none of a table, or of a newer format
+         * @throws IOException if the folder cannot be read or written, or a table there is open
+         */
+        public Table open() throws IOException {
+            TableFolder locked = TableFolder.open(folder);
+            Table table = null;
+            boolean done = false;
+            try {
+                table = new Table(locked, this);
+                long current = locked.current();
+                if (current != 0) {
+                    table.publish(current);
+                }
+                done = true;
+                return table;
+            } finally {
+                if (!done) {
+                    if (table == null) {
+                        locked.close();
+                    } else {
+                        table.close();
+                    }
+                }
             }
         }
     }
@@ -174,7 +277,7 @@ public final class Table implements AutoCloseable {
     /**
      * Begins a version.
      *
-     * @param version its number, from 1 to {@link #MOST_VERSION}; of no version that is sealed or begun
+     * @param version its number, from 1 to {@link #MAX_VERSION}; of no version that is sealed or begun
      * @param schema of its rows
      * @return to be loaded, sealed and closed
      * @throws IllegalArgumentException if the number is out of range or taken
@@ -187,7 +290,7 @@ public final class Table implements AutoCloseable {
     /**
      * Begins a version of which it is known how many rows there will be, so that its index need not grow.
      *
-     * @param version its number, from 1 to {@link #MOST_VERSION}; of no version that is sealed or begun
+     * @param version its number, from 1 to {@link #MAX_VERSION}; of no version that is sealed or begun
      * @param schema of its rows
      * @param expectedRows from 0 to 2^38; there may be more
      * @return to be loaded, sealed and closed
@@ -197,9 +300,9 @@ public final class Table implements AutoCloseable {
     public synchronized VersionBuilder begin(long version, Schema schema, long expectedRows) throws IOException {
         live();
         requireVersion(version);
-        if (expectedRows < 0 || expectedRows > MOST_EXPECTED) {
+        if (expectedRows < 0 || expectedRows > MAX_EXPECTED) {
             throw new IllegalArgumentException(
-                    "expectedRows must be between 0 and " + MOST_EXPECTED + ", got " + expectedRows);
+                    "expectedRows must be between 0 and " + MAX_EXPECTED + ", got " + expectedRows);
         }
         if (begun.contains(version) || folder.sealed().contains(version)) {
             throw new IllegalArgumentException("version must be new, got " + version + ", which is there already");
@@ -210,8 +313,8 @@ public final class Table implements AutoCloseable {
     }
 
     private static void requireVersion(long version) {
-        if (version < 1 || version > MOST_VERSION) {
-            throw new IllegalArgumentException("version must be between 1 and " + MOST_VERSION + ", got " + version);
+        if (version < 1 || version > MAX_VERSION) {
+            throw new IllegalArgumentException("version must be between 1 and " + MAX_VERSION + ", got " + version);
         }
     }
 
@@ -227,12 +330,42 @@ public final class Table implements AutoCloseable {
                     + " must be that of the current one, " + current.schema() + ", is " + target.schema());
         }
         long before = target.index().size();
-        current.index().forEach((key, place) -> {
-            if (target.index().get(key, LongTable.ABSENT) == LongTable.ABSENT) {
-                target.put(key, current.row(place));
-            }
-        });
+        if (current.cold() != null) {
+            addRead(current, target);
+        } else {
+            current.index().forEach((key, place) -> {
+                if (target.index().get(key, LongTable.ABSENT) == LongTable.ABSENT) {
+                    target.put(key, current.row(place));
+                }
+            });
+        }
         return target.index().size() - before;
+    }
+
+    /** Adds rows of which some are to be read first. */
+    private void addRead(Version current, Version target) {
+        RowBatch rows = RowBatch.onHeap();
+        long[] keys = new long[READ_AT_ONCE];
+        int[] count = {0};
+        try (Reader reader = reader()) {
+            current.index().forEach((key, place) -> {
+                if (target.index().get(key, LongTable.ABSENT) == LongTable.ABSENT) {
+                    keys[count[0]++] = key;
+                }
+                if (count[0] == keys.length) {
+                    add(reader, keys, rows, target);
+                    count[0] = 0;
+                }
+            });
+            add(reader, Arrays.copyOf(keys, count[0]), rows, target);
+        }
+    }
+
+    private static void add(Reader reader, long[] keys, RowBatch rows, Version target) {
+        reader.getAll(keys, rows);
+        for (int i = 0; i < keys.length; i++) {
+            target.put(keys[i], rows.rowBytes(i));
+        }
     }
 
     /**
@@ -248,13 +381,17 @@ public final class Table implements AutoCloseable {
         Live now = live();
         requireVersion(version);
         if (now.find(version) == null) {
-            replace(new Live(now.current, VersionFile.read(folder.file(version), version)));
+            replace(new Live(now.current, read(version)));
         }
     }
 
+    private Version read(long version) throws IOException {
+        return VersionFile.read(folder.file(version), version, valueMemory);
+    }
+
     /**
-     * Makes a version the current one, having {@link #load}ed it where it is not live. The one that was current stays live beside it; of older
-     * versions than the published one the newest file is kept, others are deleted. Should this fail, whatever was current is so still.
+     * Makes a version the current one, having read it where it is not live. The one that was current stays live beside it, and the one that was beside that no
+     * longer is; of older versions than the published one the newest file is kept, others are deleted. Should this fail, all is as before.
      *
      * @param version sealed
      * @throws TableFileException if its file is damaged, truncated, none of a table, or of a newer format; all is as before
@@ -262,14 +399,23 @@ public final class Table implements AutoCloseable {
      * @throws OutOfMemoryError if there is no memory for it; all is as before
      */
     public synchronized void publish(long version) throws IOException {
-        load(version);
         Live now = live();
-        Version next = Objects.requireNonNull(now.find(version));
-        if (next == now.current) {
+        requireVersion(version);
+        Version found = now.find(version);
+        if (found != null && found == now.current) {
             return;
         }
-        // Before readers see it: what was answered once is not forgotten by a restart.
-        folder.setCurrent(version);
+        Version next = found == null ? read(version) : found;
+        boolean done = false;
+        try {
+            // Before readers see it: what was answered once is not forgotten by a restart.
+            folder.setCurrent(version);
+            done = true;
+        } finally {
+            if (!done && next != found) {
+                next.close();
+            }
+        }
         replace(new Live(next, now.current));
         deleteOlder(version);
     }
@@ -305,6 +451,20 @@ public final class Table implements AutoCloseable {
         }
     }
 
+    /**
+     * Deletes the file of a version that is not live. Nothing happens if there is none.
+     *
+     * @param version that is not live
+     * @throws IllegalArgumentException if it is live
+     * @throws IOException if it cannot be deleted
+     */
+    public synchronized void delete(long version) throws IOException {
+        if (live().find(version) != null) {
+            throw new IllegalArgumentException("version must not be live, got " + version);
+        }
+        folder.delete(version);
+    }
+
     /** Has other versions live, and closes those that are live no longer, once nobody is inside who may read them. */
     private void replace(@Nullable Live next) {
         Live before = live;
@@ -330,6 +490,7 @@ public final class Table implements AutoCloseable {
      * @throws IllegalArgumentException if this is not a row of the current version's schema; nothing has changed
      * @throws UnsupportedOperationException if the table was not opened with {@link Updates#UPSERTS}
      * @throws IllegalStateException if no version was published
+     * @throws UncheckedIOException if memory for values is limited, and rows that do not fit cannot be written, say for lack of room; nothing has changed
      * @throws OutOfMemoryError if there is no memory for it; nothing has changed
      */
     public synchronized void upsert(long key, RowWriter row) {
@@ -344,6 +505,7 @@ public final class Table implements AutoCloseable {
      * @throws IllegalArgumentException if these are not the bytes of a row; nothing has changed
      * @throws UnsupportedOperationException if the table was not opened with {@link Updates#UPSERTS}
      * @throws IllegalStateException if no version was published
+     * @throws UncheckedIOException if memory for values is limited, and rows that do not fit cannot be written, say for lack of room; nothing has changed
      * @throws OutOfMemoryError if there is no memory for it; nothing has changed
      */
     public synchronized void upsert(long key, MemorySegment row) {
@@ -383,10 +545,21 @@ public final class Table implements AutoCloseable {
      * @param version its number; 0 if none was published
      * @param rows keys that are there
      * @param indexBytes memory of the index
-     * @param valueBytes memory of the rows, in use
-     * @param replacedBytes of these, rows that another one has replaced or that were removed
+     * @param valueBytes memory of the rows, in use; where some are cold, all that there is for others
+     * @param replacedBytes of these, rows that another one has replaced or that were removed; 0 where some are cold
      */
     public record Stats(long version, long rows, long indexBytes, long valueBytes, long replacedBytes) {}
+
+    /**
+     * What a version takes in memory. Waits for nothing.
+     *
+     * @param version any
+     * @return bytes of its index and its rows, 0 if it is not live; of a table that is opened for upserts, as of a moment ago
+     */
+    public long memoryBytes(long version) {
+        Version found = live().find(version);
+        return found == null ? 0 : found.index().memoryBytes() + found.valueBytes();
+    }
 
     /**
      * What the current version is like. Waits for changes.
@@ -399,11 +572,92 @@ public final class Table implements AutoCloseable {
             return new Stats(0, 0, 0, 0, 0);
         }
         return new Stats(
+                now.number(), now.index().size(), now.index().memoryBytes(), now.valueBytes(), now.replacedBytes());
+    }
+
+    /**
+     * How the rows of the current version were read, of which not all are in memory. All are 0 where all are.
+     *
+     * @param version its number
+     * @param rowsInMemory now
+     * @param hits rows that were read from memory
+     * @param misses rows that were read from the file
+     * @param blocks of 4 KiB that were read for these
+     * @param promoted rows that were taken into memory
+     * @param evicted rows that are there no more, replaced ones and such that were taken out among them
+     * @param spared rows that stay since they were read, each time
+     * @param spilledBytes of rows that were put, in a file beside the version's
+     */
+    public record ColdStats(
+            long version,
+            long rowsInMemory,
+            long hits,
+            long misses,
+            long blocks,
+            long promoted,
+            long evicted,
+            long spared,
+            long spilledBytes) {}
+
+    /**
+     * How the rows of the current version were read. Waits for changes.
+     *
+     * @return since the version was loaded
+     */
+    public synchronized ColdStats coldStats() {
+        Version now = live().current;
+        ColdValues cold = now == null ? null : now.cold();
+        if (now == null || cold == null) {
+            return new ColdStats(now == null ? 0 : now.number(), 0, 0, 0, 0, 0, 0, 0, 0);
+        }
+        ColdValues.Counts read = cold.counts();
+        HotRows.Counts hot = cold.hot().counts();
+        return new ColdStats(
                 now.number(),
-                now.index().size(),
-                now.index().slots().count() * Slots.SLOT_BYTES,
-                now.values().bytes(),
-                now.replacedBytes());
+                hot.rows(),
+                read.hits(),
+                read.misses(),
+                read.blocks(),
+                hot.promoted(),
+                hot.evicted(),
+                hot.spared(),
+                cold.spilledBytes());
+    }
+
+    /**
+     * A search that finds the rows of keys, of the version that is current when it begins. Where some are to be read from a disk it parks meanwhile.
+     *
+     * @param columns names of columns; all of them, if none is named
+     * @return to be submitted with {@code Indexing.submitSteps} of the orchestrator that the table was opened with, or of any one where all values are in
+     *     memory; by any thread and as often as wanted. It fails as {@link Reader#getAll(long[], RowBatch, String...)} does,
+     *     and rows that cannot be read fail by themselves, as there
+     */
+    public Search<long[], RowBatch> fetch(String... columns) {
+        RowFetch rows = new RowFetch(this, List.of(columns));
+        return (keys, context) -> {
+            context.touched(keys.length, 0);
+            return rows.step(keys, Function.identity(), context);
+        };
+    }
+
+    /** A reader of searches, to be given back. */
+    Reader borrowReader() {
+        Reader reader = idle.poll();
+        return reader == null ? reader() : reader;
+    }
+
+    void giveBack(Reader reader) {
+        idle.add(reader);
+    }
+
+    /** Who changes of the table wait for. */
+    Readers readers() {
+        return readers;
+    }
+
+    @Nullable
+    ValueMemory valueMemory() {
+        return valueMemory;
     }
 
     /**
@@ -421,6 +675,9 @@ public final class Table implements AutoCloseable {
     public synchronized void close() {
         if (live != null) {
             replace(null);
+            if (valueMemory != null) {
+                valueMemory.registration().close();
+            }
             try {
                 folder.close();
             } catch (IOException e) {
@@ -462,7 +719,7 @@ public final class Table implements AutoCloseable {
          * @param keys any; one that is there twice gets two rows
          * @param rows is filled with a row per key, in the order of the keys; as it was if this fails
          * @param wanted names of columns; all of them, if none is named
-         * @return how many of the keys are there
+         * @return how many of the keys are there; a row that is to be read from the version's file and cannot be fails alone ({@link RowBatch#failure})
          * @throws IllegalArgumentException if there is no column of a name, or no room for the rows
          * @throws IllegalStateException if no version was published, or the reader or the table is closed
          */
@@ -477,7 +734,7 @@ public final class Table implements AutoCloseable {
          * @param keys any; one that is there twice gets two rows
          * @param rows is filled with a row per key, in the order of the keys; as it was if this fails
          * @param wanted names of columns; all of them, if there are none. The same list again costs less
-         * @return how many of the keys are there
+         * @return how many of the keys are there; a row that is to be read from the version's file and cannot be fails alone ({@link RowBatch#failure})
          * @throws VersionGoneException if that version is not live
          * @throws IllegalArgumentException if there is no column of a name, or no room for the rows
          * @throws IllegalStateException if no version was published, or the reader or the table is closed
@@ -496,7 +753,7 @@ public final class Table implements AutoCloseable {
          * @param n how many keys, 0 or more
          * @param rows is filled with a row per key, in the order of the keys; as it was if this fails
          * @param wanted names of columns; all of them, if there are none. The same list again costs less
-         * @return how many of the keys are there
+         * @return how many of the keys are there; a row that is to be read from the version's file and cannot be fails alone ({@link RowBatch#failure})
          * @throws VersionGoneException if that version is not live
          * @throws IllegalArgumentException if {@code n} is negative or there are fewer keys, there is no column of a name, or no room for the rows
          * @throws IllegalStateException if no version was published, or the reader or the table is closed
@@ -517,6 +774,30 @@ public final class Table implements AutoCloseable {
         }
 
         private int read(long of, MemorySegment keys, int n, RowBatch rows, List<String> wanted) {
+            ColdFetch cold = begin(of, keys, n, rows, wanted, null);
+            if (cold != null) {
+                cold.readBlocking();
+                return cold.finish();
+            }
+            return rows.present();
+        }
+
+        /** Begins to read rows of the current version in a search, as {@link #begin(long, MemorySegment, int, RowBatch, List, SearchContext)} does. */
+        @Nullable
+        ColdFetch begin(long[] keys, RowBatch rows, List<String> wanted, SearchContext context) {
+            reserve(keys.length);
+            MemorySegment.copy(keys, 0, scratch, ValueLayout.JAVA_LONG, 0, keys.length);
+            return begin(0, scratch.asSlice(0, scratch.byteSize() / 2), keys.length, rows, wanted, context);
+        }
+
+        /** Fills the batch and returns null, or begins to read what is missing. After it this reader may be used for something else. */
+        private @Nullable ColdFetch begin(
+                long of,
+                MemorySegment keys,
+                int n,
+                RowBatch rows,
+                List<String> wanted,
+                @Nullable SearchContext context) {
             if (isClosed) {
                 throw new IllegalStateException("the reader is closed");
             }
@@ -525,9 +806,19 @@ public final class Table implements AutoCloseable {
                 Version from = find(of);
                 Projection columnsOf = prepare(from, wanted);
                 MemorySegment places = scratch.asSlice(scratch.byteSize() / 2, (long) n * Long.BYTES);
-                int found = index == null ? from.index().getAll(keys, n, places) : index.getAll(keys, n, places);
+                ColdValues cold = from.cold();
+                if (index != null) {
+                    index.getAll(keys, n, places);
+                } else if (cold != null) {
+                    from.index().getAllBesideReplacing(keys, n, places);
+                } else {
+                    from.index().getAll(keys, n, places);
+                }
+                if (cold != null) {
+                    return cold.fill(keys, places, n, columnsOf, rows, context);
+                }
                 from.copy(places, n, columnsOf, rows);
-                return found;
+                return null;
             } finally {
                 Readers.exit(cell);
             }

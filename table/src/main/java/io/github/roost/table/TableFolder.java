@@ -1,7 +1,7 @@
 package io.github.roost.table;
 
 import io.github.roost.core.TableFileException;
-import io.github.roost.core.WholeFile;
+import io.github.roost.core.file.WholeFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
 final class TableFolder implements AutoCloseable {
     private static final String CURRENT = "current";
     private static final Pattern VERSION = Pattern.compile("version-(\\d{1,18})\\.roost");
-    private static final Pattern CONTENT = Pattern.compile("version (\\d{1,18})\n");
+    private static final Pattern CONTENT = Pattern.compile("version ([1-9]\\d{0,17})\n");
     private static final Pattern DRAFT = Pattern.compile("\\.(version-\\d{1,18}\\.roost|current)-.*\\.part");
-    private static final int MOST_CONTENT = 64;
+    private static final int MAX_CONTENT = 64;
 
     private final Path folder;
     private final FileChannel lockFile;
@@ -99,8 +99,8 @@ final class TableFolder implements AutoCloseable {
         if (!Files.exists(file)) {
             return 0;
         }
-        if (Files.size(file) > MOST_CONTENT) {
-            throw new TableFileException(file, MOST_CONTENT, "names no version");
+        if (Files.size(file) > MAX_CONTENT) {
+            throw new TableFileException(file, MAX_CONTENT, "names no version");
         }
         Matcher content = CONTENT.matcher(new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1));
         if (!content.matches()) {

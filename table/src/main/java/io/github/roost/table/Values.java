@@ -25,14 +25,30 @@ final class Values implements AutoCloseable {
     /** The first chunk of a table that grows: small tables are many. */
     private static final int FIRST_BYTES = 1 << 16;
 
+    /** Allocates chunks. */
+    @FunctionalInterface
+    interface Memory {
+        MemorySegment allocate(long bytes, Arena arena);
+    }
+
+    private final Memory memory;
     private final Arena arena = Arena.ofShared();
     private MemorySegment[] chunks = {};
     /** Bytes in use, gaps at the ends of chunks among them. */
     private long used;
 
+    private Values(Memory memory) {
+        this.memory = memory;
+    }
+
     /** Memory to append to. */
     static Values empty() {
-        return new Values();
+        return new Values(Values::allocate);
+    }
+
+    /** For tests of what fails. */
+    static Values empty(Memory memory) {
+        return new Values(memory);
     }
 
     /**
@@ -41,14 +57,19 @@ final class Values implements AutoCloseable {
      * @throws OutOfMemoryError if there is not that much; nothing is left behind
      */
     static Values ofBytes(long bytes) {
-        Values values = new Values();
+        return ofBytes(bytes, Values::allocate);
+    }
+
+    /** For tests of what fails. */
+    static Values ofBytes(long bytes, Memory memory) {
+        Values values = new Values(memory);
         boolean done = false;
         try {
             int count = (int) ((bytes + CHUNK_BYTES - 1) >>> CHUNK_SHIFT);
             values.chunks = new MemorySegment[count];
             for (int i = 0; i < count; i++) {
                 long left = bytes - ((long) i << CHUNK_SHIFT);
-                values.chunks[i] = values.allocate(Math.min(CHUNK_BYTES, left));
+                values.chunks[i] = memory.allocate(Math.min(CHUNK_BYTES, left), values.arena);
             }
             values.used = bytes;
             done = true;
@@ -60,7 +81,7 @@ final class Values implements AutoCloseable {
         }
     }
 
-    private MemorySegment allocate(long bytes) {
+    static MemorySegment allocate(long bytes, Arena arena) {
         return bytes < HUGE_FROM_BYTES
                 ? arena.allocate(bytes, Long.BYTES)
                 : DomainMemory.allocate(bytes, arena).segment();
@@ -123,7 +144,7 @@ final class Values implements AutoCloseable {
         long size = chunk == 0
                 ? Math.min(CHUNK_BYTES, Math.max(FIRST_BYTES, 2 * Long.highestOneBit(offset + bytes)))
                 : CHUNK_BYTES;
-        MemorySegment larger = allocate(size);
+        MemorySegment larger = memory.allocate(size, arena);
         MemorySegment[] more = Arrays.copyOf(chunks, Math.max(chunks.length, chunk + 1));
         if (chunk < chunks.length) {
             MemorySegment.copy(chunks[chunk], 0, larger, 0, offset);

@@ -3,7 +3,10 @@ package io.github.roost.table;
 import static io.github.roost.table.Schema.INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rows of one version: an index of places, and the values there. By one writer, or for any number of readers; with upserts for
@@ -14,19 +17,24 @@ final class Version implements AutoCloseable {
     private final Schema schema;
     private final LongTable index;
     private final Values values;
+    /** Null where all values are in memory; else no others are there. */
+    private final @Nullable ColdValues cold;
     /** Bytes of rows that another one has replaced. */
     private long replacedBytes;
+    /** Bytes of the longest row that was put. */
+    private int mostRowBytes;
 
-    Version(long number, Schema schema, LongTable index, Values values) {
+    Version(long number, Schema schema, LongTable index, Values values, @Nullable ColdValues cold) {
         this.number = number;
         this.schema = schema;
         this.index = index;
         this.values = values;
+        this.cold = cold;
     }
 
     /** An empty version, to be filled. */
     static Version empty(long number, Schema schema, long expected) {
-        return new Version(number, schema, LongTable.builder(expected).build(), Values.empty());
+        return new Version(number, schema, LongTable.builder(expected).build(), Values.empty(), null);
     }
 
     long number() {
@@ -43,6 +51,20 @@ final class Version implements AutoCloseable {
 
     Values values() {
         return values;
+    }
+
+    @Nullable
+    ColdValues cold() {
+        return cold;
+    }
+
+    int mostRowBytes() {
+        return mostRowBytes;
+    }
+
+    /** Memory of the values. */
+    long valueBytes() {
+        return cold == null ? values.bytes() : cold.memoryBytes();
     }
 
     long replacedBytes() {
@@ -63,19 +85,41 @@ final class Version implements AutoCloseable {
         if (fault != null) {
             throw new IllegalArgumentException("key " + key + " " + fault);
         }
+        if (cold != null) {
+            putCold(cold, key, row);
+            return;
+        }
         long before = index.put(key, values.append(row, 0, row.byteSize()));
+        mostRowBytes = Math.max(mostRowBytes, (int) row.byteSize());
         if (before != LongTable.ABSENT) {
             replacedBytes += Values.taken(row(before).byteSize());
         }
     }
 
+    private static void putCold(ColdValues cold, long key, MemorySegment row) {
+        try {
+            cold.put(key, row);
+        } catch (IOException e) {
+            throw new UncheckedIOException(
+                    "key " + key + " is not put, as rows before it cannot be written: " + e.getMessage(), e);
+        }
+    }
+
     boolean remove(long key) {
+        if (cold != null) {
+            return cold.remove(key);
+        }
         long before = index.remove(key);
         if (before == LongTable.ABSENT) {
             return false;
         }
         replacedBytes += Values.taken(row(before).byteSize());
         return true;
+    }
+
+    /** Bytes of the row at a place. */
+    int rowBytes(long place) {
+        return values.chunks()[Values.chunk(place)].get(INT, Values.offset(place));
     }
 
     /** The row at a place. */
@@ -115,6 +159,10 @@ final class Version implements AutoCloseable {
 
     @Override
     public void close() {
+        // Who gives rows other places stops first.
+        if (cold != null) {
+            cold.close();
+        }
         index.close();
         values.close();
     }

@@ -72,6 +72,7 @@ public final class VersionBuilder implements AutoCloseable {
      * @return how many
      * @throws IllegalArgumentException if the current version has another schema
      * @throws IllegalStateException if this is sealed or closed, or there is no current version
+     * @throws ColdReadException if a row cannot be read from the current version's file; some are added, and others when it is called again
      */
     public long putOthersOfCurrent() {
         requireOpen();

@@ -3,7 +3,10 @@ package io.github.roost.table;
 import static io.github.roost.table.Schema.INT;
 
 import io.github.roost.core.TableFileException;
-import io.github.roost.core.WholeFile;
+import io.github.roost.core.file.Checksum;
+import io.github.roost.core.file.FileChecks;
+import io.github.roost.core.file.WholeFile;
+import io.github.roost.core.vector.TableFormat;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -12,40 +15,67 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.util.zip.CRC32C;
+import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A sealed version as a file, all numbers little-endian:
  *
  * <pre>
- * head     magic, format, bytes of the schema, version, rows, bytes of the values, checksum of all before     64 bytes
- * schema   and its checksum
+ * head     magic, format, bytes of the schema, version, rows, bytes of the values, of the longest row, checksum of all before     64 bytes
+ * schema   zeros up to a whole number of blocks of 4 KiB, and the checksum of both
  * body     in {@link CheckedBlocks}: key and place of each row, 16 bytes; then the values, as they lie in memory
  * </pre>
  *
- * Reading believes nothing: sizes are compared with the file's before memory is allocated, blocks with their checksums, and then every place and
- * row is checked, so that readers need not.
+ * Reading believes nothing: sizes are compared with the file's before memory is allocated, and blocks with their checksums. Of a version that is all
+ * in memory every place and row is checked then, so that readers need not; of others, every place, and each row when it is read.
  */
 final class VersionFile {
-    private static final long MAGIC = 0x4c424154_54534f52L;
-    private static final int FORMAT = 1;
+    private static final int FORMAT = 2;
     private static final int HEAD_BYTES = 64;
-    private static final int MOST_SCHEMA_BYTES = 1 << 20;
-    private static final long MOST_ROWS = 1L << 40;
-    private static final long MOST_VALUE_BYTES = 1L << 48;
+    private static final int MAX_SCHEMA_BYTES = 1 << 20;
+    private static final long MAX_ROWS = 1L << 40;
+    private static final long MAX_VALUE_BYTES = 1L << 48;
     private static final int ENTRY_BYTES = 2 * Long.BYTES;
 
     private VersionFile() {}
 
-    private record Head(int schemaBytes, long version, long rows, long valueBytes) {
+    /**
+     * What a file says of itself.
+     *
+     * @param mostRowBytes of its longest row
+     */
+    record Head(int schemaBytes, long version, long rows, long valueBytes, int mostRowBytes) {
         long bodyBytes() {
             return rows * ENTRY_BYTES + valueBytes;
         }
 
+        /** Longs of the body before the values. */
+        long longsBefore() {
+            return rows * ENTRY_BYTES / Long.BYTES;
+        }
+
+        /** The place in the values that the content of a block begins with, as if these went on behind the file. */
+        long unit(long block) {
+            return (block - headBlocks()) * (CheckedBlocks.CONTENT_BYTES / Long.BYTES) - longsBefore();
+        }
+
+        /** Blocks before the body. */
+        int headBlocks() {
+            return (HEAD_BYTES + schemaBytes + Integer.BYTES + CheckedBlocks.BLOCK_BYTES - 1)
+                    / CheckedBlocks.BLOCK_BYTES;
+        }
+
+        int headBytes() {
+            return headBlocks() * CheckedBlocks.BLOCK_BYTES;
+        }
+
+        long blocks() {
+            return headBlocks() + CheckedBlocks.blocks(bodyBytes());
+        }
+
         long fileBytes() {
-            return HEAD_BYTES + schemaBytes + Integer.BYTES + CheckedBlocks.fileBytes(bodyBytes());
+            return blocks() * CheckedBlocks.BLOCK_BYTES;
         }
     }
 
@@ -53,26 +83,34 @@ final class VersionFile {
     static void write(Path file, Version version) throws IOException {
         WholeFile.replace(file, channel -> {
             byte[] schema = version.schema().encode();
-            Values values = version.values();
-            ByteBuffer head = ByteBuffer.allocate(HEAD_BYTES + schema.length + Integer.BYTES)
+            Head head = new Head(
+                    schema.length,
+                    version.number(),
+                    version.index().size(),
+                    version.values().bytes(),
+                    version.mostRowBytes());
+            ByteBuffer bytes = ByteBuffer.allocate(head.headBytes())
                     .order(ByteOrder.LITTLE_ENDIAN)
-                    .putLong(MAGIC)
+                    .putLong(TableFormat.VERSION.magic())
                     .putInt(FORMAT)
-                    .putInt(schema.length)
-                    .putLong(version.number())
-                    .putLong(version.index().size())
-                    .putLong(values.bytes());
-            head.putInt(HEAD_BYTES - Integer.BYTES, checksum(head, 0, HEAD_BYTES - Integer.BYTES));
-            head.position(HEAD_BYTES).put(schema).putInt(checksum(head, HEAD_BYTES, schema.length));
-            WholeFile.writeAll(channel, head.flip());
-            writeBody(new CheckedBlocks(version.number()).new Sink(channel), version);
+                    .putInt(head.schemaBytes)
+                    .putLong(head.version)
+                    .putLong(head.rows)
+                    .putLong(head.valueBytes)
+                    .putInt(head.mostRowBytes);
+            bytes.putInt(HEAD_BYTES - Integer.BYTES, checksum(bytes, 0, HEAD_BYTES - Integer.BYTES));
+            bytes.position(HEAD_BYTES).put(schema);
+            int end = head.headBytes() - Integer.BYTES;
+            bytes.putInt(end, checksum(bytes, HEAD_BYTES, end - HEAD_BYTES));
+            WholeFile.writeAll(channel, bytes.clear());
+            writeBody(new CheckedBlocks(version.number(), head.bodyBytes()).new Sink(channel), head, version);
         });
     }
 
-    private static void writeBody(CheckedBlocks.Sink body, Version version) throws IOException {
+    private static void writeBody(CheckedBlocks.Sink body, Head head, Version version) throws IOException {
         eachRow(version, (key, place) -> {
             body.putLong(key);
-            body.putLong(place);
+            body.putLong(Places.inFile(place, head.longsBefore(), version.rowBytes(place)));
         });
         Values values = version.values();
         for (int i = 0; i < values.chunks().length; i++) {
@@ -82,36 +120,82 @@ final class VersionFile {
     }
 
     private static int checksum(ByteBuffer of, int at, int bytes) {
-        CRC32C crc = new CRC32C();
-        crc.update(of.slice(at, bytes));
-        return (int) crc.getValue();
+        return Checksum.of(MemorySegment.ofBuffer(of.slice(at, bytes)));
+    }
+
+    /** Requires the checksum behind the first bytes to be theirs. */
+    private static void requireChecksum(FileChecks checks, long at, String which, ByteBuffer of, int bytes)
+            throws TableFileException {
+        checks.requireChecksum(
+                at, which, Integer.toUnsignedLong(of.getInt(bytes)), MemorySegment.ofBuffer(of.slice(0, bytes)));
     }
 
     /**
      * Reads a version.
      *
+     * @param memory for its values, or null for as much as they take
      * @throws TableFileException if the file is not a whole, undamaged version of this number
+     * @throws IllegalArgumentException if its longest row does not fit into {@code memory}
      * @throws OutOfMemoryError if there is no memory for it; nothing is left behind
      */
-    static Version read(Path file, long number) throws IOException {
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+    static Version read(Path file, long number, @Nullable ValueMemory memory) throws IOException {
+        try (FileChannel channel = TableFormat.open(file)) {
             Head head = readHead(channel, file, number);
-            Schema schema = readSchema(channel, file, head.schemaBytes);
-            LongTable index = LongTable.builder(head.rows).build();
-            Values values = null;
-            boolean done = false;
-            try {
-                values = Values.ofBytes(head.valueBytes);
-                Version version = new Version(number, schema, index, values);
-                fill(version, new CheckedBlocks(number).new Source(channel, file, head.bodyBytes()), head, file);
-                done = true;
-                return version;
-            } finally {
-                if (!done) {
-                    index.close();
-                    if (values != null) {
-                        values.close();
-                    }
+            Schema schema = readSchema(channel, file, head);
+            CheckedBlocks.Source body =
+                    new CheckedBlocks(number, head.bodyBytes()).new Source(channel, file, head.bodyBytes());
+            return memory == null || (head.valueBytes <= memory.bytes() && !memory.takesUpserts())
+                    ? readAll(body, head, schema, file)
+                    : readIndex(body, head, schema, file, memory);
+        }
+    }
+
+    private static Version readAll(CheckedBlocks.Source body, Head head, Schema schema, Path file) throws IOException {
+        LongTable index = LongTable.builder(head.rows).build();
+        Values values = null;
+        boolean done = false;
+        try {
+            values = Values.ofBytes(head.valueBytes);
+            Version version = new Version(head.version, schema, index, values, null);
+            fill(index, body, head, file, Places::unit);
+            for (MemorySegment chunk : values.chunks()) {
+                body.get(chunk, 0, chunk.byteSize());
+            }
+            eachRow(version, (key, place) -> {
+                String fault = fault(version, place);
+                if (fault != null) {
+                    throw new TableFileException(file, HEAD_BYTES, "at key " + key + " " + fault);
+                }
+            });
+            done = true;
+            return version;
+        } finally {
+            if (!done) {
+                index.close();
+                if (values != null) {
+                    values.close();
+                }
+            }
+        }
+    }
+
+    private static Version readIndex(CheckedBlocks.Source body, Head head, Schema schema, Path file, ValueMemory memory)
+            throws IOException {
+        LongTable index = LongTable.builder(head.rows).build();
+        ColdValues cold = null;
+        boolean done = false;
+        try {
+            fill(index, body, head, file, Places::cold);
+            body.skipAll();
+            cold = memory.open(file, head, schema, index);
+            Version version = new Version(head.version, schema, index, Values.empty(), cold);
+            done = true;
+            return version;
+        } finally {
+            if (!done) {
+                index.close();
+                if (cold != null) {
+                    cold.close();
                 }
             }
         }
@@ -119,27 +203,22 @@ final class VersionFile {
 
     private static Head readHead(FileChannel channel, Path file, long number) throws IOException {
         ByteBuffer bytes = read(channel, file, HEAD_BYTES);
-        if (bytes.getLong() != MAGIC) {
-            throw new TableFileException(file, 0, "is no version of a table");
-        }
-        int format = bytes.getInt();
-        if (format != FORMAT) {
-            throw new TableFileException(
-                    file, Long.BYTES, "has format " + format + ", of which this release reads only " + FORMAT);
-        }
-        Head head = new Head(bytes.getInt(), bytes.getLong(), bytes.getLong(), bytes.getLong());
-        if (bytes.getInt(HEAD_BYTES - Integer.BYTES) != checksum(bytes, 0, HEAD_BYTES - Integer.BYTES)) {
-            throw new TableFileException(file, 0, "is damaged: its head has another checksum");
-        }
+        FileChecks checks = new FileChecks(file);
+        TableFormat.VERSION.require(file, bytes.getLong());
+        checks.requireVersion(Long.BYTES, bytes.getInt(), FORMAT);
+        Head head = new Head(bytes.getInt(), bytes.getLong(), bytes.getLong(), bytes.getLong(), bytes.getInt());
+        requireChecksum(checks, 0, "the checksum of its head", bytes, HEAD_BYTES - Integer.BYTES);
         if (head.version != number) {
             throw new TableFileException(file, 16, "is version " + head.version + ", not " + number);
         }
         if (head.schemaBytes < 0
-                || head.schemaBytes > MOST_SCHEMA_BYTES
+                || head.schemaBytes > MAX_SCHEMA_BYTES
                 || head.rows < 0
-                || head.rows > MOST_ROWS
+                || head.rows > MAX_ROWS
                 || head.valueBytes < 0
-                || head.valueBytes > MOST_VALUE_BYTES) {
+                || head.valueBytes > MAX_VALUE_BYTES
+                || head.mostRowBytes < 0
+                || head.mostRowBytes > Schema.MAX_ROW_BYTES) {
             throw new TableFileException(file, 12, "says impossible sizes");
         }
         if (channel.size() != head.fileBytes()) {
@@ -149,12 +228,11 @@ final class VersionFile {
         return head;
     }
 
-    private static Schema readSchema(FileChannel channel, Path file, int schemaBytes) throws IOException {
-        ByteBuffer bytes = read(channel, file, schemaBytes + Integer.BYTES);
-        if (bytes.getInt(schemaBytes) != checksum(bytes, 0, schemaBytes)) {
-            throw new TableFileException(file, HEAD_BYTES, "is damaged: its schema has another checksum");
-        }
-        byte[] schema = new byte[schemaBytes];
+    private static Schema readSchema(FileChannel channel, Path file, Head head) throws IOException {
+        int end = head.headBytes() - HEAD_BYTES - Integer.BYTES;
+        ByteBuffer bytes = read(channel, file, end + Integer.BYTES);
+        requireChecksum(new FileChecks(file), HEAD_BYTES, "the checksum of its schema", bytes, end);
+        byte[] schema = new byte[head.schemaBytes];
         bytes.get(0, schema);
         try {
             return Schema.decode(new ByteArrayInputStream(schema));
@@ -173,27 +251,20 @@ final class VersionFile {
         return bytes.flip();
     }
 
-    private static void fill(Version version, CheckedBlocks.Source body, Head head, Path file) throws IOException {
+    private static void fill(
+            LongTable index, CheckedBlocks.Source body, Head head, Path file, LongUnaryOperator payloadOf)
+            throws IOException {
         for (long i = 0; i < head.rows; i++) {
             long key = body.getLong();
             long place = body.getLong();
-            if (place < 0 || place > (head.valueBytes - Integer.BYTES) >> Values.UNIT_SHIFT) {
+            if (!Places.isInFile(place, head.valueBytes)) {
                 throw new TableFileException(
-                        file, HEAD_BYTES, "puts key " + key + " at " + place + ", beyond its values");
+                        file, head.headBytes(), "puts key " + key + " at " + place + ", beyond its values");
             }
-            if (version.index().put(key, place) != LongTable.ABSENT) {
-                throw new TableFileException(file, HEAD_BYTES, "has key " + key + " twice");
+            if (index.put(key, payloadOf.applyAsLong(place)) != LongTable.ABSENT) {
+                throw new TableFileException(file, head.headBytes(), "has key " + key + " twice");
             }
         }
-        for (MemorySegment chunk : version.values().chunks()) {
-            body.get(chunk, 0, chunk.byteSize());
-        }
-        eachRow(version, (key, place) -> {
-            String fault = fault(version, place);
-            if (fault != null) {
-                throw new TableFileException(file, HEAD_BYTES, "at key " + key + " " + fault);
-            }
-        });
     }
 
     /** What is done with a key and its place. */

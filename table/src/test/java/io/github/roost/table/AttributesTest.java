@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.io.BlockIo;
 import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.OrchestratorClosedException;
 import io.github.roost.core.task.Part;
 import io.github.roost.core.task.Pending;
 import io.github.roost.core.task.Search;
@@ -104,6 +106,37 @@ class AttributesTest {
                     return FOUND;
                 });
         assertAnswer(submit((query, context) -> fork).join());
+    }
+
+    @Test
+    void searchesThatAreMadePerRequestHaveTheReadersOfTheirTable() {
+        for (int i = 0; i < 20; i++) {
+            assertAnswer(orchestrator
+                    .submit(Attributes.after(SEARCH, table, "year", "name"), "any", id)
+                    .join());
+            assertThat(orchestrator
+                            .indexing()
+                            .submitSteps(table.fetch("name"), new long[] {10}, id, SubmitOptions.DEFAULT)
+                            .join()
+                            .getText(0, 0))
+                    .isEqualTo("ten");
+        }
+        // One worker, of one search at a time.
+        assertThat(table.readers().count()).isOne();
+    }
+
+    @Test
+    void aTableThatCannotBeOpenedLeavesItsFolderFree() throws IOException {
+        Path other = folder.resolve("other");
+        Orchestrator closed = Orchestrator.builder().build();
+        try (BlockIo io = BlockIo.builder(closed).build()) {
+            closed.close();
+            assertThatThrownBy(() -> Table.builder(other)
+                            .valueMemory(1 << 20, closed, io)
+                            .open())
+                    .isInstanceOf(OrchestratorClosedException.class);
+        }
+        Table.open(other).close();
     }
 
     @Test

@@ -17,6 +17,7 @@ import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -25,6 +26,8 @@ class TableFileTest {
     private static final Schema SCHEMA = Schema.of(Column.ofLong("of"), Column.ofText("text"));
     private static final int ROWS = 20;
     private static final int CRASHES = 4;
+    /** Where the only block of the body begins. */
+    private static final int BODY = 4_096;
 
     @TempDir
     Path folder;
@@ -78,6 +81,7 @@ class TableFileTest {
         }
     }
 
+    @Tag("stress")
     @Test
     void everyFlippedByteIsFoundAndTheOldVersionStays() throws IOException {
         Random random = new Random(28);
@@ -97,6 +101,7 @@ class TableFileTest {
         }
     }
 
+    @Tag("stress")
     @Test
     void everyTruncatedFileIsFound() throws IOException {
         try (Table table = Table.open(folder)) {
@@ -111,10 +116,13 @@ class TableFileTest {
 
     @Test
     void foreignNewerAndRenamedFilesAreNamed() throws IOException {
-        assertEquals(" is no version of a table (at byte 0)", refusal(new byte[1_000]));
+        assertEquals(
+                " is not a version of a table of rows by keys, nor another saved table of Roost: it begins with 0000000000000000,"
+                        + " a version of a table of rows by keys with 524f53545441424c (at byte 0)",
+                refusal(new byte[1_000]));
         byte[] newer = whole.clone();
-        newer[8] = 2;
-        assertEquals(" has format 2, of which this release reads only 1 (at byte 8)", refusal(newer));
+        newer[8] = 3;
+        assertEquals(" is of version 3, this library reads 2 (at byte 8)", refusal(newer));
         byte[] other = Files.readAllBytes(folder.resolve("version-1.roost"));
         assertEquals(" is version 1, not 2 (at byte 16)", refusal(other));
         String truncated = refusal(Arrays.copyOf(whole, whole.length - 1));
@@ -123,8 +131,8 @@ class TableFileTest {
 
     @Test
     void rightChecksumsAreNotEnough() throws IOException {
-        int body = body();
-        assertEquals(" has key 0 twice (at byte 64)", refusal(forged(content -> {
+        int body = BODY;
+        assertEquals(" has key 0 twice (at byte 4096)", refusal(forged(content -> {
             content.putLong(body, 0);
             content.putLong(body + 16, 0);
         })));
@@ -139,10 +147,6 @@ class TableFileTest {
                 .contains("has a value that ends at 1048576"));
     }
 
-    private int body() {
-        return 64 + ByteBuffer.wrap(whole).order(ByteOrder.LITTLE_ENDIAN).getInt(12) + 4;
-    }
-
     private interface Forgery {
         void apply(ByteBuffer content);
     }
@@ -154,14 +158,15 @@ class TableFileTest {
         forgery.apply(content);
         CRC32C crc = new CRC32C();
         crc.update(ByteBuffer.allocate(16).putLong(2).putLong(0).flip());
-        crc.update(bytes, body(), bytes.length - body() - 4);
+        crc.update(bytes, BODY, bytes.length - BODY - 4);
         content.putInt(bytes.length - 4, (int) crc.getValue());
         return bytes;
     }
 
     @Test
     void whatNamesTheCurrentVersionIsChecked() throws IOException {
-        for (String content : List.of("", "version 1", "version x\n", "version 1\n\n", "version 1\n".repeat(100))) {
+        for (String content :
+                List.of("", "version 1", "version 0\n", "version x\n", "version 1\n\n", "version 1\n".repeat(100))) {
             Files.writeString(folder.resolve("current"), content);
             assertThrows(TableFileException.class, () -> Table.open(folder));
         }
@@ -188,6 +193,7 @@ class TableFileTest {
         }
     }
 
+    @Tag("program")
     @Test
     void killedAtAnyMomentEverySealedVersionIsWhole() throws IOException, InterruptedException {
         Path own = Files.createDirectory(folder.resolve("own"));

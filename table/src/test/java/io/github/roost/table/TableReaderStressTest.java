@@ -14,10 +14,12 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Readers beside versions that come and go, and beside upserts. */
+@Tag("stress")
 class TableReaderStressTest {
     private static final Schema SCHEMA =
             Schema.of(Column.ofLong("version"), Column.ofLong("key"), Column.ofText("pad"));

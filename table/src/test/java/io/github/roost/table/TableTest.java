@@ -140,7 +140,7 @@ class TableTest {
     void rowsOfSeveralChunksAreReadAndOpenedAgain() throws IOException {
         Schema blobs = Schema.of(Column.ofBytes("blob"));
         int rows = 40;
-        byte[] blob = new byte[Schema.MOST_ROW_BYTES - Integer.BYTES];
+        byte[] blob = new byte[Schema.MAX_ROW_BYTES - Integer.BYTES];
         try (Table table = Table.open(folder)) {
             try (VersionBuilder loading = table.begin(1, blobs, rows)) {
                 for (int key = 0; key < rows; key++) {
@@ -261,6 +261,35 @@ class TableTest {
             }
             MemorySegment cut = MemorySegment.ofArray(bytes).asSlice(0, bytes.length - 1L);
             assertThrows(IllegalArgumentException.class, () -> RowBatch.of(SCHEMA, 3, keys.length, cut));
+        }
+    }
+
+    @Test
+    void floatingPointNumbersKeepTheirBitsThoseThatAreNoneToo() throws IOException {
+        Schema schema = Schema.of(Column.ofFloat("float"), Column.ofDouble("double"));
+        int[] floats = {0x7fc00000, 0x7f800001, 0xffc12345, 0x80000000, Float.floatToRawIntBits(1.5f)};
+        long[] doubles = {0x7ff8000000000000L, 0x7ff0000000000001L, 0xfff8123456789abcL, Long.MIN_VALUE, 1};
+        try (Table table = Table.open(folder)) {
+            try (VersionBuilder loading = table.begin(1, schema)) {
+                RowWriter row = loading.writer();
+                for (int key = 0; key < floats.length; key++) {
+                    loading.put(
+                            key,
+                            row.setFloat(0, Float.intBitsToFloat(floats[key]))
+                                    .setDouble(1, Double.longBitsToDouble(doubles[key])));
+                }
+                loading.seal();
+            }
+            table.publish(1);
+        }
+        try (Table table = Table.open(folder);
+                Table.Reader reader = table.reader()) {
+            RowBatch rows = RowBatch.onHeap();
+            reader.getAll(new long[] {0, 1, 2, 3, 4}, rows);
+            for (int key = 0; key < floats.length; key++) {
+                assertEquals(floats[key], Float.floatToRawIntBits(rows.getFloat(key, 0)));
+                assertEquals(doubles[key], Double.doubleToRawLongBits(rows.getDouble(key, 1)));
+            }
         }
     }
 
@@ -391,6 +420,28 @@ class TableTest {
     }
 
     @Test
+    void aPublicationThatCannotBeWrittenLeavesBothLiveVersions() throws IOException {
+        try (Table table = Table.open(folder)) {
+            publish(table, 1, Map.of());
+            publish(table, 2, Map.of());
+            try (VersionBuilder loading = table.begin(3, SCHEMA)) {
+                loading.seal();
+            }
+            Path current = folder.resolve("current");
+            Files.delete(current);
+            Files.createDirectories(current.resolve("in the way"));
+            for (int i = 0; i < 2; i++) {
+                assertThrows(IOException.class, () -> table.publish(3));
+                assertEquals(List.of(2L, 1L), table.liveVersions());
+            }
+            Files.delete(current.resolve("in the way"));
+            Files.delete(current);
+            table.publish(3);
+            assertEquals(List.of(3L, 2L), table.liveVersions());
+        }
+    }
+
+    @Test
     void aVersionThatCannotBeWrittenCanBeSealedAgain() throws IOException {
         Path moved = folder.resolve("moved");
         Path own = Files.createDirectory(folder.resolve("own"));
@@ -418,7 +469,7 @@ class TableTest {
                 IllegalArgumentException.class,
                 () -> Schema.of(Column.ofText("a"))
                         .writer()
-                        .setText(0, "x".repeat(Schema.MOST_ROW_BYTES))
+                        .setText(0, "x".repeat(Schema.MAX_ROW_BYTES))
                         .row());
     }
 }

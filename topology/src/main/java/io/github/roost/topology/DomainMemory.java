@@ -135,6 +135,26 @@ public final class DomainMemory {
         }
     }
 
+    /**
+     * Gives memory back that nobody reads any more, before its arena closes: an arena of {@code Arena.ofAuto()} does that only
+     * after a garbage collection. The segment stays as it is, and reads as zeros, where it lies in whole pages; one that was
+     * mapped from a file lets go of the file.
+     *
+     * @param segment native memory of any size, or the whole of a mapping of a file
+     * @return whether the kernel did, and if not why
+     */
+    public static MemoryResult release(MemorySegment segment) {
+        if (!segment.isNative()) {
+            return MemoryResult.refused("a segment on the heap is given back by the garbage collector");
+        }
+        try {
+            LinuxMemory memory = LinuxMemory.open();
+            return result(segment.isMapped() ? memory.detach(segment) : memory.discard(segment), "to take memory back");
+        } catch (NativeUnavailableException notHere) {
+            return MemoryResult.refused(String.valueOf(notHere.getMessage()));
+        }
+    }
+
     private static MemoryResult result(int errno, String what) {
         return errno == 0
                 ? MemoryResult.accepted()

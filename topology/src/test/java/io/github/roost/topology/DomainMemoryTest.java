@@ -7,13 +7,16 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
 
 @EnabledOnOs(OS.LINUX)
 class DomainMemoryTest {
@@ -215,5 +218,45 @@ class DomainMemoryTest {
         String[] range = mapping.substring(0, mapping.indexOf(' ')).split("-", -1);
         return Long.parseUnsignedLong(range[0], 16) < segment.address() + segment.byteSize()
                 && segment.address() < Long.parseUnsignedLong(range[1], 16);
+    }
+
+    @Test
+    void releasedMemoryIsGivenBackWhileItsSegmentStaysAndReadsAsZeros() throws IOException {
+        MemorySegment pages = DomainMemory.allocate(BYTES, Arena.ofAuto()).segment();
+        MemorySegment heap = Arena.ofAuto().allocate(BYTES + 100, 8).asSlice(50, BYTES);
+        for (MemorySegment memory : List.of(pages, heap)) {
+            memory.fill((byte) 7);
+            long before = residentBytes();
+            Assumptions.assumeTrue(DomainMemory.release(memory).done());
+            assertThat(before - residentBytes()).isGreaterThan(BYTES / 2);
+            assertThat(memory.get(ValueLayout.JAVA_BYTE, BYTES / 2)).isZero();
+            memory.set(ValueLayout.JAVA_BYTE, BYTES / 2, (byte) 1);
+            assertThat(memory.get(ValueLayout.JAVA_BYTE, BYTES / 2)).isEqualTo((byte) 1);
+        }
+        assertThat(heap.get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 7);
+        assertThat(DomainMemory.release(MemorySegment.ofArray(new byte[8])).done())
+                .isFalse();
+    }
+
+    @Test
+    void aReleasedMappingLetsGoOfItsFileWhichMayThenBeCutShort(@TempDir Path folder) throws IOException {
+        Path file = Files.write(folder.resolve("mapped"), new byte[100_000]);
+        MemorySegment mapped;
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, 100_000, Arena.ofAuto());
+            assertThat(mapped.get(ValueLayout.JAVA_BYTE, 99_999)).isZero();
+            Assumptions.assumeTrue(DomainMemory.release(mapped).done());
+            channel.truncate(0);
+        }
+        assertThat(Files.readString(Path.of("/proc/self/maps"))).doesNotContain(file.toString());
+        assertThat(mapped.get(ValueLayout.JAVA_BYTE, 99_999)).isZero();
+    }
+
+    private static long residentBytes() throws IOException {
+        try (var lines = Files.lines(Path.of("/proc/self/status"))) {
+            return lines.filter(line -> line.startsWith("RssAnon:"))
+                    .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) << 10)
+                    .sum();
+        }
     }
 }

@@ -4,6 +4,7 @@ import io.github.roost.bench.ClosedLoop;
 import io.github.roost.bench.Mixture;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.io.BlockIo;
+import io.github.roost.core.stall.StallStats;
 import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.index.disk.DiskSearch;
 import io.github.roost.index.disk.DiskTable;
@@ -12,42 +13,24 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.SplittableRandom;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.LongStream;
 
 /**
- * Question: how many updates a second does a table on disk take while it is searched, and what do its searches pay for that, where
- * updates run in slices of 5 us, or in coarse ones, which is what work that cannot be stopped does? Baseline: no updates.
+ * Question: how many updates a second does a table on disk take while it is searched, and what do its searches pay for that, by the
+ * way in which updates are done ({@link Rung})? Baseline: no updates.
  *
- * <p>All ways use the same table, workers and disk for a slice of time each, in an order that turns with the round. Searches are a
- * closed loop with one per worker; updates are inserts and deletes by turns, some tens under way.
+ * <p>All ways use the same table, workers and disk for a slice of time each, in an order that turns with the round; a lead-in before each
+ * is not measured, in which what learns does. Searches are a closed loop with one per worker; updates are inserts and deletes by turns,
+ * some tens under way.
  */
 public final class StallsBench {
-    /** How updates run. */
-    public enum Way {
-        /** The baseline. */
-        NONE(Duration.ofNanos(5_000)),
-        /** In slices of a millisecond: most of an update at once. */
-        COARSE(Duration.ofMillis(1)),
-        /** In slices of 5 us. */
-        SPLIT(Duration.ofNanos(5_000));
-
-        private final Duration slice;
-
-        Way(Duration slice) {
-            this.slice = slice;
-        }
-    }
-
     /**
      * A way in one round.
      *
@@ -55,60 +38,102 @@ public final class StallsBench {
      * @param p50us median latency of a search, in microseconds
      * @param p99us 99th percentile
      * @param updatesPerSecond inserts and deletes that were acknowledged
+     * @param readsPerSearch pages that a search read; the more rows have changed since a checkpoint, the fewer
      * @param stalledShare part of the searches' time in which they waited for reads
-     * @param pruneShare part of the updates' time on workers in which neighbours were chosen
+     * @param pruneShare part of the updates' time, wherever they run, in which neighbours were chosen
+     * @param filledShare part of the stalls that were measured in which maintenance ran; 0 where none are
+     * @param share of stalls that a latency target leaves to maintenance at the end; 1 without one
+     * @param slowdown by which searches take longer than with empty stalls, as the policy measured it at the end; 0 without one
      */
     public record Outcome(
             double searchesPerSecond,
             double p50us,
             double p99us,
             double updatesPerSecond,
+            double readsPerSearch,
             double stalledShare,
-            double pruneShare) {}
+            double pruneShare,
+            double filledShare,
+            double share,
+            double slowdown) {}
 
-    private static final int DIMENSION = 64;
+    /**
+     * How all is run.
+     *
+     * @param rows of the table
+     * @param leadIn time before each measurement
+     * @param slice time of each way in a round
+     * @param rounds how often each is measured, after one round that is not
+     * @param mode of the searches
+     */
+    public record Plan(int rows, Duration leadIn, Duration slice, int rounds, DiskSearch.Mode mode) {}
+
+    private static final int DIMENSION = 128;
     private static final int CENTRES = 64;
-    private static final int UPDATES_UNDER_WAY = 32;
     private static final int K = 10;
     private static final int WIDTH = 64;
+    /** Those of the orchestrator's default. */
+    private static final int LOOKS = 1_000;
 
     private final Path folder;
-    private final int rows;
-    private final Duration slice;
+    private final Plan plan;
+    private final AtomicBoolean sleeps = new AtomicBoolean();
 
     /**
      * A run.
      *
      * @param folder on the disk to measure; what is written there is deleted
-     * @param rows of the table
-     * @param slice time of each way in a round
      */
-    public StallsBench(Path folder, int rows, Duration slice) {
+    public StallsBench(Path folder, Plan plan) {
         this.folder = folder;
-        this.rows = rows;
-        this.slice = slice;
+        this.plan = plan;
     }
 
-    /** Runs all ways so many times; gives the outcomes of each by round. */
-    public Map<Way, List<Outcome>> run(int rounds) throws IOException, InterruptedException {
+    /** Updates in slices of 5 us and of a millisecond; gives the outcomes of each way by round. */
+    public Map<String, List<Outcome>> slices() throws IOException, InterruptedException {
+        return run(Rung.slices());
+    }
+
+    /**
+     * All ways; gives the outcomes of each by round.
+     *
+     * @param targets of latency
+     * @param names of the ways to measure beside searches without updates; none for all
+     */
+    public Map<String, List<Outcome>> ladder(List<Double> targets, List<String> names)
+            throws IOException, InterruptedException {
+        return run(Rung.ladder(targets).stream()
+                .filter(rung -> names.isEmpty() || !rung.updates() || names.contains(rung.name()))
+                .toList());
+    }
+
+    private Map<String, List<Outcome>> run(List<Rung> rungs) throws IOException, InterruptedException {
         Path place = Files.createTempDirectory(folder, "roost-stalls-");
-        try (Orchestrator orchestrator = Orchestrator.builder().build();
+        try (Orchestrator orchestrator = Orchestrator.builder()
+                        .idleStrategy(looks -> looks < LOOKS && !sleeps.get())
+                        .build();
                 BlockIo io = BlockIo.builder(orchestrator).build()) {
             SplittableRandom random = new SplittableRandom(1);
             Mixture mixture = Mixture.of(CENTRES, DIMENSION, random);
             Path file = place.resolve("table");
             DiskTable.builder()
-                    .build(orchestrator, io, file, LongStream.range(0, rows).toArray(), mixture.draw(rows, random));
-            Map<Way, List<Outcome>> outcomes = new EnumMap<>(Way.class);
+                    .build(
+                            orchestrator,
+                            io,
+                            file,
+                            LongStream.range(0, plan.rows).toArray(),
+                            UpdateFeed.rows(mixture, plan.rows, random));
+            Map<String, List<Outcome>> outcomes = new LinkedHashMap<>();
+            rungs.forEach(rung -> outcomes.put(rung.name(), new ArrayList<>()));
             try (DiskTable table = DiskTable.open(orchestrator, io, "stalls", file)) {
-                Updates updates = new Updates(table, mixture, rows);
-                float[][] queries = mixture.draw(1_000, random);
-                for (int round = -1; round < rounds; round++) {
-                    for (int turn = 0; turn < Way.values().length; turn++) {
-                        Way way = Way.values()[Math.floorMod(turn + round, Way.values().length)];
-                        Outcome outcome = measure(table, updates, queries, way, orchestrator.workers());
+                UpdateFeed updates = new UpdateFeed(table, mixture, plan.rows, 2);
+                float[][] queries = UpdateFeed.queries(mixture, 1_000, random);
+                for (int round = -1; round < plan.rounds; round++) {
+                    for (int turn = 0; turn < rungs.size(); turn++) {
+                        Rung rung = rungs.get(Math.floorMod(turn + round, rungs.size()));
+                        Outcome outcome = measure(orchestrator, table, updates, queries, rung);
                         if (round >= 0) {
-                            outcomes.computeIfAbsent(way, same -> new ArrayList<>())
+                            outcomes.computeIfAbsent(rung.name(), same -> new ArrayList<>())
                                     .add(outcome);
                         }
                     }
@@ -116,31 +141,38 @@ public final class StallsBench {
             }
             return outcomes;
         } finally {
-            try (var files = Files.list(place)) {
-                for (Path one : files.toList()) {
-                    Files.delete(one);
-                }
-            }
-            Files.delete(place);
+            delete(place);
         }
     }
 
-    private Outcome measure(DiskTable table, Updates updates, float[][] queries, Way way, int workers)
+    /** Deletes a folder of files. */
+    static void delete(Path place) throws IOException {
+        try (var files = Files.list(place)) {
+            for (Path one : files.toList()) {
+                Files.delete(one);
+            }
+        }
+        Files.delete(place);
+    }
+
+    private Outcome measure(
+            Orchestrator orchestrator, DiskTable table, UpdateFeed updates, float[][] queries, Rung rung)
             throws InterruptedException {
-        table.updateSlice(way.slice);
-        AtomicBoolean goesOn = new AtomicBoolean(way != Way.NONE);
+        sleeps.set(rung.sleeps());
+        table.updateSlice(rung.slice());
+        table.updateThread(rung.thread());
+        table.prefetch(rung.prefetch());
+        orchestrator.stalls(rung.policy());
+        // All begin with no changed page in memory, which searches need not read.
+        table.checkpoint().join();
+        AtomicBoolean goesOn = new AtomicBoolean(rung.updates());
+        Thread feeder = Thread.ofPlatform().name("stalls-updates").start(() -> updates.both(goesOn));
+        search(orchestrator, table, queries, plan.leadIn);
+        StallStats stallsBefore = orchestrator.stallStats();
         DiskTableStats before = table.diskStats();
-        Thread feeder = Thread.ofPlatform().name("stalls-updates").start(() -> updates.run(goesOn));
-        ClosedLoop.Run run = new ClosedLoop(workers)
-                .run(
-                        Long.MAX_VALUE,
-                        slice,
-                        number -> table.search(
-                                queries[(int) (number % queries.length)],
-                                DiskSearch.of(K, WIDTH),
-                                SubmitOptions.DEFAULT),
-                        (number, answer) -> {});
+        ClosedLoop.Run run = search(orchestrator, table, queries, plan.slice);
         DiskTableStats after = table.diskStats();
+        StallStats stallsAfter = orchestrator.stallStats();
         goesOn.set(false);
         feeder.join();
         awaitRest(table);
@@ -151,9 +183,26 @@ public final class StallsBench {
                 run.latencies().p50us(),
                 run.latencies().p99us(),
                 (after.updates() - before.updates()) / (run.elapsed().toNanos() / 1e9),
+                (double) (after.pagesRead() - before.pagesRead()) / Math.max(1, after.searches() - before.searches()),
                 stalled / Math.max(1, stalled + busy),
                 (double) (after.pruneNanos() - before.pruneNanos())
-                        / Math.max(1, after.updateNanos() - before.updateNanos()));
+                        / Math.max(1, after.updateNanos() - before.updateNanos()),
+                (double) (stallsAfter.filledNanos() - stallsBefore.filledNanos())
+                        / Math.max(1, stallsAfter.stalledNanos() - stallsBefore.stalledNanos()),
+                stallsAfter.share(),
+                stallsAfter.slowdown());
+    }
+
+    private ClosedLoop.Run search(Orchestrator orchestrator, DiskTable table, float[][] queries, Duration time)
+            throws InterruptedException {
+        DiskSearch how = DiskSearch.of(K, WIDTH);
+        DiskSearch inMode = how.withReads(how.reads(), plan.mode);
+        return new ClosedLoop(orchestrator.workers())
+                .run(
+                        Long.MAX_VALUE,
+                        time,
+                        number -> table.search(queries[(int) (number % queries.length)], inMode, SubmitOptions.DEFAULT),
+                        (number, answer) -> {});
     }
 
     /** Deleted nodes are still taken out of the graph when the last update is done. */
@@ -163,32 +212,5 @@ public final class StallsBench {
             before = table.diskStats().updateNanos();
             TimeUnit.MILLISECONDS.sleep(20);
         } while (table.diskStats().updateNanos() != before);
-    }
-
-    /** Inserts new rows and deletes the oldest, by turns. One thread at a time. */
-    private static final class Updates {
-        private final DiskTable table;
-        private final Mixture mixture;
-        private final SplittableRandom random = new SplittableRandom(2);
-        private long oldest;
-        private long next;
-
-        Updates(DiskTable table, Mixture mixture, int rows) {
-            this.table = table;
-            this.mixture = mixture;
-            this.next = rows;
-        }
-
-        void run(AtomicBoolean goesOn) {
-            Queue<CompletableFuture<Boolean>> underWay = new ArrayDeque<>();
-            while (goesOn.get()) {
-                underWay.add(table.putLater(next++, mixture.draw(random)));
-                underWay.add(table.removeLater(oldest++));
-                while (underWay.size() > UPDATES_UNDER_WAY) {
-                    underWay.remove().join();
-                }
-            }
-            underWay.forEach(CompletableFuture::join);
-        }
     }
 }

@@ -251,14 +251,15 @@ public final class BuildBench implements AutoCloseable {
     }
 
     private Duration jvectorBuild() throws Exception {
-        try (JvectorEngine jvector = new JvectorEngine(built, M, EF_CONSTRUCTION)) {
+        try (JvectorEngine jvector = new JvectorEngine(built, M, EF_CONSTRUCTION, HnswEngine.THREADS)) {
             return jvector.buildTime();
         }
     }
 
     private Duration hnswlibBuild() throws IOException {
         Path interpreter = Objects.requireNonNull(python);
-        try (HnswlibEngine hnswlib = new HnswlibEngine(built, interpreter, M, EF_CONSTRUCTION)) {
+        try (RivalEngine hnswlib =
+                new RivalEngine("hnswlib", built, interpreter, M, EF_CONSTRUCTION, HnswEngine.THREADS)) {
             return hnswlib.buildTime();
         }
     }

@@ -59,7 +59,7 @@ public record HnswCurves(String workload, int k, int tables, List<Curve> curves)
      * One width of the search.
      *
      * @param recall share of true neighbours found, from 0 to 1
-     * @param rates searches per second, one a round
+     * @param rates searches per second, one per round
      */
     public record Point(int ef, double recall, List<Double> rates) {
         /** The middle of the rounds. */
@@ -79,7 +79,7 @@ public record HnswCurves(String workload, int k, int tables, List<Curve> curves)
      * @param table Roost's
      * @param other what it is compared with
      * @param recall at which
-     * @param ratios one a round
+     * @param ratios one per round
      */
     public record Comparison(Curve table, Curve other, double recall, List<Double> ratios) {}
 

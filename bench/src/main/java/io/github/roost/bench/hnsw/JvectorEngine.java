@@ -29,11 +29,11 @@ final class JvectorEngine implements HnswEngine {
     private final List<VectorFloat<?>> queries;
     private final ListRandomAccessVectorValues rows;
     private final ImmutableGraphIndex graph;
-    private final GraphSearcher[] searchers = new GraphSearcher[THREADS];
+    private final GraphSearcher[] searchers;
     private final Duration buildTime;
-    private final TwoThreads threads;
+    private final SearchThreads threads;
 
-    JvectorEngine(Workload workload, int m, int efConstruction) throws Exception {
+    JvectorEngine(Workload workload, int m, int efConstruction, int searchThreads) throws Exception {
         this.queries = vectors(workload.queries());
         this.rows = new ListRandomAccessVectorValues(vectors(workload.rows()), workload.dimension());
         long began = System.nanoTime();
@@ -51,10 +51,11 @@ final class JvectorEngine implements HnswEngine {
             this.graph = builder.build(rows);
         }
         this.buildTime = Duration.ofNanos(System.nanoTime() - began);
-        for (int i = 0; i < THREADS; i++) {
+        this.searchers = new GraphSearcher[searchThreads];
+        for (int i = 0; i < searchThreads; i++) {
             searchers[i] = new GraphSearcher(graph);
         }
-        this.threads = new TwoThreads(queries.size());
+        this.threads = new SearchThreads(searchThreads, queries.size());
     }
 
     private static List<VectorFloat<?>> vectors(float[][] values) {
@@ -71,6 +72,11 @@ final class JvectorEngine implements HnswEngine {
     @Override
     public Duration buildTime() {
         return buildTime;
+    }
+
+    @Override
+    public long bytes() {
+        return graph.ramBytesUsed() + (long) rows.size() * rows.dimension() * Float.BYTES;
     }
 
     private SearchResult search(int thread, int query, int k, int ef) {

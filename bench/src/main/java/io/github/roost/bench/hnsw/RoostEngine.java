@@ -6,15 +6,19 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
-import io.github.roost.core.vector.ElementType;
+import io.github.roost.index.hnsw.GraphLayout;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.topology.Topology;
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
-/** Roost's table, its search functions called from two threads as the peers' are: the index alone, no dispatch. */
+/** Roost's table, its search functions called from as many threads as the peers' are: the index alone, no dispatch. */
 final class RoostEngine implements HnswEngine {
     private static final SearchContext UNCOUNTED = SearchContext.outside((nodes, bytes) -> {});
 
@@ -24,30 +28,58 @@ final class RoostEngine implements HnswEngine {
     private final Orchestrator orchestrator;
     private final HnswTable table;
     private final Duration buildTime;
-    private final TwoThreads threads;
+    private final SearchThreads threads;
 
-    RoostEngine(Workload workload, Topology topology, ElementType element, int m, int efConstruction) {
-        this.workload = workload;
-        this.orchestrator = Orchestrator.builder().topology(topology).build();
-        long began = System.nanoTime();
-        this.table = HnswTable.builder()
-                .elementType(element)
-                .m(m)
-                .efConstruction(efConstruction)
-                .build(orchestrator, workload.rows());
-        this.buildTime = Duration.ofNanos(System.nanoTime() - began);
-        this.threads = new TwoThreads(workload.queries().length);
+    RoostEngine(Workload workload, Topology topology, GraphLayout layout, int m, int efConstruction, int searchThreads)
+            throws IOException {
+        this(workload, topology, layout, m, efConstruction, searchThreads, null);
     }
 
-    static String name(ElementType element) {
-        return element == ElementType.FLOAT32
+    /**
+     * Builds a table.
+     *
+     * @param kept file that the table is loaded from where it is there, and saved to otherwise; null for none
+     */
+    RoostEngine(
+            Workload workload,
+            Topology topology,
+            GraphLayout layout,
+            int m,
+            int efConstruction,
+            int searchThreads,
+            @Nullable Path kept)
+            throws IOException {
+        this.workload = workload;
+        this.orchestrator = Orchestrator.builder().topology(topology).build();
+        Path seconds = kept == null ? null : kept.resolveSibling(kept.getFileName() + ".seconds");
+        if (kept != null && seconds != null && Files.exists(kept)) {
+            this.table = HnswTable.load(orchestrator, "hnsw", kept);
+            this.buildTime = Duration.ofNanos((long) (1e9 * Double.parseDouble(Files.readString(seconds))));
+        } else {
+            long began = System.nanoTime();
+            this.table = HnswTable.builder()
+                    .layout(layout)
+                    .m(m)
+                    .efConstruction(efConstruction)
+                    .build(orchestrator, workload.rows());
+            this.buildTime = Duration.ofNanos(System.nanoTime() - began);
+            if (kept != null && seconds != null) {
+                Files.writeString(seconds, String.valueOf(buildTime.toNanos() / 1e9));
+                table.save(kept);
+            }
+        }
+        this.threads = new SearchThreads(searchThreads, workload.queries().length);
+    }
+
+    static String name(GraphLayout layout) {
+        return layout == GraphLayout.FLOAT32
                 ? "roost"
-                : "roost " + element.name().toLowerCase(Locale.ROOT);
+                : "roost " + layout.name().toLowerCase(Locale.ROOT).replace('_', ' ');
     }
 
     @Override
     public String name() {
-        return name(table.elementType());
+        return name(table.layout());
     }
 
     @Override
@@ -56,7 +88,8 @@ final class RoostEngine implements HnswEngine {
     }
 
     /** Memory of the table, none of it on the heap. */
-    long bytes() {
+    @Override
+    public long bytes() {
         return table.bytes();
     }
 

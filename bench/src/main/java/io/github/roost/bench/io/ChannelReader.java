@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
-import java.nio.file.OpenOption;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,7 +15,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.stream.Stream;
 
 /** The JDK's {@link FileChannel} with direct I/O: a thread for each read that is under way. */
 final class ChannelReader implements Reader {
@@ -28,22 +26,8 @@ final class ChannelReader implements Reader {
     ChannelReader(NumberedBlocks blocks, int depth) throws IOException {
         this.blocks = blocks;
         this.depth = depth;
-        this.channel = FileChannel.open(blocks.path(), Set.of(StandardOpenOption.READ, direct()));
+        this.channel = FileChannel.open(blocks.path(), Set.of(StandardOpenOption.READ, DirectOption.get()));
         this.threads = Executors.newFixedThreadPool(depth);
-    }
-
-    /** {@code ExtendedOpenOption.DIRECT}, by its name: the compiler warns of every mention of its type. */
-    private static OpenOption direct() {
-        try {
-            return Stream.of(
-                            Class.forName("com.sun.nio.file.ExtendedOpenOption").getEnumConstants())
-                    .filter(option -> option.toString().equals("DIRECT"))
-                    .map(OpenOption.class::cast)
-                    .findFirst()
-                    .orElseThrow();
-        } catch (ClassNotFoundException e) {
-            throw new IllegalStateException("this JDK has no direct I/O", e);
-        }
     }
 
     @Override

@@ -1,7 +1,7 @@
 package io.github.roost.bench.io;
 
-import io.github.roost.core.dispatch.IdleStrategy;
 import io.github.roost.core.io.BlockIo.Backend;
+import io.github.roost.core.policy.IdleStrategy;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -79,11 +79,11 @@ public final class IoBench {
     private void measure(Outcome outcome, boolean counts) throws IOException, InterruptedException {
         try (Reader reader = open(outcome.way, outcome.depth)) {
             reader.read(WARM_UP);
-            long cpuBefore = ProcessCpu.nanos();
+            ProcessCpu cpuBefore = ProcessCpu.now();
             long before = System.nanoTime();
             Reader.Done done = reader.read(slice);
             double nanos = System.nanoTime() - before;
-            double cpu = ProcessCpu.nanos() - cpuBefore - done.freeNanos();
+            double cpu = ProcessCpu.now().nanosSince(cpuBefore) - done.freeNanos();
             if (counts) {
                 outcome.readsPerSecond.add(done.reads() * 1e9 / nanos);
                 outcome.cpuMicrosPerRead.add(cpu / 1e3 / Math.max(1, done.reads()));

@@ -6,27 +6,43 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
- * CPU time of this process, those of its threads that live: the JVM's own figure counts ticks of 10 ms on Linux, of which a short
- * slice has few. Stateless.
+ * CPU time of the threads of this process at a moment: the JVM's own figure counts ticks of 10 ms on Linux, of which a short slice has
+ * few. Immutable.
  */
 final class ProcessCpu {
     private static final Path TASKS = Path.of("/proc/self/task");
+    private static final Path ALL = Path.of("all");
 
-    private ProcessCpu() {}
+    private final Map<Path, Long> nanosByThread;
 
-    /** Nanoseconds so far; a difference means something as long as no thread has ended in between. */
-    static long nanos() {
-        long sum = 0;
+    private ProcessCpu(Map<Path, Long> nanosByThread) {
+        this.nanosByThread = nanosByThread;
+    }
+
+    static ProcessCpu now() {
+        Map<Path, Long> nanos = new HashMap<>();
         try (DirectoryStream<Path> tasks = Files.newDirectoryStream(TASKS)) {
             for (Path task : tasks) {
-                sum += nanos(task);
+                nanos.put(task, nanos(task));
             }
-            return sum;
+            return new ProcessCpu(nanos);
         } catch (IOException noProc) {
-            return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
+            var process = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+            return new ProcessCpu(Map.of(ALL, process.getProcessCpuTime()));
         }
+    }
+
+    /** Nanoseconds of the threads that live now, since a moment; what threads took that have ended meanwhile is not known. */
+    long nanosSince(ProcessCpu before) {
+        long sum = 0;
+        for (Map.Entry<Path, Long> thread : nanosByThread.entrySet()) {
+            sum += Math.max(0, thread.getValue() - before.nanosByThread.getOrDefault(thread.getKey(), 0L));
+        }
+        return sum;
     }
 
     private static long nanos(Path task) throws IOException {

@@ -23,7 +23,7 @@ import org.HdrHistogram.Histogram;
  */
 public final class FreshnessBench implements AutoCloseable {
     private static final long LONGEST_ADD_NANOS = 60_000_000_000L;
-    /** Until what handles added rows is compiled: it runs a few times a second, on the cores that searches are measured on. */
+    /** Until what handles added rows is compiled: it runs a few times per second, on the cores that searches are measured on. */
     private static final int SLICES_BEFORE = 8;
 
     private final Workload workload;

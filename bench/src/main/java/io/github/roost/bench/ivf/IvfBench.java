@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Question: how many searches per second does an IVF table answer, and how fast a lone one, beside FAISS's
- * {@code IndexIVFFlat} of as many lists on as many threads, and beside tables whose lists are of floats alone, halves or bytes? They take turns, in
+ * {@code IndexIVFFlat} of as many lists on as many threads, and beside tables whose lists are of floats alone, float16 or bytes? They take turns, in
  * rounds. As FAISS is given all queries at once, Roost's client submits together what may start together, by {@link
  * IvfTable#searchAll}.
  */
@@ -114,7 +114,7 @@ public final class IvfBench implements AutoCloseable {
      *
      * @param recall of the nearest k, by distance
      * @param perSecond searches per second with so many in flight; FAISS's are of one batch in its best parallel mode
-     * @param pairsPerSecond pairs of query and row a second in the median round, all rows of the lists probed counted
+     * @param pairsPerSecond pairs of query and row per second in the median round, all rows of the lists probed counted
      * @param loneP50 median time of a lone search, in microseconds
      * @param loneP999 its 99.9th percentile
      */

@@ -24,7 +24,7 @@ final class LiveClient {
     /** Searches of the nine that look for a certain row. */
     private static final int LOOKS_PER_CHANGE = 2;
 
-    private static final int MOST_VIOLATIONS_KEPT = 10;
+    private static final int MAX_VIOLATIONS_KEPT = 10;
     /** What two ways of summing the same squares in floats may differ by. */
     private static final float ROUNDING = 1e-3f;
 
@@ -93,7 +93,7 @@ final class LiveClient {
 
     /** Works until a time by {@link System#nanoTime()}, or the first violations. */
     void runUntil(long end) {
-        while (System.nanoTime() < end && violations.size() < MOST_VIOLATIONS_KEPT) {
+        while (System.nanoTime() < end && violations.size() < MAX_VIOLATIONS_KEPT) {
             change();
             long id = alive.get(random.nextInt(alive.size()));
             look(id, Objects.requireNonNull(rows.get(id), "a row that is alive"));

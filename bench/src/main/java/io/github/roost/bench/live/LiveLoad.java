@@ -32,7 +32,7 @@ public final class LiveLoad {
     /** Neighbours that searches look for. */
     public static final int K = 10;
     /** How far recall may fall below that of a fresh build. */
-    public static final double MOST_RECALL_LOST = .01;
+    public static final double MAX_RECALL_LOST = .01;
 
     private static final int CENTRES = 100;
     /** Ids looked at in one search of the whole table. */

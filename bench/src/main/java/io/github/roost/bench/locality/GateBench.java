@@ -2,7 +2,7 @@ package io.github.roost.bench.locality;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.core.dispatch.CrossDomainGate;
+import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.topology.Topology;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -44,7 +44,7 @@ public final class GateBench {
     }
 
     /**
-     * What one gate did, one entry a round.
+     * What one gate did, one entry per round.
      *
      * @param burstP99Micros of searches in bursts to all tables
      * @param burstCrossShare share of those that crossed

@@ -74,7 +74,7 @@ public final class RemapTail {
             List<Registration> hot = List.of();
             // The first three windows are for the compiler.
             for (int number = -3; number < 3 * times; number++) {
-                boolean remapped = orchestrator.endWindow();
+                boolean remapped = orchestrator.indexing().endWindow();
                 boolean first = Math.floorMod(number, 3) == 0;
                 hot = first ? neighbours(orchestrator, tables) : hot;
                 Histogram latencies = oneWindow(orchestrator, hot);

@@ -17,7 +17,7 @@ import java.util.stream.IntStream;
 /** Simulates what the paper's figures 5 and 14 to 20 show, in one regime. */
 public final class Figures {
     /** The most domains of both machines of the paper. */
-    static final int MOST_DOMAINS = 12;
+    static final int MAX_DOMAINS = 12;
 
     private static final List<String> MACHINES = List.of("genoa", "rome");
     private static final List<Index> INDEXES = List.of(Index.HNSW, Index.IVF);
@@ -47,7 +47,7 @@ public final class Figures {
         /** All of the figures. */
         public static Extent whole(long searches, int sample) {
             List<Integer> domains =
-                    IntStream.rangeClosed(1, MOST_DOMAINS).boxed().toList();
+                    IntStream.rangeClosed(1, MAX_DOMAINS).boxed().toList();
             return new Extent(domains, searches, 1_000, 300, Assumption.all().size(), sample);
         }
 

@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
 /** How unevenly searches read: the paper's figure 6, of a regime. Stateless. */
 final class Popularities {
     private static final int SEARCHES = 20_000;
-    private static final double LEAST_SHARE = 1e-5;
+    private static final double MIN_SHARE = 1e-5;
     private static final int POINTS = 60;
 
     private Popularities() {}
@@ -47,7 +47,7 @@ final class Popularities {
         long sum = 0;
         int next = 0;
         for (int point = 0; point < POINTS; point++) {
-            parts[point] = Math.pow(LEAST_SHARE, 1 - point / (POINTS - 1.0));
+            parts[point] = Math.pow(MIN_SHARE, 1 - point / (POINTS - 1.0));
             long upTo = Math.round(parts[point] * table.items());
             for (; next < Math.min(upTo, most.length); next++) {
                 sum += most[next];

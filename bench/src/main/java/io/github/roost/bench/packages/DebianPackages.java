@@ -10,10 +10,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.zip.GZIPInputStream;
 
@@ -103,7 +103,7 @@ public record DebianPackages(
     }
 
     private static List<Section> sections(List<Package> packages) {
-        Map<String, List<Integer>> rows = new TreeMap<>();
+        Map<String, List<Integer>> rows = new HashMap<>();
         for (int row = 0; row < packages.size(); row++) {
             rows.computeIfAbsent(packages.get(row).section(), name -> new ArrayList<>())
                     .add(row);

@@ -3,6 +3,8 @@ package io.github.roost.bench.peer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Consumer;
 
 /** A Python environment of its own for a peer, made at first use. */
 public final class PeerPython {
@@ -10,6 +12,17 @@ public final class PeerPython {
     public static final String HNSWLIB = "hnswlib==0.8.0";
     /** FAISS as its wheel brings it. */
     public static final String FAISS = "faiss-cpu==1.12.0";
+    /** Microsoft's DiskANN as its wheel brings it. */
+    public static final String DISKANN = "diskannpy==0.7.0";
+
+    /** Libraries of graphs and lists as their wheels bring them, and hnswlib. */
+    public static final List<String> RIVALS = List.of(
+            HNSWLIB,
+            "faiss-cpu==1.15.1",
+            "usearch==2.26.6",
+            "pyglass-portable==2.1.0",
+            "scalable-vs==0.5.0",
+            "rabitqlib==0.7.1");
 
     private PeerPython() {}
 
@@ -28,6 +41,35 @@ public final class PeerPython {
             Path log = folder.resolve("setup.log");
             run(peer, log, "python3", "-m", "venv", folder.toString());
             run(peer, log, python.toString(), "-m", "pip", "install", "-q", "numpy", peer);
+            Files.createFile(ready);
+        }
+        return python;
+    }
+
+    /**
+     * The interpreter of an environment for several peers, of which those that cannot be had are left out.
+     *
+     * @param folder where the environment is or is to be
+     * @param peers packages, with their versions
+     * @param progress is told what is set up, and what is left out
+     * @throws IOException if there is no Python 3
+     */
+    public static Path prepareAll(Path folder, List<String> peers, Consumer<String> progress)
+            throws IOException, InterruptedException {
+        Path python = folder.resolve("bin/python");
+        Path ready = folder.resolve("ready");
+        if (!Files.exists(ready)) {
+            Files.createDirectories(folder);
+            Path log = folder.resolve("setup.log");
+            run("the peers", log, "python3", "-m", "venv", folder.toString());
+            for (String peer : peers) {
+                progress.accept("installation of " + peer);
+                try {
+                    run(peer, log, python.toString(), "-m", "pip", "install", "-q", "numpy", peer);
+                } catch (IOException e) {
+                    progress.accept("left out: " + e.getMessage());
+                }
+            }
             Files.createFile(ready);
         }
         return python;

@@ -1,21 +1,17 @@
 package io.github.roost.bench.remote;
 
-import io.github.roost.index.remote.MappedMemory;
-import io.github.roost.index.remote.RemoteMemory;
 import io.github.roost.index.remote.RemoteRegion;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.List;
 
-/** Reads of a mapped file, one after the other. Stateless. */
+/** Reads of a pool by its provider, one after the other. Stateless. */
 final class OneSidedFetch {
     private OneSidedFetch() {}
 
-    static double gigabytesPerSecond(Path folder, Path file, int bytes, int pieces) throws IOException {
-        try (RemoteMemory memory = new MappedMemory(folder);
-                RemoteRegion region = memory.open(file.getFileName().toString());
+    static double gigabytesPerSecond(PoolAccess pool, int bytes, int pieces) throws IOException {
+        try (RemoteRegion region = pool.memory().open(pool.region());
                 Arena arena = Arena.ofConfined()) {
             MemorySegment into = arena.allocate(bytes, 64);
             region.get(List.of(new RemoteRegion.Transfer(0, into))).join();

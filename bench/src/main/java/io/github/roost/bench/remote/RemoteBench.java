@@ -28,27 +28,32 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /**
  * Question: how many reads of remote memory does a batch of searches take when each partition is fetched once for all of them, beside
- * one read per query and partition (naive)? Counts are exact. Times are those of a file in shared memory, with both ways in turn.
+ * one read per query and partition (naive)? Counts are exact. Times are those of a file in shared memory, mapped or by another provider,
+ * with both ways in turn.
  */
 public final class RemoteBench {
     /** What searches visit for the curve of recall. */
-    private static final int[] VISITED = {1, 2, 3, 5, 8, 12};
+    private static final int[] VISITED = {1, 2, 3, 5, 8, 12, 16};
 
     private static final double[] CACHE_SHARES = {.02, .05, .1, .2, .5};
     private static final int TRUTHS = 200;
     private static final int READS_PER_DOORBELL = 16;
+    private static final int QUERIES_PER_INSERT = 100;
     private static final int SMALL_PIECES = 200;
     private static final int SMALL_BYTES = 512;
     /** Of a query and its answer beside its components. */
     private static final int BYTES_PER_NEIGHBOR = 12;
 
     private final Options options;
+    private final PoolAccess.Opener access;
     private final Consumer<String> progress;
 
     /**
@@ -62,6 +67,7 @@ public final class RemoteBench {
      * @param k neighbours wanted
      * @param rounds of the measured times
      * @param naiveQueries queries that are measured the naive way, of which the time for the whole batch follows
+     * @param besideOneGraph whether recall is measured of one graph of all rows too, which takes longest to build
      * @param folder where the pool's file is, best in memory
      */
     public record Options(
@@ -73,6 +79,7 @@ public final class RemoteBench {
             int k,
             int rounds,
             int naiveQueries,
+            boolean besideOneGraph,
             Path folder) {}
 
     /**
@@ -142,8 +149,8 @@ public final class RemoteBench {
      * @param queryBytes of a query and its answer
      * @param queriesPerPartition of this batch
      * @param breakEven queries per partition and batch from which on a fetch moves fewer bytes
-     * @param oneSidedGigabytes per second, read from the mapped file
-     * @param twoSidedGigabytes per second, asked for over TCP
+     * @param oneSidedGigabytes per second, read by the provider
+     * @param twoSidedGigabytes per second, asked for over gRPC
      */
     public record Shipping(
             long partitionBytes,
@@ -153,7 +160,21 @@ public final class RemoteBench {
             double oneSidedGigabytes,
             double twoSidedGigabytes) {}
 
-    /** All of it. */
+    /**
+     * One round of searches with and without insertions, each for a batch with all partitions in the cache.
+     *
+     * @param readOnlySeconds of the batch alone
+     * @param insertingSeconds of the batch while one row per hundred queries is inserted
+     * @param inserts rows that were inserted in that time
+     */
+    public record Inserting(double readOnlySeconds, double insertingSeconds, int inserts) {
+        /** Searches per second with insertions, beside those without. */
+        public double ratio() {
+            return readOnlySeconds / insertingSeconds;
+        }
+    }
+
+    /** All of it; nothing is inserted where the provider reads alone. */
     public record Results(
             PartitionedIndex.Pool pool,
             double buildSeconds,
@@ -161,12 +182,20 @@ public final class RemoteBench {
             List<Times> times,
             List<Found> found,
             List<Cached> cached,
+            PartitionCosts costs,
             Modelled modelled,
-            Shipping shipping) {}
+            Shipping shipping,
+            List<Inserting> inserting) {}
 
-    /** @param progress told what is being done */
-    public RemoteBench(Options options, Consumer<String> progress) {
+    /**
+     * Measures nothing yet.
+     *
+     * @param access how tables reach the pool
+     * @param progress told what is being done
+     */
+    public RemoteBench(Options options, PoolAccess.Opener access, Consumer<String> progress) {
         this.options = options;
+        this.access = access;
         this.progress = progress;
     }
 
@@ -188,7 +217,9 @@ public final class RemoteBench {
                     .partitions(options.partitions)
                     .build(orchestrator, ids, VectorSource.of(rows), file);
             double buildSeconds = (System.nanoTime() - began) / 1e9;
-            return measure(orchestrator, rows, queries, file, pool, buildSeconds);
+            try (PoolAccess reached = access.open(file)) {
+                return measure(orchestrator, rows, queries, file, reached, pool, buildSeconds);
+            }
         } finally {
             Files.deleteIfExists(file);
         }
@@ -199,27 +230,28 @@ public final class RemoteBench {
             float[][] rows,
             float[][] queries,
             Path file,
+            PoolAccess reached,
             PartitionedIndex.Pool pool,
             double buildSeconds)
             throws IOException {
         long room = slot(pool);
         progress.accept("counting reads of a batch");
-        Counts counts = counts(orchestrator, queries, file, pool);
+        Counts counts = counts(orchestrator, queries, reached, pool);
         List<Times> times = new ArrayList<>();
         for (int round = -1; round < options.rounds; round++) {
             progress.accept(round < 0 ? "warming up" : "round " + (round + 1) + " of " + options.rounds);
-            Times time = times(orchestrator, queries, file, pool);
+            Times time = times(orchestrator, queries, reached, pool);
             if (round >= 0) {
                 times.add(time);
             }
         }
         progress.accept("measuring recall beside one graph");
-        List<Found> found = found(orchestrator, rows, queries, file, pool);
+        List<Found> found = found(orchestrator, rows, queries, reached, pool);
         List<Cached> cached = new ArrayList<>();
         for (double share : CACHE_SHARES) {
             progress.accept("a cache of %.0f %%".formatted(100 * share));
             long bytes = Math.max(1, Math.round(share * options.partitions)) * room;
-            try (RemoteTable table = open(orchestrator, file, bytes)) {
+            try (RemoteTable table = open(orchestrator, reached, bytes)) {
                 search(table, queries, options.visited);
                 long before = table.remoteStats().reads();
                 double seconds = search(table, queries, options.visited);
@@ -235,8 +267,78 @@ public final class RemoteBench {
                 times,
                 found,
                 cached,
+                PartitionCosts.measure(
+                        orchestrator,
+                        Arrays.copyOf(rows, Math.max(1, options.rows / options.partitions)),
+                        queries,
+                        options.k),
                 modelled(orchestrator, queries, file, pool, cachedSeconds),
-                shipping(file, pool, counts));
+                shipping(file, reached, pool, counts),
+                // Last: it changes the pool.
+                inserting(orchestrator, queries, reached, pool));
+    }
+
+    private List<Inserting> inserting(
+            Orchestrator orchestrator, float[][] queries, PoolAccess reached, PartitionedIndex.Pool pool)
+            throws IOException {
+        progress.accept("inserting beside searches");
+        SplittableRandom random = new SplittableRandom(7);
+        int inserts = Math.max(1, queries.length / QUERIES_PER_INSERT);
+        List<Inserting> rounds = new ArrayList<>();
+        try (RemoteTable table = open(orchestrator, reached, 2 * whole(pool))) {
+            if (!table.isMutable()) {
+                return rounds;
+            }
+            search(table, queries, options.visited);
+            double pace = search(table, queries, options.visited);
+            long next = options.rows;
+            for (int round = -1; round < options.rounds; round++) {
+                // In turns, the other one first each time.
+                double before = round % 2 == 0 ? search(table, queries, options.visited) : 0;
+                List<float[]> rows = new ArrayList<>();
+                for (int i = 0; i < inserts; i++) {
+                    float[] row = queries[random.nextInt(queries.length)].clone();
+                    row[0] += (float) random.nextDouble(.1);
+                    rows.add(row);
+                }
+                long first = next;
+                long pauseNanos = (long) (pace * 1e9 / inserts);
+                AtomicBoolean over = new AtomicBoolean();
+                CompletableFuture<Integer> inserted = new CompletableFuture<>();
+                Thread inserter = new Thread(() -> insert(table, first, rows, pauseNanos, over, inserted), "inserter");
+                inserter.start();
+                double with = search(table, queries, options.visited);
+                over.set(true);
+                int count = inserted.join();
+                next += inserts;
+                double alone = round % 2 == 0 ? before : search(table, queries, options.visited);
+                if (round >= 0) {
+                    rounds.add(new Inserting(alone, with, count));
+                }
+            }
+        }
+        return rounds;
+    }
+
+    /** Evenly over the time that a batch takes, until it is over; completes with how many rows went in. */
+    private static void insert(
+            VectorTable table,
+            long id,
+            List<float[]> rows,
+            long pauseNanos,
+            AtomicBoolean over,
+            CompletableFuture<Integer> done) {
+        try {
+            long began = System.nanoTime();
+            int count = 0;
+            for (; count < rows.size() && !over.get(); count++) {
+                LockSupport.parkNanos(began + count * pauseNanos - System.nanoTime());
+                table.put(id + count, rows.get(count));
+            }
+            done.complete(count);
+        } catch (Throwable failed) {
+            done.completeExceptionally(failed);
+        }
     }
 
     /** What a partition takes in a cache, nearly: with its log. */
@@ -244,15 +346,11 @@ public final class RemoteBench {
         return pool.largestBytes() + pool.largestBytes() / 4;
     }
 
-    private RemoteTable open(Orchestrator orchestrator, Path file, long cacheBytes) throws IOException {
+    private static RemoteTable open(Orchestrator orchestrator, PoolAccess pool, long cacheBytes) throws IOException {
         return RemoteTable.builder()
                 .cacheBytes(cacheBytes)
                 .readsPerDoorbell(READS_PER_DOORBELL)
-                .open(
-                        orchestrator,
-                        "remote",
-                        new MappedMemory(options.folder),
-                        file.getFileName().toString());
+                .open(orchestrator, "remote", pool.memory(), pool.region());
     }
 
     private long whole(PartitionedIndex.Pool pool) {
@@ -270,9 +368,9 @@ public final class RemoteBench {
         return (System.nanoTime() - began) / 1e9;
     }
 
-    private Counts counts(Orchestrator orchestrator, float[][] queries, Path file, PartitionedIndex.Pool pool)
+    private Counts counts(Orchestrator orchestrator, float[][] queries, PoolAccess reached, PartitionedIndex.Pool pool)
             throws IOException {
-        try (RemoteTable table = open(orchestrator, file, whole(pool))) {
+        try (RemoteTable table = open(orchestrator, reached, whole(pool))) {
             Set<Integer> union = new HashSet<>();
             for (float[] query : queries) {
                 IntStream.of(table.partitionsOf(query, options.visited)).forEach(union::add);
@@ -288,12 +386,12 @@ public final class RemoteBench {
         }
     }
 
-    private Times times(Orchestrator orchestrator, float[][] queries, Path file, PartitionedIndex.Pool pool)
+    private Times times(Orchestrator orchestrator, float[][] queries, PoolAccess reached, PartitionedIndex.Pool pool)
             throws IOException {
         double naiveSeconds;
         long naiveReads;
         int naive = Math.min(options.naiveQueries, queries.length);
-        try (RemoteTable table = open(orchestrator, file, slot(pool))) {
+        try (RemoteTable table = open(orchestrator, reached, slot(pool))) {
             long began = System.nanoTime();
             for (int i = 0; i < naive; i++) {
                 // Room for one partition, one query at a time: a read per query and partition.
@@ -302,24 +400,34 @@ public final class RemoteBench {
             naiveSeconds = (System.nanoTime() - began) / 1e9 / naive * queries.length;
             naiveReads = table.remoteStats().reads();
         }
-        try (RemoteTable table = open(orchestrator, file, whole(pool))) {
+        try (RemoteTable table = open(orchestrator, reached, whole(pool))) {
             double seconds = search(table, queries, options.visited);
             return new Times(seconds, search(table, queries, options.visited), naiveSeconds, naiveReads);
         }
     }
 
     private List<Found> found(
-            Orchestrator orchestrator, float[][] rows, float[][] queries, Path file, PartitionedIndex.Pool pool)
+            Orchestrator orchestrator,
+            float[][] rows,
+            float[][] queries,
+            PoolAccess reached,
+            PartitionedIndex.Pool pool)
             throws IOException {
         float[][] sample = Arrays.copyOf(queries, Math.min(TRUTHS, queries.length));
         Neighbors[] truth = new ExactSearch(rows).searchAll(sample, options.k);
         List<Found> found = new ArrayList<>();
-        try (RemoteTable table = open(orchestrator, file, whole(pool))) {
-            for (int visited : VISITED) {
-                if (visited <= options.partitions) {
-                    found.add(found(table, visited, visited, queries, sample, truth));
-                }
+        try (RemoteTable table = open(orchestrator, reached, whole(pool))) {
+            int[] visits = IntStream.concat(IntStream.of(VISITED), IntStream.of(pool.visited()))
+                    .filter(visited -> visited <= options.partitions)
+                    .sorted()
+                    .distinct()
+                    .toArray();
+            for (int visited : visits) {
+                found.add(found(table, visited, visited, queries, sample, truth));
             }
+        }
+        if (!options.besideOneGraph) {
+            return found;
         }
         try (HnswTable local = HnswTable.builder().m(16).efConstruction(120).build(orchestrator, rows)) {
             found.add(found(local, 0, 64, queries, sample, truth));
@@ -368,26 +476,30 @@ public final class RemoteBench {
                 READS_PER_DOORBELL * network.alone(1, image) / 1e3);
     }
 
-    private Shipping shipping(Path file, PartitionedIndex.Pool pool, Counts counts) throws IOException {
-        progress.accept("fetching by request over TCP");
+    private Shipping shipping(Path file, PoolAccess reached, PartitionedIndex.Pool pool, Counts counts)
+            throws IOException {
+        progress.accept("fetching by request over gRPC");
         long queryBytes = (long) options.dimension * Float.BYTES + (long) options.k * BYTES_PER_NEIGHBOR;
-        byte[] into = new byte[Math.toIntExact(pool.largestBytes())];
+        int image = Math.toIntExact(pool.largestBytes());
         int pieces = Math.max(1, Math.min(options.partitions - 1, 64));
         double twoSided;
         try (TwoSidedFetch fetch = new TwoSidedFetch(file)) {
-            fetch.fetch(0, into);
+            for (int piece = 0; piece < pieces; piece++) {
+                // So that what is measured is compiled.
+                fetch.fetch(piece * (long) image, image);
+            }
             long began = System.nanoTime();
             for (int piece = 0; piece < pieces; piece++) {
-                fetch.fetch(piece * (long) into.length, into);
+                fetch.fetch(piece * (long) image, image);
             }
-            twoSided = pieces * (double) into.length / (System.nanoTime() - began);
+            twoSided = pieces * (double) image / (System.nanoTime() - began);
         }
         return new Shipping(
                 pool.largestBytes(),
                 queryBytes,
                 (double) counts.naive() / counts.union(),
                 (double) pool.largestBytes() / queryBytes,
-                OneSidedFetch.gigabytesPerSecond(options.folder, file, into.length, pieces),
+                OneSidedFetch.gigabytesPerSecond(reached, image, pieces),
                 twoSided);
     }
 }

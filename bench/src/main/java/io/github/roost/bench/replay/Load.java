@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Load {
     private static final int SIGNIFICANT_DIGITS = 3;
-    /** A thread sleeps only for waits longer than this, since it wakes late. */
-    private static final long SHORTEST_SLEEP_NANOS = 100_000;
+    /** A thread that is to submit sleeps for longer waits: to spin would take a core from the contender. */
+    private static final long SHORTEST_SLEEP_NANOS = 5_000;
 
     private final WorkloadSpec spec;
     private final Contender contender;
@@ -47,8 +47,10 @@ final class Load {
      * @param searches how many completed
      * @param nanos from the first submission to the last completion
      * @param latencies of each, in nanoseconds
+     * @param late by how much searches of an open loop were submitted after their intended time, in nanoseconds; a part of
+     *     their latencies. Empty in a closed loop
      */
-    record Run(long searches, long nanos, Histogram latencies) {
+    record Run(long searches, long nanos, Histogram latencies, Histogram late) {
         double perSecond() {
             return searches * 1e9 / nanos;
         }
@@ -56,14 +58,15 @@ final class Load {
 
     Run run(Duration atMost) throws InterruptedException {
         Histogram latencies = new ConcurrentHistogram(SIGNIFICANT_DIGITS);
+        Histogram late = new Histogram(SIGNIFICANT_DIGITS);
         long began = System.nanoTime();
         long end = began + atMost.toNanos();
         if (spec.perSecond() > 0) {
-            open(began, end, latencies);
+            open(began, end, latencies, late);
         } else {
             closed(end, latencies);
         }
-        return new Run(latencies.getTotalCount(), System.nanoTime() - began, latencies);
+        return new Run(latencies.getTotalCount(), System.nanoTime() - began, latencies, late);
     }
 
     private void closed(long end, Histogram latencies) throws InterruptedException {
@@ -97,12 +100,13 @@ final class Load {
         });
     }
 
-    private void open(long began, long end, Histogram latencies) {
+    private void open(long began, long end, Histogram latencies, Histogram late) {
         QueryStream arrivals = new QueryStream(spec, 1);
         AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
         Phaser underWay = new Phaser(1);
         for (long intended = began + arrivals.nanosToNext(); intended < end; intended += arrivals.nanosToNext()) {
             awaitTime(intended);
+            late.recordValue(Math.max(0, System.nanoTime() - intended));
             long from = intended;
             int number = (int) (next.getAndIncrement() % tables.length);
             underWay.register();
@@ -122,7 +126,7 @@ final class Load {
     private static void awaitTime(long time) {
         for (long left = time - System.nanoTime(); left > 0; left = time - System.nanoTime()) {
             if (left > SHORTEST_SLEEP_NANOS) {
-                LockSupport.parkNanos(left - SHORTEST_SLEEP_NANOS / 2);
+                LockSupport.parkNanos(left);
             } else {
                 Thread.onSpinWait();
             }

@@ -4,8 +4,10 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats.TaskCounts;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.core.dispatch.SchedulingPolicy;
+import io.github.roost.core.policy.SchedulingPolicy;
+import io.github.roost.core.remap.RemapRule;
 import io.github.roost.core.task.MappingId;
+import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.topology.Topology;
 import java.io.IOException;
@@ -14,7 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** Roost's workers under one scheduling. */
+/** Roost's workers under one scheduling. Every contender opens the same files, so that all read the same pages. */
 final class OrchestratorContender implements Contender {
     private static final Duration SHORT_WINDOW = Duration.ofSeconds(1);
     private static final Duration LONG_WINDOW = Duration.ofSeconds(6);
@@ -23,27 +25,46 @@ final class OrchestratorContender implements Contender {
     private final String name;
     private final ReplayTables tables;
     private final Orchestrator orchestrator;
-    /** Where each HNSW table belongs here. */
+    private final boolean inRegions;
+    /** The HNSW tables, opened here. */
+    private final List<HnswTable> hnsw = new ArrayList<>();
+    /** Where each HNSW table belongs as a whole. */
     private final List<MappingId> ids = new ArrayList<>();
     /** The IVF tables, opened here. */
     private final List<IvfTable> ivf = new ArrayList<>();
 
-    OrchestratorContender(String name, SchedulingPolicy scheduling, Topology topology, ReplayTables tables)
+    /**
+     * @param rule what the end of a window brings
+     * @param inRegions whether searches of an HNSW table larger than a cache are placed by region, as {@link HnswTable} does
+     */
+    OrchestratorContender(
+            String name,
+            SchedulingPolicy scheduling,
+            RemapRule rule,
+            boolean inRegions,
+            Topology topology,
+            ReplayTables tables)
             throws IOException {
         this.name = name;
         this.tables = tables;
+        this.inRegions = inRegions;
         this.orchestrator = Orchestrator.builder()
                 .topology(topology)
                 .scheduling(scheduling)
                 .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(60)))
                 .ringCapacity(RING)
                 .windows(SHORT_WINDOW, LONG_WINDOW)
+                .mappingPolicy(rule.policy())
+                .remapTrigger(rule.trigger())
                 .build();
         for (int table = 0; table < tables.count(); table++) {
             if (tables.isIvf()) {
-                ivf.add(tables.open(table, orchestrator));
+                ivf.add(tables.openIvf(table, orchestrator));
             } else {
-                ids.add(orchestrator.register(tables.spec(table).name()).id());
+                hnsw.add(tables.openHnsw(table, orchestrator));
+                ids.add(orchestrator
+                        .register(tables.spec(table).name() + " as a whole")
+                        .id());
             }
         }
     }
@@ -56,9 +77,15 @@ final class OrchestratorContender implements Contender {
     @Override
     public CompletableFuture<Neighbors> search(int table, int target) {
         float[] query = tables.target(table, target);
-        return tables.isIvf()
-                ? ivf.get(table).search(query, tables.spec(table).k())
-                : orchestrator.submit(tables.searchFunction(table), query, ids.get(table));
+        if (tables.isIvf()) {
+            return ivf.get(table).search(query, tables.spec(table).k());
+        }
+        return orchestrator.submit(tables.searchFunction(table), query, mappingId(table, query));
+    }
+
+    /** What the search of an HNSW table is placed by. */
+    MappingId mappingId(int table, float[] query) {
+        return inRegions ? hnsw.get(table).mappingId(query) : ids.get(table);
     }
 
     @Override

@@ -9,12 +9,13 @@ import io.github.roost.bench.sim.Parameters;
 import io.github.roost.bench.sim.Policy;
 import io.github.roost.bench.sim.SimResult;
 import io.github.roost.bench.sim.Study;
+import io.github.roost.bench.sim.Traces;
 import io.github.roost.bench.sim.WindowLength;
 import io.github.roost.bench.workload.QueryStream;
 import io.github.roost.bench.workload.TableSpec;
 import io.github.roost.bench.workload.WorkloadSpec;
-import io.github.roost.core.dispatch.GroupRule;
-import io.github.roost.core.dispatch.SchedulingPolicy;
+import io.github.roost.core.policy.GroupRule;
+import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
 import java.io.IOException;
@@ -24,24 +25,34 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A workload on this machine under several schedulings, which take turns in one process, forwards and backwards, so that
  * drift of the machine falls on all of them alike. The first is what the others are compared with, round by round.
+ *
+ * <p>{@code v2} and {@code v2-gated} are the paper's design with Algorithm 1 at the end of every window, {@code roost} is what
+ * an orchestrator does by default, and {@code roost-undivided} the same without regions of large HNSW tables. Queries that wait
+ * for one IVF list share its scan under all of them but {@code v0}.
  */
 public final class Replay implements AutoCloseable {
-    /** What can take part. */
-    public static final List<String> NAMES = Stream.concat(Schedulings.NAMES.stream(), Stream.of("forkjoin", "fixed"))
+    /** Schedulings of Roost's workers, which the simulator knows by the same names. */
+    public static final List<String> SCHEDULINGS = Stream.concat(
+                    Schedulings.NAMES.stream(), Stream.of("roost-undivided", "roost"))
             .toList();
+
+    /** What can take part. */
+    public static final List<String> NAMES =
+            Stream.concat(SCHEDULINGS.stream(), Stream.of("forkjoin", "fixed")).toList();
 
     private static final int STREAM = 1 << 18;
     private static final int RECALL_SAMPLES = 3;
+    private static final int SIGNIFICANT_DIGITS = 3;
     private static final Duration WARM_UP = Duration.ofSeconds(2);
 
     private final WorkloadSpec spec;
@@ -50,6 +61,8 @@ public final class Replay implements AutoCloseable {
     private final List<Contender> contenders = new ArrayList<>();
     private final int[] streamTables = new int[STREAM];
     private final int[] streamTargets = new int[STREAM];
+    /** Recorded when a prediction is first asked for. */
+    private @Nullable Traces traces;
 
     /**
      * Builds the tables.
@@ -69,6 +82,7 @@ public final class Replay implements AutoCloseable {
         }
         this.tables = new ReplayTables(
                 spec, specs, topology, built -> progress.accept("built table %d of %d".formatted(built, specs.size())));
+        tables.openForSearchFunctions();
         for (String name : names) {
             contenders.add(contender(name));
         }
@@ -83,20 +97,22 @@ public final class Replay implements AutoCloseable {
     private Contender contender(String name) throws IOException {
         int threads = Math.toIntExact(topology.cores().count());
         return switch (name) {
-            case "forkjoin" -> executor(name, new ForkJoinPool(threads));
-            case "fixed" -> executor(name, Executors.newFixedThreadPool(threads));
-            default -> scheduled(name, Schedulings.named(name).orElseThrow());
+            case "forkjoin" -> new ExecutorContender(name, new ForkJoinPool(threads), tables);
+            case "fixed" -> new ExecutorContender(name, Executors.newFixedThreadPool(threads), tables);
+            case "roost" -> roost(name, true);
+            case "roost-undivided" -> roost(name, false);
+            default -> ofThePaper(name, Schedulings.named(name).orElseThrow());
         };
     }
 
-    private Contender scheduled(String name, SchedulingPolicy scheduling) throws IOException {
-        Contender contender = new OrchestratorContender(name, scheduling, topology, tables);
-        return scheduling == SchedulingPolicy.ROUND_ROBIN && tables.isIvf() ? new OneAtATime(contender) : contender;
+    private Contender roost(String name, boolean inRegions) throws IOException {
+        return new OrchestratorContender(
+                name, SchedulingPolicy.HOME_DOMAIN, Policy.ROOST_RULE, inRegions, topology, tables);
     }
 
-    private Contender executor(String name, ExecutorService pool) throws IOException {
-        tables.openForSearchFunctions();
-        return new ExecutorContender(name, pool, tables);
+    private Contender ofThePaper(String name, SchedulingPolicy scheduling) throws IOException {
+        Contender contender = new OrchestratorContender(name, scheduling, Policy.PAPER, false, topology, tables);
+        return scheduling == SchedulingPolicy.ROUND_ROBIN && tables.isIvf() ? new OneAtATime(contender) : contender;
     }
 
     /**
@@ -105,6 +121,8 @@ public final class Replay implements AutoCloseable {
      * @param name of it
      * @param rates searches per second of each round
      * @param latencies of all rounds
+     * @param late by how much searches of an open loop were submitted after their intended time, which their latencies
+     *     include; none in a closed loop
      * @param ratios to the first contender's rate of the same round
      * @param scheduled steals and remaps of all rounds
      * @param cpuMicros processor time of this process for each search, in microseconds, which others on the machine change
@@ -115,6 +133,7 @@ public final class Replay implements AutoCloseable {
             String name,
             List<Double> rates,
             Latencies latencies,
+            Latencies late,
             List<Double> ratios,
             Steps scheduled,
             double cpuMicros,
@@ -135,18 +154,41 @@ public final class Replay implements AutoCloseable {
     /** Steals inside and across domains, remaps, and the warm traffic in MiB that these moved. */
     public record Steps(long intraSteals, long crossSteals, long remaps, double movedMib) {}
 
-    /** Runs rounds of all contenders. */
+    /** Lets all contenders run for a while, so that what follows is of compiled code and settled homes. */
+    public void warmUp(Consumer<String> progress) throws InterruptedException {
+        for (Contender contender : contenders) {
+            var warmUp = load(spec.withLoad(spec.inFlight(), 0), contender, 0).run(WARM_UP);
+            progress.accept("%s warmed up with %d searches".formatted(contender.name(), warmUp.searches()));
+        }
+    }
+
+    /** Runs rounds of all contenders under the workload's own load. */
     public List<Outcome> run(int rounds, Duration slice, Consumer<String> progress) throws InterruptedException {
+        return run(spec, rounds, slice, progress);
+    }
+
+    /**
+     * Runs rounds of all contenders in an open loop.
+     *
+     * @param perSecond searches that arrive per second, at random; over 0
+     */
+    public List<Outcome> runOpen(double perSecond, int rounds, Duration slice, Consumer<String> progress)
+            throws InterruptedException {
+        return run(spec.withLoad(spec.inFlight(), perSecond), rounds, slice, progress);
+    }
+
+    private List<Outcome> run(WorkloadSpec loaded, int rounds, Duration slice, Consumer<String> progress)
+            throws InterruptedException {
         int count = contenders.size();
         List<List<Double>> rates = new ArrayList<>();
         List<Histogram> latencies = new ArrayList<>();
+        List<Histogram> late = new ArrayList<>();
         List<Scheduled> scheduled = new ArrayList<>();
         long[] cpuNanos = new long[count];
-        for (Contender contender : contenders) {
-            var warmUp = load(contender, 0).run(WARM_UP);
-            progress.accept("%s warmed up with %d searches".formatted(contender.name(), warmUp.searches()));
+        for (int number = 0; number < count; number++) {
             rates.add(new ArrayList<>());
-            latencies.add(new Histogram(3));
+            latencies.add(new Histogram(SIGNIFICANT_DIGITS));
+            late.add(new Histogram(SIGNIFICANT_DIGITS));
             scheduled.add(Scheduled.NOTHING);
         }
         for (int round = 0; round < rounds; round++) {
@@ -155,10 +197,12 @@ public final class Replay implements AutoCloseable {
                 Contender contender = contenders.get(number);
                 Scheduled before = contender.scheduled();
                 long cpuBefore = cpuNanos();
-                Load.Run run = load(contender, (long) round * STREAM / rounds).run(slice);
+                Load.Run run =
+                        load(loaded, contender, (long) round * STREAM / rounds).run(slice);
                 cpuNanos[number] += cpuNanos() - cpuBefore;
                 rates.get(number).add(run.perSecond());
                 latencies.get(number).add(run.latencies());
+                late.get(number).add(run.late());
                 scheduled.set(
                         number, scheduled.get(number).plus(contender.scheduled().since(before)));
             }
@@ -171,6 +215,7 @@ public final class Replay implements AutoCloseable {
                     rates.get(number),
                     rates.getFirst(),
                     latencies.get(number),
+                    late.get(number),
                     scheduled.get(number),
                     cpuNanos[number]));
         }
@@ -184,8 +229,8 @@ public final class Replay implements AutoCloseable {
                 : 0;
     }
 
-    private Load load(Contender contender, long first) {
-        return new Load(spec, contender, streamTables, streamTargets, first);
+    private Load load(WorkloadSpec loaded, Contender contender, long first) {
+        return new Load(loaded, contender, streamTables, streamTargets, first);
     }
 
     private Outcome outcome(
@@ -193,6 +238,7 @@ public final class Replay implements AutoCloseable {
             List<Double> rates,
             List<Double> baseline,
             Histogram latencies,
+            Histogram late,
             Scheduled scheduled,
             long cpuNanos) {
         List<Double> ratios = new ArrayList<>();
@@ -203,6 +249,7 @@ public final class Replay implements AutoCloseable {
                 contender.name(),
                 List.copyOf(rates),
                 Latencies.ofNanos(latencies),
+                Latencies.ofNanos(late),
                 List.copyOf(ratios),
                 new Steps(
                         scheduled.intraSteals(),
@@ -231,15 +278,24 @@ public final class Replay implements AutoCloseable {
     /**
      * What the simulator says of the same tables and searches on a machine like this one.
      *
-     * @param names of policies, those of {@link #NAMES} that the simulator knows
+     * @param names of policies, of {@link #SCHEDULINGS}
      * @param machine of the parameters
      * @param level what a domain is
+     * @param perSecond searches that arrive per second in an open loop; 0 for the workload's closed one
      */
     public List<SimResult> predict(
-            Parameters parameters, String machine, DomainLevel level, List<String> names, long searches)
+            Parameters parameters,
+            String machine,
+            DomainLevel level,
+            List<String> names,
+            double perSecond,
+            long searches)
             throws IOException, InterruptedException {
+        if (traces == null) {
+            traces = tables.traces();
+        }
         Study study = new Study(
-                tables.traces(),
+                traces.with(recorded -> recorded.withLoad(recorded.inFlight(), perSecond)),
                 parameters.tasks(),
                 searches,
                 WindowLength.ofSearches(Math.max(1, searches / 50)),
@@ -252,10 +308,10 @@ public final class Replay implements AutoCloseable {
         return Study.runAll(simulations, result -> {});
     }
 
-    /** What is replayed is Roost as it is: IVF queries that wait go through batch queues, but for V0, which has one at a time. */
+    /** As it is replayed: IVF queries that wait go through batch queues, but for V0, which has one at a time. */
     private static Policy predicted(Policy policy) {
         return new Policy(
-                policy.name(), policy.scheduling(), Policy.ROOST_RULE, policy.forkJoin(), GroupRule.DEFAULT, true, 1);
+                policy.name(), policy.scheduling(), policy.rule(), policy.forkJoin(), GroupRule.DEFAULT, true, 1);
     }
 
     @Override

@@ -10,6 +10,7 @@ import io.github.roost.bench.workload.WorkloadTables;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.vector.VectorTable;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.topology.Topology;
@@ -23,14 +24,13 @@ import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
 /**
- * A workload's tables, built once for all contenders. IVF tables are saved to a private folder and opened by each
- * contender's orchestrator, which maps the same pages. Thread-safe.
+ * A workload's tables, built once for all contenders, saved to a private folder, and opened by each contender's
+ * orchestrator, which maps the same pages. Thread-safe.
  */
 final class ReplayTables implements AutoCloseable {
     private final WorkloadSpec workload;
     private final List<TableSpec> specs;
     private final List<TableSpec.Vectors> vectors = new ArrayList<>();
-    private final List<HnswTable> hnsw = new ArrayList<>();
     private final List<SearchFunction<float[], Neighbors>> searches = new ArrayList<>();
     private final List<Path> files = new ArrayList<>();
     private final Orchestrator builder;
@@ -52,17 +52,13 @@ final class ReplayTables implements AutoCloseable {
     private void build(TableSpec spec) throws IOException {
         TableSpec.Vectors made = spec.made().get();
         vectors.add(made);
-        if (isIvf()) {
-            Path file = folder.resolve("table-" + files.size() + ".ivf");
-            try (IvfTable table = WorkloadTables.ivf(builder, workload, spec, made.rows())) {
-                table.save(file);
-            }
-            files.add(file);
-        } else {
-            HnswTable table = WorkloadTables.hnsw(builder, spec, made.rows());
-            hnsw.add(table);
-            searches.add(table.searchFunction(spec.k(), WorkloadTables.ef(workload, spec)));
+        Path file = folder.resolve("table-" + files.size());
+        try (VectorTable table = isIvf()
+                ? WorkloadTables.ivf(builder, workload, spec, made.rows())
+                : WorkloadTables.hnsw(builder, spec, made.rows())) {
+            table.save(file);
         }
+        files.add(file);
     }
 
     boolean isIvf() {
@@ -86,16 +82,25 @@ final class ReplayTables implements AutoCloseable {
         return searches.get(table);
     }
 
-    /** Makes IVF tables ready for {@link #searchFunction}. */
+    /** Makes tables ready for {@link #searchFunction}. */
     void openForSearchFunctions() throws IOException {
         for (int table = searches.size(); table < count(); table++) {
-            IvfTable opened = open(table, builder);
-            searches.add(opened.searchFunction(spec(table).k(), opened.nprobe()));
+            if (isIvf()) {
+                IvfTable opened = openIvf(table, builder);
+                searches.add(opened.searchFunction(spec(table).k(), opened.nprobe()));
+            } else {
+                searches.add(openHnsw(table, builder)
+                        .searchFunction(spec(table).k(), WorkloadTables.ef(workload, spec(table))));
+            }
         }
     }
 
-    IvfTable open(int table, Orchestrator orchestrator) throws IOException {
+    IvfTable openIvf(int table, Orchestrator orchestrator) throws IOException {
         return IvfTable.open(orchestrator, specs.get(table).name(), files.get(table));
+    }
+
+    HnswTable openHnsw(int table, Orchestrator orchestrator) throws IOException {
+        return HnswTable.open(orchestrator, specs.get(table).name(), files.get(table));
     }
 
     /** How many of the true neighbours an answer has, as a share. */
@@ -117,11 +122,13 @@ final class ReplayTables implements AutoCloseable {
         for (int table = 0; table < specs.size(); table++) {
             float[][] targets = vectors.get(table).targets();
             if (isIvf()) {
-                try (IvfTable opened = open(table, builder)) {
+                try (IvfTable opened = openIvf(table, builder)) {
                     traced.add(recorder.trace(specs.get(table), opened, targets));
                 }
             } else {
-                traced.add(recorder.trace(specs.get(table), hnsw.get(table), targets));
+                try (HnswTable opened = openHnsw(table, builder)) {
+                    traced.add(recorder.trace(specs.get(table), opened, targets));
+                }
             }
         }
         return new Traces(workload, List.copyOf(traced));

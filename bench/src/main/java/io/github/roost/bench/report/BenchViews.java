@@ -11,7 +11,7 @@ import java.util.Map;
 final class BenchViews {
     private BenchViews() {}
 
-    /** Tasks a second beside the JDK's pools. */
+    /** Tasks per second beside the JDK's pools. */
     static Block scheduling(JsonNode json) {
         MarkdownTable starts = new MarkdownTable("submission to start, workers asleep", "P50 us", "P99 us");
         json.path("idleStart")
@@ -25,7 +25,7 @@ final class BenchViews {
                 "roost, tasks/s (least to most)",
                 "times fork_join",
                 "times fixed",
-                "bytes a task: roost, fork_join, fixed");
+                "bytes per task: roost, fork_join, fixed");
         for (JsonNode point : json.path("throughput")) {
             List<Double> roost = rates(point, "roost");
             table.row(
@@ -81,7 +81,7 @@ final class BenchViews {
                 .median());
     }
 
-    /** Searches a second of each scheduling where a table fits a domain's cache and two do not. */
+    /** Searches per second of each scheduling where a table fits a domain's cache and two do not. */
     static Block locality(JsonNode json) {
         JsonNode rates = json.path("searchesPerSecond");
         String baseline =
@@ -99,7 +99,7 @@ final class BenchViews {
     /** What each gate does to bursts and to a flood. */
     static Block gate(JsonNode json) {
         MarkdownTable table = new MarkdownTable(
-                "backlog a worker, sustained us",
+                "backlog per worker, sustained us",
                 "bursts: P99 us (least to most)",
                 "crossed",
                 "flood: searches/s (least to most)");

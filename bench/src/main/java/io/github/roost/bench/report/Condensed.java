@@ -23,25 +23,29 @@ final class Condensed {
 
     private Condensed() {}
 
-    static JsonNode of(JsonNode result) {
-        JsonNode kept = result.deepCopy();
+    static JsonNode of(JsonNode found) {
+        JsonNode kept = found.deepCopy();
         int most = most(kept.path(RESULTS));
         boolean sweep = least(kept.path(RESULTS)) < most;
-        for (JsonNode simulated : kept.path(RESULTS)) {
-            shorten(
-                    (ObjectNode) simulated,
-                    !sweep,
-                    sweep && simulated.path(DOMAINS).asInt() == most);
+        for (JsonNode result : kept.path(RESULTS)) {
+            if (result instanceof ObjectNode simulated && simulated.has(WINDOWS)) {
+                shorten(simulated, !sweep, sweep && simulated.path(DOMAINS).asInt() == most);
+            }
         }
         for (JsonNode variant : kept.path("sensitivity")) {
             variant.path(RESULTS).forEach(simulated -> ((ObjectNode) simulated).retain(OF_A_VARIANT));
         }
-        for (JsonNode predicted : kept.path("predicted")) {
+        shortenPredicted(kept);
+        kept.path("loads").forEach(Condensed::shortenPredicted);
+        return rounded(kept);
+    }
+
+    private static void shortenPredicted(JsonNode replayed) {
+        for (JsonNode predicted : replayed.path("predicted")) {
             if (predicted.isObject()) {
                 shorten((ObjectNode) predicted, false, false);
             }
         }
-        return rounded(kept);
     }
 
     private static int most(JsonNode results) {

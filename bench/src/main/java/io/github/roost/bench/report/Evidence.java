@@ -36,11 +36,17 @@ public final class Evidence {
             Map.entry("remap", BenchViews::remap),
             Map.entry("lucene", BenchViews::lucene),
             Map.entry("serve", BenchViews::serve),
-            Map.entry("hnsw", PeerViews::hnsw),
+            Map.entry("rivals", PeerViews::rivals),
             Map.entry("ivf", PeerViews::ivf),
             Map.entry("fanout", PeerViews::fanOut),
             Map.entry("freshness", PeerViews::freshness),
+            Map.entry("table", StoreViews::table),
+            Map.entry("batch", StoreViews::batch),
+            Map.entry("stalls", StoreViews::stalls),
+            Map.entry("io", StoreViews::io),
+            Map.entry("remote", StoreViews::remote),
             Map.entry("replay", ReplayViews::of),
+            Map.entry("calibration", SimViews::calibration),
             Map.entry("sweep", SimViews::sweep),
             Map.entry("detail", SimViews::detail),
             Map.entry("paper", SimViews::paper),
@@ -126,7 +132,15 @@ public final class Evidence {
         if (json == null) {
             return "";
         }
-        Block block = Objects.requireNonNull(VIEWS.get(view), view).apply(json);
+        Function<JsonNode, Block> views = Objects.requireNonNull(VIEWS.get(view), view);
+        Block block;
+        try {
+            block = views.apply(json);
+        } catch (RuntimeException otherJson) {
+            // One part that does not have the figures of its view must not hide the others.
+            return "*Its figures are not what is shown here: %s*"
+                    .formatted(otherJson.toString().replaceAll("[\\s*]+", " "));
+        }
         if (!withPlots || block.plots().isEmpty()) {
             return block.markdown();
         }

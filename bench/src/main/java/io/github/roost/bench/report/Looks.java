@@ -10,10 +10,9 @@ final class Looks {
             Map.entry("jvector", 1),
             Map.entry("roost", 2),
             Map.entry("v1", 3),
-            Map.entry("v2-homes", 4),
-            Map.entry("v2-staying", 5),
-            Map.entry("v2-mailboxes", 5),
-            Map.entry("v2-gated", 6));
+            Map.entry("v2-gated", 4),
+            Map.entry("forkjoin", 5),
+            Map.entry("fixed", 6));
 
     private Looks() {}
 

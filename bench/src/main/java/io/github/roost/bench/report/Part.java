@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * One command of a run.
+ * One command of a run. A word {@code NAME.json} is the file that the part of this name has left.
  *
  * @param name in files and in the template of the report
  * @param command words after {@code ./roost}
@@ -31,7 +31,7 @@ public record Part(String name, List<String> command, double minutes) {
 
     /** The same without what stands beside Roost from elsewhere. */
     Part withoutPeers() {
-        boolean has = command.size() > 1 && List.of("hnsw", "ivf").contains(command.get(1));
+        boolean has = command.size() > 1 && List.of("rivals", "ivf").contains(command.get(1));
         return has && !command.contains("--peer")
                 ? of(name, minutes, String.join(" ", command) + " --peer none")
                 : this;

@@ -2,72 +2,78 @@ package io.github.roost.bench.report;
 
 import java.util.List;
 
-/** What a run consists of. Stateless. */
+/** What a run consists of: each part takes less than two minutes on two cores that do nothing else. Stateless. */
 public final class Parts {
+    private static final String SIMULATED = "v0,v1,v2,v2-gated,roost";
+    private static final String REPLAYED = "v1,v0,v2,v2-gated,roost --baseline forkjoin,fixed";
+
     private static final List<Part> FULL = List.of(
+            Part.of("calibration", 1.2, "sim --calibrate"),
             Part.of(
                     "replay-hnsw",
-                    2,
-                    "bench replay --workload hnsw --budget-mib 48 --level L2 --rounds 6 --seconds 2 --baseline forkjoin"
-                            + " --predict --calibrate"),
+                    1.8,
+                    "bench replay --workload hnsw --budget-mib 48 --level L2 --rounds 2 --seconds 1 --policy "
+                            + REPLAYED + " --load .5,.7,.9 --predict --parameters calibration.json"),
             Part.of(
                     "replay-ivf",
-                    2,
-                    "bench replay --workload ivf --budget-mib 96 --level L2 --rounds 6 --seconds 2 --baseline forkjoin"
-                            + " --predict --calibrate"),
+                    1.8,
+                    "bench replay --workload ivf --budget-mib 96 --level L2 --rounds 2 --seconds 1 --policy " + REPLAYED
+                            + " --load .5,.7,.9 --predict --parameters calibration.json"),
             Part.of(
                     "sim-hnsw",
-                    7,
-                    "sim --workload hnsw --ccds 1..12 --policy v0,v1,v2,v2-gated,v2-homes,v2-staying,roost --searches 20000"),
+                    1,
+                    "sim --workload hnsw --ccds 1..12 --policy " + SIMULATED + " --searches 5000 --sample 16"),
             Part.of(
                     "sim-ivf",
-                    3,
-                    "sim --workload ivf --ccds 1..12 --policy v0,v1,v2,v2-gated,v2-mailboxes,roost --searches 5000"),
+                    1,
+                    "sim --workload ivf --ccds 1..12 --policy " + SIMULATED + " --searches 2500 --sample 16"),
             Part.of(
                     "sim-rome",
-                    .5,
-                    "sim --workload hnsw --machine rome --policy v0,v1,v2,v2-gated,v2-homes,v2-staying,roost --searches 20000"),
+                    .2,
+                    "sim --workload hnsw --machine rome --policy " + SIMULATED + " --searches 5000 --sample 16"),
             Part.of(
                     "sim-two-sockets",
-                    1,
-                    "sim --workload hnsw --machine genoa-2s --policy v0,v1,v2,v2-gated,v2-homes,v2-staying,roost"
-                            + " --searches 20000 --in-flight 768"),
+                    .3,
+                    "sim --workload hnsw --machine genoa-2s --policy " + SIMULATED
+                            + " --searches 5000 --sample 16 --in-flight 768"),
             Part.of(
                     "sim-drift",
-                    2,
-                    "sim --workload hnsw --policy v2,roost --searches 1000000 --window 1000 --drift 50000"),
+                    .5,
+                    "sim --workload hnsw --policy v2,v2-gated,roost --searches 200000 --window 1000 --drift 10000"
+                            + " --sample 32"),
             Part.of(
                     "sim-sensitivity",
-                    2,
-                    "sim --workload hnsw --ccds 12 --policy v0,v2,roost --searches 5000 --sensitivity"),
-            Part.of("hnsw", 3, "bench hnsw"),
+                    .5,
+                    "sim --workload hnsw --ccds 12 --policy v0,roost --searches 2000 --sample 16 --sensitivity"),
+            Part.of("rivals", 1.3, "bench rivals --rows 10000 --rounds 3 --slice-millis 50"),
+            Part.of("ivf", .8, "bench ivf --nprobe 8,32 --rounds 3 --slice-millis 300"),
             Part.of(
-                    "hnsw-int8",
-                    3,
-                    "bench hnsw --data mixture --rows 30000 --dimension 384 --centres 40 --ef-construction 100 --k 10"
-                            + " --element float32,int8"),
-            Part.of("ivf", 2, "bench ivf --nprobe 4,8,16,32,64"),
-            Part.of("ivf-mixture", 2, "bench ivf --data mixture --rows 300000 --nlist 512 --k 100 --nprobe 4,8,16,32"),
-            Part.of("ivf-int8", 2, "bench ivf --element float32,int8"),
-            Part.of("ivf-java", 1, "bench ivf --kernel vector --nprobe 16,32"),
-            Part.of("fan-out", .5, "bench fan-out"),
-            Part.of("freshness", 1, "bench freshness --data mixture"),
-            Part.of("scheduling", 2, "bench scheduling --task-micros 0,10 --submitters 2,8 --rounds 2"),
-            Part.of("locality", .5, "bench locality"),
-            Part.of("gate", 1, "bench gate"),
-            Part.of("remap", .5, "bench remap"),
-            Part.of("lucene", 2, "bench lucene --workload vectors,fused --rounds 3"),
-            Part.of("serve", 2, "bench serve --load 0.5,1,2"));
+                    "ivf-mixture",
+                    .8,
+                    "bench ivf --data mixture --rows 300000 --nlist 512 --k 100 --nprobe 8,32 --rounds 3 --slice-millis 300"),
+            Part.of("fan-out", .4, "bench fan-out"),
+            Part.of("freshness", .4, "bench freshness --data mixture --rows 300000 --rounds 5"),
+            Part.of(
+                    "scheduling",
+                    1,
+                    "bench scheduling --only start,throughput,reporting --task-micros 0,10 --submitters 2,8 --rounds 2"),
+            Part.of("locality", .4, "bench locality"),
+            Part.of("gate", .8, "bench gate --rounds 3"),
+            Part.of("remap", .4, "bench remap"),
+            Part.of("lucene", 1.1, "bench lucene --workload vectors --rounds 3"),
+            Part.of("serve", .9, "bench serve --load 0.5,2 --rounds 3"),
+            Part.of("table", .4, "bench table --count-bits 20 --bits 14,20 --rounds 5"),
+            Part.of("batch", .7, "bench batch --rows 100000 --rounds 3"),
+            Part.of("stalls", .8, "bench stalls --rows 20000 --rounds 3"),
+            Part.of("io", .3, "bench io --mib 256 --rounds 5 --slice-millis 200"),
+            Part.of("remote", .8, "bench remote --rows 50000 --partitions 40 --batch 2000 --without-graph"));
 
-    /** Each part, small: to see that all works, no figure to rely on. */
+    /** Each kind of part, small: to see that all works, no figure to rely on. */
     private static final List<Part> QUICK = List.of(
             Part.of("scheduling", .2, "bench scheduling --task-micros 10 --submitters 2 --rounds 1 --idle-tasks 100"),
             Part.of("locality", .1, "bench locality --rounds 2 --slice-millis 200"),
             Part.of("remap", .1, "bench remap --times 2 --window-millis 200"),
-            Part.of(
-                    "hnsw",
-                    .4,
-                    "bench hnsw --data mixture --rows 10000 --k 10 --ef 10,40,160 --rounds 2 --slice-millis 100"),
+            Part.of("rivals", .3, "bench rivals --rows 3000 --ef 10,40,160 --rounds 2 --slice-millis 30"),
             Part.of(
                     "ivf",
                     .4,
@@ -75,22 +81,23 @@ public final class Parts {
             Part.of(
                     "replay-hnsw",
                     .3,
-                    "bench replay --workload hnsw --budget-mib 8 --level L2 --rounds 3 --seconds 1 --baseline forkjoin"
-                            + " --predict"),
+                    "bench replay --workload hnsw --budget-mib 8 --level L2 --rounds 2 --seconds 1 --policy v1,roost"
+                            + " --baseline forkjoin --load .5 --predict"),
             Part.of(
                     "replay-ivf",
                     .3,
-                    "bench replay --workload ivf --budget-mib 8 --level L2 --rounds 3 --seconds 1 --predict"),
+                    "bench replay --workload ivf --budget-mib 8 --level L2 --rounds 2 --seconds 1 --policy v1,roost"
+                            + " --load .5 --predict"),
             Part.of(
                     "sim-hnsw",
                     .4,
-                    "sim --workload hnsw --budget-mib 8 --ccds 1..4 --policy v0,v1,v2,v2-gated,v2-homes,v2-staying,roost"
+                    "sim --workload hnsw --budget-mib 8 --ccds 1..4 --policy " + SIMULATED
                             + " --searches 2000 --window 100"),
             Part.of(
                     "sim-ivf",
                     .4,
-                    "sim --workload ivf --budget-mib 8 --ccds 1..4 --policy v0,v1,v2,v2-gated,v2-mailboxes,roost --searches 500"
-                            + " --window 50"),
+                    "sim --workload ivf --budget-mib 8 --ccds 1..4 --policy " + SIMULATED
+                            + " --searches 500 --window 50"),
             Part.of(
                     "sim-drift",
                     .2,
@@ -98,8 +105,15 @@ public final class Parts {
             Part.of(
                     "sim-sensitivity",
                     .3,
-                    "sim --workload hnsw --budget-mib 8 --policy v0,v2,roost --searches 1000 --window 100"
-                            + " --sensitivity"));
+                    "sim --workload hnsw --budget-mib 8 --policy v0,roost --searches 1000 --window 100 --sensitivity"),
+            Part.of("table", .1, "bench table --count-bits 12 --bits 12 --rounds 2"),
+            Part.of("batch", .2, "bench batch --rows 2000 --keys 10,100 --rounds 1"),
+            Part.of("stalls", .2, "bench stalls --rows 2000 --rounds 2 --slice-millis 100"),
+            Part.of("io", .1, "bench io --mib 8 --depth 1,4 --rounds 2 --slice-millis 50"),
+            Part.of(
+                    "remote",
+                    .2,
+                    "bench remote --rows 4000 --partitions 8 --batch 200 --visited 3 --rounds 2 --without-graph"));
 
     private Parts() {}
 

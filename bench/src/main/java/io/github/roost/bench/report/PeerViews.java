@@ -14,40 +14,66 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 
 /** What Roost's tables show beside those of others. Stateless. */
 final class PeerViews {
-    private static final double[] RECALLS = {.95, .99};
+    private static final double[] RECALLS = {.9, .95, .99};
 
     private PeerViews() {}
 
-    /** Curves of {@code bench hnsw}, and ratios at equal recall. */
-    static Block hnsw(JsonNode json) {
-        MarkdownTable ratios =
-                new MarkdownTable("at equal recall", "engines", "median (least to most)", "their builds, s");
-        StringBuilder points = new StringBuilder();
+    /** Engines of {@code bench rivals}: their size, and how fast they are at equal recall. */
+    static Block rivals(JsonNode json) {
+        StringBuilder tables = new StringBuilder();
         List<Plot> plots = new ArrayList<>();
         for (HnswCurves curves : curves(json)) {
             plots.add(curves.plot());
-            points.append("\n\n").append(points(curves));
-            for (double recall : RECALLS) {
-                for (HnswCurves.Comparison comparison : curves.comparisons(recall)) {
-                    ratios.row(
-                            "k=%d, recall %s".formatted(curves.k(), Figures.decimals(2, recall)),
-                            "%s over %s"
-                                    .formatted(
-                                            comparison.table().engine(),
-                                            comparison.other().engine()),
-                            Figures.ratios(comparison.ratios()),
-                            "%s, %s".formatted(seconds(comparison.table()), seconds(comparison.other())));
-                }
-            }
+            tables.append("\n\n").append(atRecalls(json, curves));
         }
-        return new Block(json.path("workload").asText() + ".\n\n" + ratios + points, plots);
+        String setting = "%s; M %d, efConstruction %d, threads: %d."
+                .formatted(
+                        json.path("workload").asText(),
+                        json.path("m").asInt(),
+                        json.path("efConstruction").asInt(),
+                        json.path("threads").asInt());
+        return new Block(setting + tables, plots);
     }
 
-    private static String seconds(HnswCurves.Curve curve) {
-        return Figures.decimals(1, curve.build().toMillis() / 1e3);
+    private static MarkdownTable atRecalls(JsonNode json, HnswCurves curves) {
+        List<String> head = new ArrayList<>(List.of("k=%d".formatted(curves.k()), "build s", "bytes per row"));
+        for (double recall : RECALLS) {
+            head.add("recall %s: searches/s (least to most)".formatted(Figures.decimals(2, recall)));
+        }
+        MarkdownTable table = new MarkdownTable(head);
+        for (HnswCurves.Curve curve : curves.curves()) {
+            JsonNode engine = engine(json, curve.engine());
+            List<String> row = new ArrayList<>(List.of(
+                    curve.engine(),
+                    Figures.decimals(1, engine.path("buildSeconds").asDouble()),
+                    Figures.whole(engine.path("bytesPerRow").asDouble(Double.NaN))));
+            for (double recall : RECALLS) {
+                row.add(rate(curve, recall));
+            }
+            table.row(row);
+        }
+        return table;
+    }
+
+    private static JsonNode engine(JsonNode json, String name) {
+        for (JsonNode engine : json.path("engines")) {
+            if (engine.path("engine").asText().equals(name)) {
+                return engine;
+            }
+        }
+        return json.path("engines").path(json.path("engines").size());
+    }
+
+    private static String rate(HnswCurves.Curve curve, double recall) {
+        int rounds = curve.points().getFirst().rates().size();
+        Samples rates = Samples.of(IntStream.range(0, rounds)
+                .mapToObj(round -> curve.rateAt(recall, round))
+                .toList());
+        return Double.isNaN(rates.median()) ? "" : Figures.spread(rates);
     }
 
     private static List<HnswCurves> curves(JsonNode json) {
@@ -60,36 +86,11 @@ final class PeerViews {
                             point.path("recall").asDouble(),
                             Figures.numbers(point.path("searchesPerSecond")))));
             byK.computeIfAbsent(curve.path("k").asInt(), k -> new ArrayList<>())
-                    .add(new HnswCurves.Curve(
-                            curve.path("engine").asText(),
-                            Duration.ofMillis(
-                                    Math.round(curve.path("buildSeconds").asDouble() * 1e3)),
-                            points));
+                    .add(new HnswCurves.Curve(curve.path("engine").asText(), Duration.ZERO, points));
         }
-        int tables = Math.max(1, json.path("tables").size());
         return byK.entrySet().stream()
-                .map(entry -> new HnswCurves(json.path("workload").asText(), entry.getKey(), tables, entry.getValue()))
+                .map(entry -> new HnswCurves(json.path("workload").asText(), entry.getKey(), 1, entry.getValue()))
                 .toList();
-    }
-
-    private static MarkdownTable points(HnswCurves curves) {
-        List<String> head = new ArrayList<>(List.of("k=%d, ef".formatted(curves.k())));
-        for (HnswCurves.Curve curve : curves.curves()) {
-            head.add(curve.engine() + ": recall");
-            head.add("searches/s (least to most)");
-        }
-        MarkdownTable table = new MarkdownTable(head);
-        for (int i = 0; i < curves.curves().getFirst().points().size(); i++) {
-            List<String> row = new ArrayList<>(List.of(
-                    String.valueOf(curves.curves().getFirst().points().get(i).ef())));
-            for (HnswCurves.Curve curve : curves.curves()) {
-                HnswCurves.Point point = curve.points().get(i);
-                row.add(Figures.decimals(4, point.recall()));
-                row.add(Figures.spread(Samples.of(point.rates())));
-            }
-            table.row(row);
-        }
-        return table;
     }
 
     /** One line of {@code bench ivf}. */
@@ -156,7 +157,7 @@ final class PeerViews {
         Samples limit = Figures.samples(json.path("kernelLimit").path("pairsPerSecond"));
         String workload = String.format(
                 Locale.ROOT,
-                "%s, %d lists. Where groups are full and lists long the kernel makes %.0f M pairs of query and row a second"
+                "%s, %d lists. Where groups are full and lists long the kernel makes %.0f M pairs of query and row per second"
                         + " (%.0f to %.0f).",
                 json.path("workload").asText(),
                 json.path("nlist").asInt(),

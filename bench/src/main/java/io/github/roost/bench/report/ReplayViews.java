@@ -2,8 +2,13 @@ package io.github.roost.bench.report;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.github.roost.bench.Interval;
+import io.github.roost.bench.plot.Axis;
+import io.github.roost.bench.plot.Plot;
+import io.github.roost.bench.plot.Series;
+import io.github.roost.bench.plot.Series.Point;
 import io.github.roost.bench.sim.SimResult;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -24,20 +29,46 @@ final class ReplayViews {
                     Interval.of(Figures.numbers(json.path("ratios"))),
                     json);
         }
+
+        double micros(String percentile) {
+            return json.path("latencies").path(percentile).asDouble();
+        }
     }
 
-    /** What was measured, and what the simulator predicted of it. */
+    /** What was measured in the closed loop and in each open one, and what the simulator predicted of it. */
     static Block of(JsonNode json) {
+        List<Contender> contenders = contenders(json);
+        Map<String, SimResult> predicted = predicted(json);
+        StringBuilder markdown = new StringBuilder(
+                closed(json.path("domains").asInt(), contenders, predicted).toString());
+        if (!predicted.isEmpty()) {
+            markdown.append("\n\n").append(judged(contenders, predicted));
+        }
+        for (JsonNode load : json.path("loads")) {
+            markdown.append("\n\n").append(open(load));
+        }
+        return new Block(markdown.toString(), plots(json));
+    }
+
+    private static List<Contender> contenders(JsonNode json) {
         List<Contender> contenders = new ArrayList<>();
         json.path("outcomes").forEach(outcome -> contenders.add(Contender.of(outcome)));
-        Map<String, Double> predicted = new TreeMap<>();
+        return contenders;
+    }
+
+    private static Map<String, SimResult> predicted(JsonNode json) {
+        Map<String, SimResult> predicted = new TreeMap<>();
         json.path("predicted").forEach(simulated -> {
             SimResult result = Results.JSON.convertValue(simulated, SimResult.class);
-            predicted.put(result.policy(), result.perSecond());
+            predicted.put(result.policy(), result);
         });
+        return predicted;
+    }
+
+    private static MarkdownTable closed(int domains, List<Contender> contenders, Map<String, SimResult> predicted) {
         String first = contenders.getFirst().name;
         MarkdownTable table = new MarkdownTable(
-                "%d domains".formatted(json.path("domains").asInt()),
+                "closed loop, %d domains".formatted(domains),
                 "searches/s",
                 "P50 us",
                 "P999 us",
@@ -48,14 +79,13 @@ final class ReplayViews {
                 "predicted/s",
                 "predicted over measured");
         for (Contender contender : contenders) {
-            Double rate = predicted.get(contender.name);
-            JsonNode latencies = contender.json.path("latencies");
+            SimResult simulated = predicted.get(contender.name);
             JsonNode scheduled = contender.json.path("scheduled");
             table.row(
                     contender.name,
                     Figures.interval(contender.rate),
-                    Figures.whole(latencies.path("p50us").asDouble()),
-                    Figures.whole(latencies.path("p999us").asDouble()),
+                    Figures.whole(contender.micros("p50us")),
+                    Figures.whole(contender.micros("p999us")),
                     Figures.decimals(3, contender.json.path("recall").asDouble()),
                     "%s, %s"
                             .formatted(
@@ -63,10 +93,76 @@ final class ReplayViews {
                                     Figures.whole(scheduled.path("crossSteals").asDouble())),
                     Figures.whole(scheduled.path("remaps").asDouble()),
                     contender.name.equals(first) ? "" : verdict(contender.ratio),
-                    rate == null ? "" : Figures.whole(rate),
-                    rate == null ? "" : Figures.ratio(rate / contender.rate.mean()));
+                    simulated == null ? "" : Figures.whole(simulated.perSecond()),
+                    simulated == null ? "" : Figures.ratio(simulated.perSecond() / contender.rate.mean()));
         }
-        return Block.of(predicted.isEmpty() ? table.toString() : table + "\n\n" + judged(contenders, predicted));
+        return table;
+    }
+
+    private static String open(JsonNode load) {
+        Map<String, SimResult> predicted = predicted(load);
+        MarkdownTable table = new MarkdownTable(
+                "open loop, %s of the load, %s/s"
+                        .formatted(
+                                Figures.ratio(load.path("load").asDouble()),
+                                Figures.whole(load.path("perSecond").asDouble())),
+                "searches/s",
+                "P50 us",
+                "P99 us",
+                "P999 us",
+                "submitted late, P999 us",
+                "predicted P50, P999 us",
+                "predicted over measured P50, P999");
+        for (Contender contender : contenders(load)) {
+            SimResult simulated = predicted.get(contender.name);
+            double p50 = contender.micros("p50us");
+            double p999 = contender.micros("p999us");
+            table.row(
+                    contender.name,
+                    Figures.interval(contender.rate),
+                    Figures.whole(p50),
+                    Figures.whole(contender.micros("p99us")),
+                    Figures.whole(p999),
+                    Figures.whole(contender.json.at("/late/p999us").asDouble()),
+                    simulated == null
+                            ? ""
+                            : "%s, %s"
+                                    .formatted(
+                                            Figures.whole(simulated.latencies().p50us()),
+                                            Figures.whole(simulated.latencies().p999us())),
+                    simulated == null
+                            ? ""
+                            : "%s, %s"
+                                    .formatted(
+                                            Figures.ratio(simulated.latencies().p50us() / p50),
+                                            Figures.ratio(simulated.latencies().p999us() / p999)));
+        }
+        return table.toString();
+    }
+
+    private static List<Plot> plots(JsonNode json) {
+        String name = json.at("/workload/name").asText();
+        return json.path("loads").size() < 2
+                ? List.of()
+                : List.of(plot(json, name, "P50", "p50us"), plot(json, name, "P999", "p999us"));
+    }
+
+    private static Plot plot(JsonNode json, String name, String title, String figure) {
+        Map<String, List<Point>> points = new LinkedHashMap<>();
+        for (JsonNode load : json.path("loads")) {
+            for (Contender contender : contenders(load)) {
+                points.computeIfAbsent(contender.name, contended -> new ArrayList<>())
+                        .add(Point.of(load.path("perSecond").asDouble(), contender.micros(figure)));
+            }
+        }
+        List<Series> series = new ArrayList<>();
+        points.forEach(
+                (contender, curve) -> series.add(Series.marked(contender, Looks.of(contender, series.size()), curve)));
+        return new Plot(
+                "Replay in open loop, %s: %s".formatted(name, title),
+                Axis.linear("searches/s"),
+                Axis.logarithmic("us"),
+                series);
     }
 
     private static String verdict(Interval ratio) {
@@ -75,7 +171,7 @@ final class ReplayViews {
     }
 
     /** How good the predictions are: their size, and their order where it can be measured. */
-    private static String judged(List<Contender> contenders, Map<String, Double> predicted) {
+    private static String judged(List<Contender> contenders, Map<String, SimResult> predicted) {
         List<Contender> simulated = contenders.stream()
                 .filter(contender -> predicted.containsKey(contender.name))
                 .toList();
@@ -106,7 +202,8 @@ final class ReplayViews {
                         Figures.ratio(shares.getFirst()), Figures.ratio(shares.getLast()), near, shares.size(), order);
     }
 
-    private static double rate(Map<String, Double> predicted, Contender contender) {
-        return predicted.getOrDefault(contender.name, Double.NaN);
+    private static double rate(Map<String, SimResult> predicted, Contender contender) {
+        SimResult simulated = predicted.get(contender.name);
+        return simulated == null ? Double.NaN : simulated.perSecond();
     }
 }

@@ -5,7 +5,9 @@ import com.fasterxml.jackson.core.json.JsonReadFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.github.roost.bench.sim.SimResult;
+import io.github.roost.core.file.WholeFile;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -52,7 +54,8 @@ public record Results(String written, boolean quick, Provenance provenance, List
             // A line a part: short, and a change of one part is a change of one line.
             text.append(i == 0 ? "\n" : ",\n").append(json(parts.get(i)));
         }
-        WholeFile.write(file, text.append("\n]}\n").toString());
+        String json = text.append("\n]}\n").toString();
+        WholeFile.replace(file, channel -> WholeFile.writeAll(channel, StandardCharsets.UTF_8.encode(json)));
     }
 
     private static String json(Object value) throws JsonProcessingException {

@@ -2,7 +2,9 @@ package io.github.roost.bench.report;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
+import io.github.roost.core.file.WholeFile;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -104,7 +106,10 @@ public final class Run {
                 result.failure() == null
                         ? String.format(Locale.ROOT, "  done in %.0f s", result.seconds())
                         : "  failed: " + result.failure());
-        WholeFile.write(file, Results.JSON.writeValueAsString(result));
+        WholeFile.replace(
+                file,
+                channel -> WholeFile.writeAll(
+                        channel, StandardCharsets.UTF_8.encode(Results.JSON.writeValueAsString(result))));
         return result;
     }
 
@@ -128,6 +133,8 @@ public final class Run {
                 result = Condensed.of(Results.JSON.readTree(Files.readString(json)));
             } catch (IOException noJson) {
                 failure = "it left no JSON: " + noJson.getMessage();
+            } catch (RuntimeException otherJson) {
+                failure = "it left other JSON: " + otherJson;
             }
         }
         return new PartResult(

@@ -8,12 +8,16 @@ import io.github.roost.bench.plot.Series;
 import io.github.roost.bench.plot.Series.Drawing;
 import io.github.roost.bench.plot.Series.Point;
 import io.github.roost.bench.sim.PaperFigures;
+import io.github.roost.bench.sim.Parameters;
 import io.github.roost.bench.sim.SimReport;
 import io.github.roost.bench.sim.SimResult;
 import io.github.roost.bench.sim.SimResult.Window;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
@@ -22,7 +26,22 @@ import java.util.stream.IntStream;
 final class SimViews {
     private static final String DOMAINS = "cache domains";
     private static final int DRAWN_WINDOWS = 250;
-    private static final int MOST_MARKS = 60;
+    private static final int MAX_MARKS = 60;
+
+    /** Of the many that a calibration measures, those that differ between machines. */
+    private static final List<String> CALIBRATED = List.of(
+            "/machines/here/l3Mib",
+            "/machines/here/l3Nanos",
+            "/machines/here/dramNanos",
+            "/tasks/taskNanos",
+            "/tasks/wakeNanos",
+            "/tasks/forkJoinNanos",
+            "/tasks/lateNanos",
+            "/tasks/hnsw/itemNanos",
+            "/tasks/hnsw/lineNanos",
+            "/tasks/hnswExact/lineNanos",
+            "/tasks/ivf/searchNanos",
+            "/tasks/ivf/pairNanos");
 
     private SimViews() {}
 
@@ -55,7 +74,7 @@ final class SimViews {
                 .toList();
     }
 
-    /** Searches a second by domains and policies. */
+    /** Searches per second by domains and policies. */
     static Block sweep(JsonNode json) {
         SimReport report = report(json);
         List<String> policies = policies(report);
@@ -307,9 +326,34 @@ final class SimViews {
         }
         int look = Looks.of(result.policy(), series.size());
         series.add(new Series(result.policy(), look, points, Drawing.LINE));
-        if (!remaps.isEmpty() && remaps.size() <= MOST_MARKS) {
+        if (!remaps.isEmpty() && remaps.size() <= MAX_MARKS) {
             series.add(new Series("remap of " + result.policy(), look, remaps, Drawing.MARKS));
         }
+    }
+
+    /** What a calibration measured, beside the parameters that come with the simulator. */
+    static Block calibration(JsonNode json) {
+        JsonNode known = known();
+        MarkdownTable table = new MarkdownTable("parameter", "measured here", "built in");
+        for (String pointer : CALIBRATED) {
+            table.row(
+                    pointer.substring(pointer.indexOf('/', 1) + 1).replace('/', ' '),
+                    figure(json.at(pointer)),
+                    figure(known.at(pointer)));
+        }
+        return Block.of(table.toString());
+    }
+
+    private static JsonNode known() {
+        try {
+            return Results.JSON.readTree(Parameters.builtIn().json());
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
+    }
+
+    private static String figure(JsonNode number) {
+        return number.isNumber() ? String.format(Locale.ROOT, "%.4g", number.asDouble()) : "";
     }
 
     /** What the results owe to each assumption. */

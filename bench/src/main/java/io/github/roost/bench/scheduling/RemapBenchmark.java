@@ -6,7 +6,7 @@ import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.mapping.MappingPolicy;
 import io.github.roost.core.mapping.RemapTrigger;
 import io.github.roost.core.mapping.StayingPairing;
-import io.github.roost.core.monitor.Traffic;
+import io.github.roost.core.mapping.Traffic;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -57,7 +57,9 @@ public class RemapBenchmark {
     @Param("24")
     public int domains;
 
-    private final RemapTrigger trigger = new RemapTrigger(.15, 6);
+    private static final long CACHE_BYTES = 32 << 20;
+
+    private final RemapTrigger trigger = RemapTrigger.DEFAULT;
     private final Traffic[] windows = new Traffic[8];
     private Mapping mapping;
     private int window;
@@ -81,7 +83,7 @@ public class RemapBenchmark {
         window = (window + 1) % windows.length;
         Traffic traffic = windows[window];
         Mapping next = policy.policy.next(mapping, traffic.bytes());
-        boolean pays = trigger.pays(mapping, next, traffic);
+        boolean pays = trigger.pays(mapping, next, traffic, CACHE_BYTES);
         long moved = DomainLoads.movedBytes(mapping, next, traffic.bytes());
         mapping = next;
         return pays ? moved : -moved;

@@ -1,8 +1,11 @@
 package io.github.roost.bench.scheduling;
 
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.openjdk.jmh.infra.Blackhole;
 import org.openjdk.jmh.profile.GCProfiler;
 import org.openjdk.jmh.results.Result;
@@ -58,6 +61,27 @@ public final class Throughput {
             }
         }
         return outcomes;
+    }
+
+    /**
+     * What the future alone takes of a task's bytes: a {@link CompletableFuture}, which Roost's is, with a task in it.
+     *
+     * @return bytes of one
+     */
+    public static long futureBytes() {
+        // The first time loads classes as well.
+        var _ = allocateFutures();
+        return allocateFutures();
+    }
+
+    private static long allocateFutures() {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        CompletableFuture<?>[] futures = new CompletableFuture<?>[10_000];
+        long before = threads.getCurrentThreadAllocatedBytes();
+        for (int i = 0; i < futures.length; i++) {
+            futures[i] = new CompletableFuture<>();
+        }
+        return (threads.getCurrentThreadAllocatedBytes() - before) / futures.length;
     }
 
     private Options options(Contender contender, long tokens, int submitters) {

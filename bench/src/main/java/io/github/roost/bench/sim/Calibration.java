@@ -1,8 +1,8 @@
 package io.github.roost.bench.sim;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.dispatch.CrossDomainGate;
-import io.github.roost.core.dispatch.SchedulingPolicy;
+import io.github.roost.core.policy.CrossDomainGate;
+import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.topology.CacheDomain;
@@ -17,6 +17,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.DoubleSupplier;
 import java.util.stream.IntStream;
@@ -38,6 +39,8 @@ public final class Calibration {
     private static final int CHASES = 2_000_000;
     private static final int TASKS = 200_000;
     private static final int REGIONS = 2_000;
+    private static final int ARRIVALS = 4_000;
+    private static final long BETWEEN_ARRIVALS_NANOS = 100_000;
     /** So that no other worker helps the one that is measured. */
     private static final CrossDomainGate SHUT = new CrossDomainGate(Integer.MAX_VALUE, 0);
 
@@ -76,6 +79,7 @@ public final class Calibration {
                 taskNanos,
                 before.tasks().wakeNanos(),
                 least(Calibration::forkJoinNanos),
+                lateNanos(),
                 walks.with(ofGraphs.getFirst()),
                 exact.with(ofGraphs.getLast()),
                 scans.with(stalls.scans()));
@@ -184,6 +188,31 @@ public final class Calibration {
             return true;
         };
         var _ = orchestrator.submit(next, 0, id);
+    }
+
+    /**
+     * How late a thread is that sleeps until a search is due and submits it to workers that sleep: the median, since an
+     * open loop submits every search so. Tasks do nothing, so nobody else wants the cores.
+     */
+    private static double lateNanos() {
+        Topology pinned = TopologyReader.live().level(DomainLevel.L2).read();
+        try (Orchestrator orchestrator =
+                Orchestrator.builder().topology(pinned).crossDomainGate(SHUT).build()) {
+            MappingId id = orchestrator.register("arrivals").id();
+            SearchFunction<Integer, Boolean> nothing = (query, context) -> true;
+            double[] late = new double[ARRIVALS];
+            long due = System.nanoTime();
+            for (int arrival = 0; arrival < ARRIVALS; arrival++) {
+                due = Math.max(due, System.nanoTime()) + BETWEEN_ARRIVALS_NANOS;
+                for (long left = due - System.nanoTime(); left > 0; left = due - System.nanoTime()) {
+                    LockSupport.parkNanos(left);
+                }
+                late[arrival] = System.nanoTime() - due;
+                var _ = orchestrator.submit(nothing, 0, id);
+            }
+            Arrays.sort(late);
+            return late[ARRIVALS / 2];
+        }
     }
 
     /** What it takes to give each worker a task that does nothing and to wait for all, again and again. */

@@ -107,7 +107,7 @@ public final class FullSizeRecorder {
             }
             return done;
         } catch (ExecutionException failed) {
-            throw new IllegalStateException("a table could not be recorded", failed.getCause());
+            throw new IllegalStateException("a table could not be recorded: " + failed.getCause(), failed.getCause());
         } finally {
             builders.shutdownNow();
         }

@@ -24,7 +24,7 @@ final class Memory {
     private double dramLines;
 
     /**
-     * @param layout one worker a core
+     * @param layout one worker per core
      * @param l3Of which last-level cache each worker's core is under
      * @param packageOf which package each last-level cache is on
      * @param sampling how much of what is read is simulated

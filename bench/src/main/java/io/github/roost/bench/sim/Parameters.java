@@ -37,7 +37,7 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
      * @param l3Mib last-level cache of a domain
      * @param l3Nanos latency of it
      * @param dramNanos latency of memory
-     * @param linkGBs what the link of a die to memory moves, 10<sup>9</sup> bytes a second
+     * @param linkGBs what the link of a die to memory moves, 10<sup>9</sup> bytes per second
      * @param domainsPerLink domains that share a link
      * @param packageGBs what the memory of a package delivers
      * @param computeScale how much longer computing takes than on the core that {@link Tasks} was measured on
@@ -97,15 +97,23 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
      * @param taskNanos of every task, for submitting, running and completing it
      * @param wakeNanos from a submission to the start on a worker that sleeps
      * @param forkJoinNanos of every parallel region of V0's fork/join, for starting and joining all threads
+     * @param lateNanos from the intended time of a search of an open loop to its submission by one thread that sleeps in
+     *     between; 0 where searches arrive by themselves
      * @param hnsw a walk through a graph
      * @param hnswExact a search of a table so small that all its rows are compared
      * @param ivf a search of lists
      */
     public record Tasks(
-            double taskNanos, double wakeNanos, double forkJoinNanos, Visits hnsw, Visits hnswExact, Scans ivf) {
+            double taskNanos,
+            double wakeNanos,
+            double forkJoinNanos,
+            double lateNanos,
+            Visits hnsw,
+            Visits hnswExact,
+            Scans ivf) {
         /** The same where to merge what lists had costs so many times as much. */
         public Tasks withMerging(double factor) {
-            return new Tasks(taskNanos, wakeNanos, forkJoinNanos, hnsw, hnswExact, ivf.withMerging(factor));
+            return new Tasks(taskNanos, wakeNanos, forkJoinNanos, lateNanos, hnsw, hnswExact, ivf.withMerging(factor));
         }
 
         /** The same with costs, and with cache lines fetched at the same time, so many times as large. */
@@ -114,6 +122,7 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
                     taskNanos * task,
                     wakeNanos * wake,
                     forkJoinNanos * forkJoin,
+                    lateNanos,
                     hnsw.with(hnsw.linesInFlight.times(inFlight)),
                     hnswExact.with(hnswExact.linesInFlight.times(inFlight)),
                     ivf.with(ivf.linesInFlight.times(inFlight)));

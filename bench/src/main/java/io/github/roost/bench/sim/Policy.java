@@ -1,13 +1,13 @@
 package io.github.roost.bench.sim;
 
 import io.github.roost.bench.Schedulings;
-import io.github.roost.core.dispatch.GroupRule;
-import io.github.roost.core.dispatch.SchedulingPolicy;
 import io.github.roost.core.mapping.HotColdPairing;
 import io.github.roost.core.mapping.MappingPolicy;
-import io.github.roost.core.mapping.RemapRule;
 import io.github.roost.core.mapping.RemapTrigger;
 import io.github.roost.core.mapping.StayingPairing;
+import io.github.roost.core.policy.GroupRule;
+import io.github.roost.core.policy.SchedulingPolicy;
+import io.github.roost.core.remap.RemapRule;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -44,7 +44,9 @@ public record Policy(
     /** What an orchestrator does by default. */
     public static final RemapRule ROOST_RULE = new RemapRule(new StayingPairing(), RemapTrigger.DEFAULT);
 
-    private static final RemapRule PAPER = new RemapRule(new HotColdPairing(), ALWAYS);
+    /** What the paper's design does: Algorithm 1 at the end of every window. */
+    public static final RemapRule PAPER = new RemapRule(new HotColdPairing(), ALWAYS);
+
     private static final List<Policy> ALL = List.of(
             paper("v0", true),
             paper("v1", false),
@@ -54,9 +56,9 @@ public record Policy(
             gated("v2-staying", new StayingPairing(), RemapTrigger.DEFAULT, null),
             gated("v2-mailboxes", new HotColdPairing(), ALWAYS, ALL_THAT_WAIT),
             gated("roost-whole", new StayingPairing(), RemapTrigger.DEFAULT, ALL_THAT_WAIT),
+            gated("roost-undivided", new StayingPairing(), RemapTrigger.DEFAULT, GroupRule.DEFAULT),
             gated("roost", new StayingPairing(), RemapTrigger.DEFAULT, GroupRule.DEFAULT)
-                    .inRegions("roost-regions"),
-            gated("roost", new StayingPairing(), RemapTrigger.DEFAULT, GroupRule.DEFAULT));
+                    .inRegions());
 
     /** Names of all policies. */
     public static final List<String> NAMES = ALL.stream().map(Policy::name).toList();
@@ -69,9 +71,9 @@ public record Policy(
         return new Policy(name, SchedulingPolicy.HOME_DOMAIN, new RemapRule(mapping, trigger), false, groups, true, 1);
     }
 
-    /** The same with regions. */
-    private Policy inRegions(String named) {
-        return new Policy(named, scheduling, rule, forkJoin, groups, measures, REGIONS);
+    /** The same, with the searches of large tables divided by region, as an HNSW table does. */
+    private Policy inRegions() {
+        return new Policy(name, scheduling, rule, forkJoin, groups, measures, REGIONS);
     }
 
     /** Policies by their names, separated by commas. */

@@ -16,7 +16,7 @@ import java.util.List;
  * @param l3MissRatio lines not found in L3, as a share of those looked for there
  * @param l2HitRatio lines found in the reader's L2, as a share of all
  * @param stallShare time waiting for caches and memory, as a share of busy time
- * @param dramGBs read from memory, 10<sup>9</sup> bytes a second
+ * @param dramGBs read from memory, 10<sup>9</sup> bytes per second
  * @param intraSteals tasks stolen inside a domain
  * @param crossSteals tasks stolen across domains
  * @param remaps mappings published

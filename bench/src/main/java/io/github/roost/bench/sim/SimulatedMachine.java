@@ -68,6 +68,12 @@ record SimulatedMachine(Parameters.Machine machine, WorkerLayout layout, int[] l
         return new SimulatedMachine(machine, layout, l3Of, packageOf);
     }
 
+    /** Size of the cache that the workers of what the scheduler takes for a domain share. */
+    long domainCacheBytes() {
+        boolean ofL3s = layout.domains() == packageOf.length;
+        return (long) (ofL3s ? machine.l3Mib() * 1024 * 1024 : machine.l2Kib() * 1024);
+    }
+
     Memory memory(Sampling sampling) {
         return new Memory(machine, layout, l3Of, packageOf, sampling);
     }

@@ -2,8 +2,8 @@ package io.github.roost.bench.sim;
 
 import io.github.roost.bench.Latencies;
 import io.github.roost.bench.workload.WorkloadSpec;
-import io.github.roost.core.dispatch.CrossDomainGate;
-import io.github.roost.core.dispatch.GroupRule;
+import io.github.roost.core.policy.CrossDomainGate;
+import io.github.roost.core.policy.GroupRule;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -24,6 +24,9 @@ public final class Simulation {
     private static final int WATCH = -2;
     /** Added to a worker's index: it is to look around, if it has nothing to do. */
     private static final int LOOK = 1 << 20;
+
+    /** A thread that is to submit a search sooner does not sleep until then. */
+    private static final double SHORTEST_SLEEP_NANOS = 5_000;
 
     private static final double WARM_UP = .2;
     /** Where the mapper has settled before, and what is measured is short, caches take most of the warm-up. */
@@ -247,6 +250,9 @@ public final class Simulation {
 
         private final int itemsPerTurn = Math.max(1, ITEMS_PER_TURN / sampling.every());
         private double now;
+        /** When the next search of an open loop is due. */
+        private double intended;
+
         private boolean done;
 
         PoolRun() {
@@ -262,6 +268,7 @@ public final class Simulation {
                     slots,
                     machine.layout().domains(),
                     policy.rule(),
+                    machine.domainCacheBytes(),
                     policy.scheduling().usesHomes());
             this.current = new VirtualTask[machine.layout().workers()];
             for (int worker = 0; worker < current.length; worker++) {
@@ -297,7 +304,7 @@ public final class Simulation {
                 settle();
             }
             if (spec.perSecond() > 0) {
-                events.add((double) stream.nanosToNext(), ARRIVAL);
+                nextArrival();
             } else {
                 for (int i = 0; i < spec.inFlight(); i++) {
                     submit(0);
@@ -307,8 +314,8 @@ public final class Simulation {
                 now = events.time();
                 int event = events.take();
                 if (event == ARRIVAL) {
-                    submit(now);
-                    events.add(now + stream.nanosToNext(), ARRIVAL);
+                    submit(intended);
+                    nextArrival();
                 } else if (event == WATCH) {
                     pool.watch();
                 } else if (event < LOOK) {
@@ -318,6 +325,13 @@ public final class Simulation {
                 }
             }
             return result(now, pool.intraSteals(), pool.crossSteals(), mapper.remaps(), mapper.movedBytes());
+        }
+
+        /** The next search of an open loop is submitted when it is due, and later by a thread that sleeps until then. */
+        private void nextArrival() {
+            intended += stream.nanosToNext();
+            double late = intended - now > SHORTEST_SLEEP_NANOS ? tasks.lateNanos() : 0;
+            events.add(Math.max(now, intended) + late, ARRIVAL);
         }
 
         /** Submits the next search, which was due at a time. */
@@ -487,7 +501,7 @@ public final class Simulation {
                     int place = (int) (number % begun.length);
                     began = begun[place];
                 }
-                now = Math.max(now, began);
+                now = now < began ? began + (spec.perSecond() > 0 ? tasks.lateNanos() : 0) : now;
                 double end = now + tasks.forkJoinNanos();
                 Arrays.fill(free, end);
                 Traces.Table traced = tables[stream.table()];

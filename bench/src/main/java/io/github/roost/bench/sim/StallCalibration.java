@@ -22,7 +22,7 @@ final class StallCalibration {
     private static final int ROWS = 1_000;
 
     private static final int ROW_BYTES = DIMENSION * Float.BYTES + 2 * TraceRecorder.LINK_BYTES;
-    private static final double MOST_IN_FLIGHT = 200;
+    private static final double MAX_IN_FLIGHT = 200;
     private static final int EF_CONSTRUCTION = 20;
     /** So many that the processor cannot learn what each of them branches to. */
     private static final int QUERIES = 1_024;
@@ -132,7 +132,7 @@ final class StallCalibration {
         for (int i = 0; i < counts.length; i++) {
             progress.accept("%s of %d tables in turn: %.1f us".formatted(what, counts[i], nanos[i] / 1e3));
             // Where less can be measured, it is this.
-            inFlight[i] = latencies[i] / Math.max(latencies[i] / MOST_IN_FLIGHT, (nanos[i] - nanos[0]) / lines);
+            inFlight[i] = latencies[i] / Math.max(latencies[i] / MAX_IN_FLIGHT, (nanos[i] - nanos[0]) / lines);
         }
         return new Parameters.LinesInFlight(inFlight[1], inFlight[2]);
     }

@@ -16,7 +16,7 @@ import java.util.List;
 /** Traces on disk, so that the tables need not be built for every simulation. Stateless. */
 public final class TraceFile {
     private static final String HEAD = "roost traces 3";
-    private static final int MOST_VALUES = 1 << 28;
+    private static final int MAX_VALUES = 1 << 28;
 
     private TraceFile() {}
 
@@ -112,9 +112,9 @@ public final class TraceFile {
 
     private static int count(DataInputStream in, int least, Path file) throws IOException {
         int count = in.readInt();
-        if (count < least || count > MOST_VALUES) {
+        if (count < least || count > MAX_VALUES) {
             throw new IOException(
-                    file + " is damaged: a count must be between " + least + " and " + MOST_VALUES + ", got " + count);
+                    file + " is damaged: a count must be between " + least + " and " + MAX_VALUES + ", got " + count);
         }
         return count;
     }

@@ -59,7 +59,7 @@ public final class TraceRecorder {
             }
             return new Traces(spec, List.copyOf(done));
         } catch (ExecutionException failed) {
-            throw new IllegalStateException("a table could not be recorded", failed.getCause());
+            throw new IllegalStateException("a table could not be recorded: " + failed.getCause(), failed.getCause());
         } finally {
             builders.shutdownNow();
         }

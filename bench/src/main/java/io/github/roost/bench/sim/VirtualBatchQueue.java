@@ -1,6 +1,6 @@
 package io.github.roost.bench.sim;
 
-import io.github.roost.core.dispatch.GroupRule;
+import io.github.roost.core.policy.GroupRule;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,11 +1,11 @@
 package io.github.roost.bench.sim;
 
 import io.github.roost.core.mapping.DomainLoads;
-import io.github.roost.core.mapping.FirstHomes;
 import io.github.roost.core.mapping.Mapping;
-import io.github.roost.core.mapping.RemapRule;
 import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.monitor.TrafficWindows;
+import io.github.roost.core.remap.FirstHomes;
+import io.github.roost.core.remap.RemapRule;
 import java.util.Optional;
 
 /** Monitor, windows and remapping of {@code core} on virtual time. Not thread-safe. */
@@ -17,14 +17,16 @@ final class VirtualMapper {
     private final TrafficMonitor monitor;
     private final TrafficWindows windows = new TrafficWindows(SHORT_PER_LONG);
     private final RemapRule rule;
+    private final long cacheBytes;
     private final boolean adapts;
     private Mapping mapping;
     private long remaps;
     private long movedBytes;
 
-    VirtualMapper(int slots, int domains, RemapRule rule, boolean adapts) {
+    VirtualMapper(int slots, int domains, RemapRule rule, long cacheBytes, boolean adapts) {
         this.slots = slots;
         this.rule = rule;
+        this.cacheBytes = cacheBytes;
         this.adapts = adapts;
         this.monitor = new TrafficMonitor(domains);
         monitor.ensureCapacity(slots);
@@ -45,7 +47,7 @@ final class VirtualMapper {
         double imbalance = DomainLoads.imbalance(
                 DomainLoads.of(mapping, windows.shortWindow().bytes()));
         if (adapts) {
-            Optional<RemapRule.Remap> remap = rule.atWindowEnd(mapping, windows);
+            Optional<RemapRule.Remap> remap = rule.atWindowEnd(mapping, windows, cacheBytes);
             if (remap.isPresent()) {
                 remaps++;
                 movedBytes += remap.get().movedBytes(mapping);

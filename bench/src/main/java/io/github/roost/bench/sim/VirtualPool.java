@@ -1,17 +1,17 @@
 package io.github.roost.bench.sim;
 
-import io.github.roost.core.dispatch.Backlog;
-import io.github.roost.core.dispatch.CrossDomainGate;
 import io.github.roost.core.dispatch.CrossingCost;
 import io.github.roost.core.dispatch.Dispatcher;
 import io.github.roost.core.dispatch.LoadView;
-import io.github.roost.core.dispatch.SchedulingPolicy;
-import io.github.roost.core.dispatch.SchedulingPolicy.Reach;
 import io.github.roost.core.dispatch.StealOrder;
 import io.github.roost.core.dispatch.Stealing;
 import io.github.roost.core.dispatch.WakePolicy;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.Mapping;
+import io.github.roost.core.policy.Backlog;
+import io.github.roost.core.policy.CrossDomainGate;
+import io.github.roost.core.policy.SchedulingPolicy;
+import io.github.roost.core.policy.SchedulingPolicy.Reach;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -69,6 +69,9 @@ final class VirtualPool {
     private final int[] waitingIn;
     private final Backlog[] backlogs;
     private final CrossingCost[] crossings;
+    /** Tasks at home of each worker until the next that is measured. */
+    private final int[] untilMeasure;
+
     private boolean watches;
     private long roundRobin;
     private long intraSteals;
@@ -87,7 +90,7 @@ final class VirtualPool {
         this.gate = gate;
         this.clock = clock;
         this.wakeNanos = wakeNanos;
-        this.dispatcher = scheduling.dispatcher(layout);
+        this.dispatcher = Dispatcher.of(scheduling, layout);
         this.random = new SplittableRandom(seed);
         this.wakes = new WakePolicy(layout, scheduling, gate, domains);
         int workers = layout.workers();
@@ -105,8 +108,10 @@ final class VirtualPool {
         Arrays.fill(backlogs, Backlog.NONE);
         this.crossings = new CrossingCost[layout.domains()];
         Arrays.fill(crossings, CrossingCost.UNKNOWN);
+        this.untilMeasure = new int[workers];
+        Arrays.fill(untilMeasure, CrossingCost.TASKS_PER_MEASURE);
         for (int worker = 0; worker < workers; worker++) {
-            stealOrders[worker] = scheduling.stealOrder(layout, worker);
+            stealOrders[worker] = StealOrder.of(scheduling, layout, worker);
             rings.add(new ArrayDeque<>());
             stealing.add(new Stealing<>(layout, stealOrders[worker], new Others(worker), random::nextInt));
             strayedFrom[worker] = NOWHERE;
@@ -256,7 +261,8 @@ final class VirtualPool {
     }
 
     private void refreshBacklog(int domain) {
-        backlogs[domain] = backlogs[domain].next(gate, waitingIn[domain], layout.workersIn(domain), nanos());
+        backlogs[domain] =
+                backlogs[domain].next(gate, waitingIn[domain], layout.workersIn(domain), idleIn[domain], nanos());
     }
 
     /** Wakes those who are to help, and has itself called again while there is a backlog. */
@@ -277,8 +283,11 @@ final class VirtualPool {
     private void taken(int from) {
         int domain = layout.domainOf(from);
         waitingIn[domain]--;
-        if (layout.domains() > 1 && backlogs[domain].exists() && rings.get(from).size() < gate.backlogPerWorker()) {
-            refreshBacklog(domain);
+        if (layout.domains() > 1 && backlogs[domain].exists()) {
+            backlogs[domain] = backlogs[domain].taken();
+            if (rings.get(from).size() < gate.backlogPerWorker()) {
+                refreshBacklog(domain);
+            }
         }
     }
 
@@ -322,8 +331,12 @@ final class VirtualPool {
     void ran(int worker, long nanos, long bytes) {
         int home = strayedFrom[worker];
         if (home == NOWHERE) {
-            int domain = layout.domainOf(worker);
-            crossings[domain] = crossings[domain].atHome(nanos, bytes, 1);
+            untilMeasure[worker]--;
+            if (untilMeasure[worker] == 0) {
+                untilMeasure[worker] = CrossingCost.TASKS_PER_MEASURE;
+                int domain = layout.domainOf(worker);
+                crossings[domain] = crossings[domain].atHome(nanos, bytes, CrossingCost.TASKS_PER_MEASURE);
+            }
         } else {
             crossings[home] = crossings[home].strayed(nanos, bytes);
         }

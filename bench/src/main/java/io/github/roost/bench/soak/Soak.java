@@ -4,7 +4,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats;
 import io.github.roost.core.OrchestratorStats.TaskCounts;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.core.dispatch.SchedulingPolicy;
+import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.topology.Topology;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,7 +25,7 @@ public final class Soak {
     private static final Duration LONGEST_DRAIN = Duration.ofSeconds(60);
     private static final long LONGEST_WAIT_NANOS = TimeUnit.SECONDS.toNanos(20);
     /** What a heap may grow from the end of the first cycle to the end of the last: compiled code brings some. */
-    private static final long MOST_GROWTH_BYTES = 64L << 20;
+    private static final long MAX_GROWTH_BYTES = 64L << 20;
 
     private final Topology topology;
     private final long seed;
@@ -71,7 +71,7 @@ public final class Soak {
             }
         } while (System.nanoTime() < end);
         long growth = usedHeap() - heapAfterFirst;
-        if (growth > MOST_GROWTH_BYTES) {
+        if (growth > MAX_GROWTH_BYTES) {
             violations.add("the heap grew by " + growth + " bytes from the first cycle to the last");
         }
         int workers = topology.domains().stream()

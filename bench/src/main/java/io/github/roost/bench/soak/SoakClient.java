@@ -32,8 +32,8 @@ import java.util.stream.IntStream;
 /** One submitter of a soak: a table at a time, some searches of it, some of them sabotaged. */
 final class SoakClient implements Runnable {
     private static final int SEARCHES_PER_TABLE = 50;
-    private static final int MOST_IN_FLIGHT = 2_000;
-    private static final int MOST_FAILURES_KEPT = 10;
+    private static final int MAX_IN_FLIGHT = 2_000;
+    private static final int MAX_FAILURES_KEPT = 10;
 
     private final Orchestrator orchestrator;
     private final Random random;
@@ -88,7 +88,7 @@ final class SoakClient implements Runnable {
             } catch (RuntimeException | Error unexpected) {
                 fail("a submitter saw " + unexpected);
             }
-            while (unfinished() > MOST_IN_FLIGHT && System.nanoTime() < end) {
+            while (unfinished() > MAX_IN_FLIGHT && System.nanoTime() < end) {
                 LockSupport.parkNanos(100_000);
             }
         }
@@ -318,7 +318,7 @@ final class SoakClient implements Runnable {
     }
 
     private void fail(String failure) {
-        if (failures.size() < MOST_FAILURES_KEPT) {
+        if (failures.size() < MAX_FAILURES_KEPT) {
             failures.add(failure);
         }
     }

@@ -5,22 +5,18 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
-import java.util.SplittableRandom;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What does a batch of values cost? Values of 1 KB by random keys, fetched into off-heap memory by one thread, beside RocksDB with a block
- * cache of as many bytes as the table takes, and of twice as many, which has room for all values, and beside arrays on the heap. Stores take turns, ratios are of one round, and
- * all must return the same values.
+ * cache of as many bytes as the table takes, and of twice as many, which has room for all values, beside arrays on the heap, Chronicle Map in a JVM of its own, and Redis, by
+ * {@code MGET} over loopback, which is another process: a store's price with its network. Stores take turns, ratios are of one round, and all must return the same values.
  */
 public final class BatchBench {
-    /** Bytes of a value: the paper's. */
-    private static final int VALUE_BYTES = 1_024;
-    /** Keys of each turn, whatever the size of its batches. */
-    private static final int WANTED = 50_000;
+    private static final int VALUE_BYTES = BatchWorkload.VALUE_BYTES;
 
     private static final int WARM_UP_ROUNDS = 2;
 
@@ -38,23 +34,45 @@ public final class BatchBench {
      * What all came to.
      *
      * @param memoryBytes of Roost's index and values, and of RocksDB's block cache
+     * @param chronicleBytes of Chronicle Map, off-heap
+     * @param hasRedis whether Redis was there to be measured
      * @param growth how much longer the largest batch takes than the smallest, by store, in the order of the results
      */
-    public record Report(int rows, long memoryBytes, List<Result> results, List<Growth> growth) {}
+    public record Report(
+            int rows,
+            long memoryBytes,
+            long chronicleBytes,
+            boolean hasRedis,
+            List<Result> results,
+            List<Growth> growth) {}
 
     /** How much longer the largest batch takes than the smallest. */
     public record Growth(String name, double factor) {}
 
+    /** Who takes turns. */
+    private record Contender(String name, Turn turn) {
+        /** Measures one turn. */
+        @FunctionalInterface
+        interface Turn {
+            double medianMicros(int batch) throws IOException;
+        }
+
+        static Contender of(BatchStore store, BatchWorkload workload) throws IOException {
+            workload.require(store);
+            return new Contender(store.name(), batch -> workload.medianMicros(store, batch));
+        }
+    }
+
     /**
-     * Measures.
+     * Measures. Redis is left out where it is not installed.
      *
      * @param rows of each store
      * @param batches sizes, ascending
      * @param rounds that count
      */
     public static Report measure(int rows, List<Integer> batches, int rounds) throws IOException {
-        SplittableRandom random = new SplittableRandom(28);
-        long[] keys = random.longs().distinct().limit(rows).toArray();
+        BatchWorkload workload = BatchWorkload.of(rows);
+        long[] keys = workload.keys();
         int most = batches.getLast();
         Path folder = Files.createTempDirectory("roost-batch-");
         try (BatchStore.OfTable table = new BatchStore.OfTable(
@@ -73,27 +91,36 @@ public final class BatchBench {
                         VALUE_BYTES,
                         most,
                         2 * table.memoryBytes());
-                BatchStore heap = new BatchStore.OfHeap(keys, VALUE_BYTES, most)) {
-            List<BatchStore> stores = List.of(table, rocks, rocksTwice, heap);
-            for (BatchStore store : stores) {
-                for (int i = 0; i < rows; i++) {
-                    if (store.fetch(keys, i, 1) != keys[i]) {
-                        throw new IllegalStateException(store.name() + " has another value of key " + keys[i]);
-                    }
-                }
+                BatchStore heap = new BatchStore.OfHeap(keys, VALUE_BYTES, most);
+                ChroniclePeer chronicle = new ChroniclePeer(rows, most);
+                BatchStore redis = redis(folder, keys, most)) {
+            List<Contender> contenders = new ArrayList<>();
+            for (BatchStore store : List.of(table, rocks, rocksTwice, heap)) {
+                contenders.add(Contender.of(store, workload));
             }
-            long[] wanted = new long[WANTED];
-            for (int i = 0; i < WANTED; i++) {
-                wanted[i] = keys[random.nextInt(rows)];
+            contenders.add(new Contender(chronicle.name(), chronicle::medianMicros));
+            if (redis != null) {
+                contenders.add(Contender.of(redis, workload));
             }
             List<Result> results = new ArrayList<>();
             for (int batch : batches) {
-                results.addAll(inTurns(stores, wanted, batch, rounds));
+                results.addAll(inTurns(contenders, batch, rounds));
             }
-            return new Report(rows, table.memoryBytes(), results, growth(results, stores.size()));
+            return new Report(
+                    rows,
+                    table.memoryBytes(),
+                    chronicle.memoryBytes(),
+                    redis != null,
+                    results,
+                    growth(results, contenders.size()));
         } finally {
             delete(folder);
         }
+    }
+
+    private static @Nullable BatchStore redis(Path folder, long[] keys, int most) throws IOException {
+        Path program = LocalRedis.program().orElse(null);
+        return program == null ? null : new RedisStore(program, folder.resolve("redis"), keys, VALUE_BYTES, most);
     }
 
     private static List<Growth> growth(List<Result> results, int stores) {
@@ -107,8 +134,7 @@ public final class BatchBench {
         return growth;
     }
 
-    private static List<Result> inTurns(List<BatchStore> stores, long[] wanted, int batch, int rounds)
-            throws IOException {
+    private static List<Result> inTurns(List<Contender> stores, int batch, int rounds) throws IOException {
         List<List<Double>> micros = new ArrayList<>();
         List<List<Double>> ratios = new ArrayList<>();
         for (int i = 0; i < stores.size(); i++) {
@@ -118,7 +144,7 @@ public final class BatchBench {
         for (int round = -WARM_UP_ROUNDS; round < rounds; round++) {
             double first = 0;
             for (int i = 0; i < stores.size(); i++) {
-                double median = medianMicros(stores.get(i), wanted, batch);
+                double median = stores.get(i).turn().medianMicros(batch);
                 first = i == 0 ? median : first;
                 if (round >= 0) {
                     micros.get(i).add(median);
@@ -133,21 +159,7 @@ public final class BatchBench {
         return results;
     }
 
-    private static double medianMicros(BatchStore store, long[] wanted, int batch) throws IOException {
-        double[] micros = new double[wanted.length / batch];
-        for (int i = 0; i < micros.length; i++) {
-            long begin = System.nanoTime();
-            long sum = store.fetch(wanted, i * batch, batch);
-            micros[i] = (System.nanoTime() - begin) / 1e3;
-            if (sum == 42) {
-                throw new IllegalStateException("a sum that cannot be");
-            }
-        }
-        Arrays.sort(micros);
-        return micros[micros.length / 2];
-    }
-
-    private static void delete(Path folder) throws IOException {
+    static void delete(Path folder) throws IOException {
         try (Stream<Path> files = Files.walk(folder)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);

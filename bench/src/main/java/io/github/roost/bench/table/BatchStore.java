@@ -16,6 +16,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.rocksdb.BlockBasedTableConfig;
 import org.rocksdb.BloomFilter;
 import org.rocksdb.ByteBufferGetStatus;
@@ -26,6 +27,8 @@ import org.rocksdb.Options;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
+import org.rocksdb.Statistics;
+import org.rocksdb.StatsLevel;
 import org.rocksdb.Status;
 import org.rocksdb.WriteOptions;
 
@@ -43,7 +46,7 @@ interface BatchStore extends AutoCloseable {
     void close();
 
     /** The value of a key. */
-    private static byte[] value(long key, int bytes) {
+    static byte[] value(long key, int bytes) {
         ByteBuffer value = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
         for (long i = key; value.remaining() >= Long.BYTES; i += 0x9E3779B97F4A7C15L) {
             value.putLong(i);
@@ -154,6 +157,7 @@ interface BatchStore extends AutoCloseable {
 
         private final String name;
         private final LRUCache cache;
+        private final @Nullable Statistics statistics;
         private final Options options;
         private final RocksDB db;
         private final ReadOptions reading = new ReadOptions();
@@ -162,8 +166,26 @@ interface BatchStore extends AutoCloseable {
 
         OfRocks(String name, Path folder, long[] all, int valueBytes, int mostKeys, long cacheBytes)
                 throws IOException {
+            this(name, folder, all, valueBytes, mostKeys, cacheBytes, null);
+        }
+
+        /**
+         * Fills it.
+         *
+         * @param statistics counts what is found in the cache, which has the index and the filters, too; or null: then these are beside the cache
+         */
+        OfRocks(
+                String name,
+                Path folder,
+                long[] all,
+                int valueBytes,
+                int mostKeys,
+                long cacheBytes,
+                @Nullable Statistics statistics)
+                throws IOException {
             this.name = name;
             this.cache = new LRUCache(cacheBytes);
+            this.statistics = statistics;
             this.options = new Options()
                     .setCreateIfMissing(true)
                     .setCompressionType(CompressionType.NO_COMPRESSION)
@@ -171,8 +193,13 @@ interface BatchStore extends AutoCloseable {
                     .setUseDirectReads(true)
                     .setTableFormatConfig(new BlockBasedTableConfig()
                             .setBlockCache(cache)
+                            .setCacheIndexAndFilterBlocks(statistics != null)
                             .setFilterPolicy(new BloomFilter(BLOOM_BITS))
                             .setDataBlockIndexType(DataBlockIndexType.kDataBlockBinaryAndHash));
+            if (statistics != null) {
+                statistics.setStatsLevel(StatsLevel.EXCEPT_DETAILED_TIMERS);
+                options.setStatistics(statistics);
+            }
             try (WriteOptions writing = new WriteOptions().setDisableWAL(true)) {
                 this.db = RocksDB.open(options, folder.toString());
                 for (long key : all) {
@@ -218,11 +245,24 @@ interface BatchStore extends AutoCloseable {
             }
         }
 
+        /** The values that were fetched last, one after the other. */
+        void copyTo(byte[] target, int count) {
+            int at = 0;
+            for (ByteBuffer value : values.subList(0, count)) {
+                int length = value.limit();
+                value.get(0, target, at, length);
+                at += length;
+            }
+        }
+
         @Override
         public void close() {
             reading.close();
             db.close();
             options.close();
+            if (statistics != null) {
+                statistics.close();
+            }
             cache.close();
         }
     }

@@ -9,11 +9,11 @@ import java.util.SplittableRandom;
 abstract class Placement {
     static final int LINE_SLOTS = 4;
     /** More lines than one lookup of random keys touches. */
-    private static final int MOST_LINES = 1 << 16;
+    private static final int MAX_LINES = 1 << 16;
 
     final long[] slots;
     private final int shift;
-    private final int[] touched = new int[MOST_LINES];
+    private final int[] touched = new int[MAX_LINES];
     private int lines;
 
     Placement(int bits) {

@@ -1,9 +1,9 @@
 package io.github.roost.bench.versions;
 
+import io.github.roost.bench.versions.VirtualServer.Order;
 import io.github.roost.table.LongTable;
 import io.github.roost.tableservice.KnownServers;
 import io.github.roost.tableservice.RollingUpdate;
-import io.github.roost.tableservice.RollingUpdate.Step;
 import io.github.roost.tableservice.RollingUpdate.Target;
 import io.github.roost.tableservice.Served;
 import io.github.roost.tableservice.ServerView;
@@ -11,44 +11,44 @@ import io.github.roost.tableservice.StrongBatch;
 import io.github.roost.tableservice.StrongBatch.Ask;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.PriorityQueue;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Clients, servers and a coordinator in virtual time, from a seed: versions are rolled out over and over, and re-sharded with it, while
- * messages are late, lost, doubled and overtaken, servers are killed in every phase, and some clients know only what was true long ago. What decides is
+ * Clients, servers and coordinators in virtual time, from a seed: versions are rolled out over and over, and re-sharded with it, while
+ * messages of clients and coordinators are late, lost, doubled and overtaken, servers and coordinators are killed and replaced in every phase of a roll ({@link KillPlan}), and some
+ * clients know only what was true long ago. What decides is
  * the service's own code: {@link StrongBatch}, {@link KnownServers}, {@link RollingUpdate}. Beside each batch a naive one
  * is asked for: from a random live server of each part, whatever version that has come to. One thread.
  */
 public final class VersionSimulation {
-    private static final long MICRO = 1_000;
-    private static final long MILLI = 1_000 * MICRO;
-    private static final long SECOND = 1_000 * MILLI;
-
     private static final int GROUPS = 3;
     private static final int SERVERS_PER_GROUP = 2;
     private static final int[] SHARDS = {3, 5, 4};
     private static final int CLIENTS = 16;
     private static final int KEYS = 8;
 
-    private static final long BATCH_EVERY = 500 * MICRO;
-    private static final long ASK_TIMEOUT = 30 * MILLI;
-    private static final long RETRY = 5 * MILLI;
-    private static final long DEADLINE = SECOND;
-    private static final long GRACE = 2 * SECOND;
-    private static final long UPDATE_EVERY = 30 * SECOND;
-    private static final long LOAD = 400 * MILLI;
-    private static final long TICK = 50 * MILLI;
-    private static final long KILL_EVERY = 4 * SECOND;
-    private static final long DOWN = 300 * MILLI;
-    /** Of a thousand messages. */
-    private static final int DROPPED = 5;
+    private static final long BATCH_EVERY = 8 * VirtualNetwork.MILLI;
+    private static final long ASK_TIMEOUT = 30 * VirtualNetwork.MILLI;
+    private static final long HEDGE = 3 * VirtualNetwork.MILLI;
+    private static final long RETRY = 5 * VirtualNetwork.MILLI;
+    private static final long DEADLINE = VirtualNetwork.SECOND;
+    private static final long GRACE = 2 * VirtualNetwork.SECOND;
+    private static final long UPDATE_EVERY = 30 * VirtualNetwork.SECOND;
+    /** A next version may come sooner, in the midst of a roll: of a hundred as many. */
+    private static final long EARLY = 6 * VirtualNetwork.SECOND;
 
-    private static final int DOUBLED = 5;
-    private static final int LATE = 10;
+    private static final int EARLY_ONES = 40;
+    private static final long KILL_EVERY = 10 * VirtualNetwork.SECOND;
+    private static final long DOWN = 300 * VirtualNetwork.MILLI;
+    /** Until another coordinator goes on with the roll of one that was killed, at most. */
+    private static final long UNATTENDED = VirtualNetwork.SECOND;
+
     /** A client forgets what it knows of one server so often, by being given its oldest view: of a thousand batches. */
     private static final int STALE = 20;
 
@@ -59,101 +59,104 @@ public final class VersionSimulation {
      * @param answered in time
      * @param mixed of these, with values of several versions, or of another than the batch says
      * @param attempts of all batches
+     * @param hedges requests that were sent to a second server, since the first was slow
      * @param naive batches of the naive client that were answered
      * @param naiveMixed of these, with values of several versions
      * @param rolls versions that were rolled out to all servers
      * @param kills of servers
-     * @param incomplete looks at the servers at which no version was complete at live ones
+     * @param coordinators that were killed
+     * @param rivals coordinators that took charge while another one went on
+     * @param byPhase who was killed or replaced how often, by the phase of a roll and, where it is one of a group, the group; those too that were not
+     * @param incomplete changes at the servers after which no version was complete at live ones
      * @param mostMemory most versions that were in memory at once, over one for each server
-     * @param fencedOff steps of a coordinator that is no longer in charge, all of which were refused
+     * @param fencedOff orders of coordinators that were no longer in charge, which were refused
+     * @param outOfTurn orders of such coordinators that were done at a server after a later coordinator had looked at it
+     * @param messages of clients and coordinators, by kind
      */
     public record Outcome(
             long batches,
             long answered,
             long mixed,
             long attempts,
+            long hedges,
             long naive,
             long naiveMixed,
             long rolls,
             long kills,
+            long coordinators,
+            long rivals,
+            Map<String, Map<String, Long>> byPhase,
             long incomplete,
             double mostMemory,
-            long fencedOff) {}
+            long fencedOff,
+            long outOfTurn,
+            List<Messages> messages) {}
 
-    /** What happens at a moment; those of one moment in the order in which they were put. */
-    private record Event(long at, long order, Runnable action) implements Comparable<Event> {
-        @Override
-        public int compareTo(Event other) {
-            return at != other.at ? Long.compare(at, other.at) : Long.compare(order, other.order);
-        }
-    }
-
-    private static final class Server {
-        private final String name;
-        private final int group;
-        private final int ordinal;
-        private boolean isAlive = true;
-        private long incarnation;
-        private long sequence;
-        private long term;
-        private Map<Long, Served> versions = new HashMap<>();
-        private ServerView first;
-        private ServerView view;
-
-        Server(int group, int ordinal) {
-            this.name = "s" + group + "-" + ordinal;
-            this.group = group;
-            this.ordinal = ordinal;
-            this.first = new ServerView(name, 0, Map.of());
-            this.view = first;
-        }
-
-        void changed() {
-            view = new ServerView(name, ++sequence, versions);
-        }
-
-        long newest() {
-            return versions.keySet().stream().mapToLong(Long::longValue).max().orElse(0);
-        }
-    }
+    /**
+     * Messages and their answers.
+     *
+     * @param kind what they are for
+     * @param sent all of them
+     * @param lost of these
+     * @param doubled of these
+     * @param late of these
+     */
+    public record Messages(String kind, long sent, long lost, long doubled, long late) {}
 
     private final SplittableRandom random;
-    private final PriorityQueue<Event> events = new PriorityQueue<>();
-    private final List<Server> servers = new ArrayList<>();
-    private final Map<String, Server> byName = new HashMap<>();
+    private final VirtualNetwork network;
+    private final VirtualNetwork.Traffic requests =
+            new VirtualNetwork.Traffic("requests of clients", 5, 100 * VirtualNetwork.MILLI);
+    /** Later than coordinators wait for an answer. */
+    private final VirtualCoordinator.Wires wires = new VirtualCoordinator.Wires(
+            new VirtualNetwork.Traffic("looks", 10, 3 * VirtualNetwork.SECOND),
+            new VirtualNetwork.Traffic("orders to load", 40, 3 * VirtualNetwork.SECOND),
+            new VirtualNetwork.Traffic("orders to unload", 40, 3 * VirtualNetwork.SECOND));
+
+    private final KillPlan plan;
+    private final List<VirtualServer> servers = new ArrayList<>();
+    private final Map<String, VirtualServer> byName = new HashMap<>();
     private final List<KnownServers> clients = new ArrayList<>();
     private final long wanted;
-    private long now;
-    private long order;
 
-    private Target target;
-    private long term = 1;
-    private long settledSince = -1;
-    private boolean isRolled;
+    /** What the registry has. */
+    private Target target = new Target(1, SHARDS[0], 2, GRACE);
+
+    private long termInCharge = 1;
+    private @Nullable VirtualCoordinator coordinator;
 
     private long batches;
     private long over;
     private long answered;
     private long mixed;
     private long attempts;
+    private long hedges;
     private long naive;
     private long naiveMixed;
     private long rolls;
     private long kills;
+    private long coordinators;
+    private long rivals;
     private long incomplete;
     private int mostVersions;
     private long fencedOff;
+    private long outOfTurn;
 
-    private VersionSimulation(long seed, long batches) {
+    private VersionSimulation(long seed, long batches, int groups) {
         this.random = new SplittableRandom(seed);
+        this.network = new VirtualNetwork(random);
+        this.plan = new KillPlan(groups, random);
         this.wanted = batches;
-        this.target = new Target(1, SHARDS[0], 2, GRACE);
-        for (int group = 0; group < GROUPS; group++) {
+        for (int group = 0; group < groups; group++) {
             for (int ordinal = 0; ordinal < SERVERS_PER_GROUP; ordinal++) {
-                Server server = new Server(group, ordinal);
-                server.versions.put(1L, RollingUpdate.shardsAt(SERVERS_PER_GROUP, ordinal, SHARDS[0]));
-                server.changed();
-                server.first = server.view;
+                VirtualServer server = new VirtualServer(
+                        group,
+                        ordinal,
+                        RollingUpdate.shardsAt(SERVERS_PER_GROUP, ordinal, SHARDS[0]),
+                        network,
+                        random,
+                        () -> termInCharge,
+                        new ServerWatch());
                 servers.add(server);
                 byName.put(server.name, server);
             }
@@ -166,62 +169,65 @@ public final class VersionSimulation {
     }
 
     /**
-     * Simulates.
+     * Simulates, with three groups of servers.
      *
      * @param seed of all that is random
      * @param batches to ask for, 1 or more
      * @return what was seen, the same for the same arguments
      */
     public static Outcome run(long seed, long batches) {
-        return new VersionSimulation(seed, batches).run();
+        return run(seed, batches, GROUPS);
+    }
+
+    /**
+     * Simulates.
+     *
+     * @param seed of all that is random
+     * @param batches to ask for, 1 or more
+     * @param groups of two servers each that together have one replica of all shards, 2 or more
+     * @return what was seen, the same for the same arguments
+     */
+    public static Outcome run(long seed, long batches, int groups) {
+        return new VersionSimulation(seed, batches, groups).run();
     }
 
     private Outcome run() {
-        after(0, this::nextBatch);
-        after(0, this::tick);
-        after(UPDATE_EVERY, this::update);
-        after(KILL_EVERY, this::kill);
+        network.after(0, this::nextBatch);
+        network.after(UPDATE_EVERY, this::update);
+        network.after(KILL_EVERY, this::killAny);
         while (over < wanted) {
-            Event event = events.remove();
-            now = event.at;
-            event.action.run();
+            network.runNext();
         }
+        Map<String, Map<String, Long>> byPhase = new LinkedHashMap<>();
+        plan.counts().forEach((phase, victims) -> {
+            Map<String, Long> named = new LinkedHashMap<>();
+            victims.forEach((victim, count) -> named.put(victim.toString(), count));
+            byPhase.put(phase, named);
+        });
         return new Outcome(
                 batches,
                 answered,
                 mixed,
                 attempts,
+                hedges,
                 naive,
                 naiveMixed,
                 rolls,
                 kills,
+                coordinators,
+                rivals,
+                byPhase,
                 incomplete,
                 mostVersions / (double) servers.size(),
-                fencedOff);
+                fencedOff,
+                outOfTurn,
+                Stream.of(requests, wires.looks(), wires.loads(), wires.unloads())
+                        .map(VirtualNetwork.Traffic::counts)
+                        .toList());
     }
 
-    private Server named(String name) {
+    private VirtualServer named(String name) {
         return Objects.requireNonNull(byName.get(name));
-    }
-
-    private void after(long nanos, Runnable action) {
-        events.add(new Event(now + nanos, order++, action));
-    }
-
-    /** A message on its way: once, never, or twice, each time for another while. */
-    private void send(Runnable arrival) {
-        int fate = random.nextInt(1_000);
-        if (fate >= DROPPED) {
-            after(delay(), arrival);
-        }
-        if (fate >= 1_000 - DOUBLED) {
-            after(delay(), arrival);
-        }
-    }
-
-    private long delay() {
-        long usual = (long) (-Math.log(1 - random.nextDouble()) * 200 * MICRO) + 50 * MICRO;
-        return random.nextInt(1_000) < LATE ? usual + random.nextLong(100 * MILLI) : usual;
     }
 
     private void nextBatch() {
@@ -233,7 +239,7 @@ public final class VersionSimulation {
             }
             new Batch(known).begin();
             askNaively();
-            after((long) (-Math.log(1 - random.nextDouble()) * BATCH_EVERY), this::nextBatch);
+            network.after(network.exponential(BATCH_EVERY), this::nextBatch);
         }
     }
 
@@ -241,7 +247,7 @@ public final class VersionSimulation {
     private void forget(KnownServers known) {
         known.setServers(List.of());
         known.setServers(byName.keySet());
-        servers.forEach(server -> known.learn(server.first));
+        servers.forEach(server -> known.learn(server.first()));
     }
 
     /** One batch of a client, with its messages. */
@@ -249,7 +255,7 @@ public final class VersionSimulation {
         private final KnownServers known;
         private final StrongBatch<List<Long>> batch;
         private final long[] keys = random.longs(KEYS).toArray();
-        private final long deadline = now + DEADLINE;
+        private final long deadline = network.now() + DEADLINE;
         private boolean isOver;
 
         Batch(KnownServers known) {
@@ -258,7 +264,16 @@ public final class VersionSimulation {
         }
 
         void begin() {
-            proceed(batch.begin(now));
+            proceed(batch.begin(network.now()));
+            network.after(HEDGE, this::hedge);
+        }
+
+        private void hedge() {
+            if (!isOver) {
+                List<Ask> asks = batch.hedge(network.now(), KEYS);
+                hedges += asks.size();
+                proceed(asks);
+            }
         }
 
         private void proceed(List<Ask> asks) {
@@ -270,10 +285,10 @@ public final class VersionSimulation {
                 end();
                 answered++;
                 check();
-            } else if (now >= deadline) {
+            } else if (network.now() >= deadline) {
                 end();
             } else if (!batch.isWaiting()) {
-                after(RETRY, () -> {
+                network.after(RETRY, () -> {
                     if (!isOver && !batch.isWaiting()) {
                         begin();
                     }
@@ -288,39 +303,39 @@ public final class VersionSimulation {
         }
 
         private void send(Ask ask) {
-            Server server = named(ask.server());
+            VirtualServer server = named(ask.server());
             long sequence = known.sequence(ask.server());
-            VersionSimulation.this.send(() -> arrive(server, ask, sequence));
-            after(ASK_TIMEOUT, () -> {
+            network.send(requests, () -> arrive(server, ask, sequence));
+            network.after(ASK_TIMEOUT, () -> {
                 if (!isOver) {
-                    proceed(now >= deadline ? List.of() : batch.failed(ask, now));
+                    proceed(network.now() >= deadline ? List.of() : batch.failed(ask, network.now()));
                 }
             });
         }
 
         /** At the server. */
-        private void arrive(Server server, Ask ask, long sequence) {
-            if (!server.isAlive) {
+        private void arrive(VirtualServer server, Ask ask, long sequence) {
+            if (!server.isAlive()) {
                 return;
             }
-            ServerView view = server.view;
-            Served served = server.versions.get(ask.version());
+            ServerView view = server.view();
+            Served served = view.versions().get(ask.version());
             boolean isServed = served != null
                     && served.shards() == ask.shards()
                     && served.here().contains(ask.shard());
             // What the server has in memory: values are the version they were loaded with.
             List<Long> values = isServed ? List.of(ask.version(), (long) ask.keys().length) : List.of();
-            VersionSimulation.this.send(() -> {
-                if (isOver) {
-                    return;
-                }
+            network.send(requests, () -> {
                 if (view.sequence() != sequence) {
                     known.learn(view);
                 }
+                if (isOver) {
+                    return;
+                }
                 if (isServed) {
-                    proceed(batch.answered(ask, values.getFirst(), values));
+                    proceed(batch.answered(ask, values.getFirst(), values, network.now()));
                 } else {
-                    proceed(batch.notServed(ask, now));
+                    proceed(batch.notServed(ask, network.now()));
                 }
             });
         }
@@ -351,14 +366,14 @@ public final class VersionSimulation {
         int[] left = {SERVERS_PER_GROUP};
         for (int part = 0; part < SERVERS_PER_GROUP; part++) {
             int of = part;
-            List<Server> live = servers.stream()
-                    .filter(server -> server.ordinal == of && server.isAlive)
+            List<VirtualServer> live = servers.stream()
+                    .filter(server -> server.ordinal == of && server.isAlive())
                     .toList();
             if (live.isEmpty()) {
                 return;
             }
-            Server server = live.get(random.nextInt(live.size()));
-            after(delay(), () -> {
+            VirtualServer server = live.get(random.nextInt(live.size()));
+            network.after(network.usualDelay(), () -> {
                 versions[of] = server.newest();
                 if (--left[0] == 0) {
                     naive++;
@@ -368,108 +383,140 @@ public final class VersionSimulation {
         }
     }
 
-    private List<RollingUpdate.Server> seen() {
-        return servers.stream()
-                .map(server -> new RollingUpdate.Server(
-                        server.name, server.group, server.ordinal, server.isAlive, server.versions))
-                .toList();
+    /** A version is announced, and a coordinator takes charge to roll it out, whether or not another one is still at the one before. */
+    private void update() {
+        long version = target.version() + 1;
+        target = new Target(version, SHARDS[(int) ((version - 1) % SHARDS.length)], 2, GRACE);
+        takeCharge();
+        strike(KillPlan.Phase.ANNOUNCED, 0, null);
+        network.after(random.nextInt(100) < EARLY_ONES ? random.nextLong(EARLY) : UPDATE_EVERY, this::update);
     }
 
-    /** The coordinator looks, and does one step at a server that is doing none. */
-    private void tick() {
-        List<RollingUpdate.Server> seen = seen();
-        if (!RollingUpdate.isComplete(seen, target)) {
-            settledSince = -1;
-        } else if (settledSince < 0) {
-            settledSince = now;
+    private void takeCharge() {
+        coordinator = new VirtualCoordinator(
+                ++termInCharge, target, servers, network, wires, () -> termInCharge, new CoordinatorWatch());
+        coordinator.look();
+    }
+
+    private final class ServerWatch implements VirtualServer.Watch {
+        @Override
+        public void begun(VirtualServer server, Order order) {
+            strike(order.isLoad() ? KillPlan.Phase.LOADING : KillPlan.Phase.UNLOADING, server.group, server);
         }
-        incomplete += hasComplete() ? 0 : 1;
-        Step step = RollingUpdate.next(seen, target, settledSince < 0 ? 0 : now - settledSince);
-        switch (step) {
-            case Step.Load load ->
-                command(named(load.server()), term, LOAD, server -> {
-                    server.versions.put(load.version(), load.served());
-                });
-            case Step.Unload unload ->
-                command(named(unload.server()), term, 0, server -> {
-                    server.versions.remove(unload.version());
-                });
-            case Step.Wait wait -> {}
-            case Step.Done done -> {
-                rolls += isRolled ? 0 : 1;
-                isRolled = true;
+
+        @Override
+        public void done(VirtualServer server, Order order) {
+            mostVersions = Math.max(
+                    mostVersions,
+                    servers.stream()
+                            .mapToInt(any -> any.view().versions().size())
+                            .sum());
+            strike(order.isLoad() ? KillPlan.Phase.LOADED : KillPlan.Phase.UNLOADED, server.group, server);
+        }
+
+        @Override
+        public void fencedOff() {
+            fencedOff++;
+        }
+
+        @Override
+        public void outOfTurn() {
+            outOfTurn++;
+        }
+
+        @Override
+        public void changed() {
+            incomplete += hasComplete() ? 0 : 1;
+        }
+    }
+
+    private final class CoordinatorWatch implements VirtualCoordinator.Watch {
+        private boolean isSettling;
+
+        @Override
+        public void sent(VirtualServer server, Order order) {
+            if (order.makesRoom()) {
+                strike(KillPlan.Phase.ROOM_SENT, 0, server);
+            } else {
+                strike(order.isLoad() ? KillPlan.Phase.LOAD_SENT : KillPlan.Phase.UNLOAD_SENT, server.group, server);
             }
         }
-        if (random.nextInt(100) == 0) {
-            takeOver();
+
+        @Override
+        public void settling() {
+            if (!isSettling) {
+                isSettling = true;
+                strike(KillPlan.Phase.SETTLING, 0, null);
+            }
         }
-        after(step instanceof Step.Load ? LOAD + TICK : TICK, this::tick);
+
+        @Override
+        public void rolled() {
+            rolls++;
+        }
     }
 
-    private interface Change {
-        void apply(Server server);
+    /** In a phase that has just begun somebody may have to go. */
+    private void strike(KillPlan.Phase phase, int group, @Nullable VirtualServer at) {
+        KillPlan.Victim victim = plan.next(phase, group);
+        if (victim != null && strike(victim, at)) {
+            plan.count(phase, group, victim);
+        }
     }
 
-    /** A server does what a coordinator says, unless it knows a later one. */
-    private void command(Server server, long from, long nanos, Change change) {
-        if (from < server.term) {
-            fencedOff++;
-            return;
+    private boolean strike(KillPlan.Victim victim, @Nullable VirtualServer at) {
+        return switch (victim) {
+            case SERVER -> kill(Objects.requireNonNull(at));
+            case OTHER_SERVER -> {
+                List<VirtualServer> others =
+                        servers.stream().filter(server -> server != at).toList();
+                yield kill(others.get(random.nextInt(others.size())));
+            }
+            case COORDINATOR -> killCoordinator();
+            case RIVAL -> {
+                rivals++;
+                takeCharge();
+                yield true;
+            }
+        };
+    }
+
+    private boolean killCoordinator() {
+        VirtualCoordinator killed = coordinator;
+        if (killed == null || killed.isOver()) {
+            return false;
         }
-        server.term = from;
-        long incarnation = server.incarnation;
-        after(nanos, () -> {
-            if (server.isAlive && server.incarnation == incarnation) {
-                // In a new map: views that are on their way keep what they say.
-                server.versions = new HashMap<>(server.versions);
-                change.apply(server);
-                server.changed();
-                mostVersions = Math.max(
-                        mostVersions,
-                        servers.stream().mapToInt(any -> any.versions.size()).sum());
+        killed.kill();
+        coordinators++;
+        long before = termInCharge;
+        network.after(random.nextLong(UNATTENDED), () -> {
+            if (termInCharge == before) {
+                takeCharge();
             }
         });
+        return true;
     }
 
-    /** Another coordinator takes charge; what the one before still says to servers that know of it is refused. */
-    private void takeOver() {
-        long before = term++;
-        for (Server server : servers) {
-            if (server.isAlive) {
-                server.term = term;
-                command(server, before, 0, gone -> gone.versions.clear());
-            }
+    /** One at a time: two at once may hold all that is left of two versions. */
+    private boolean kill(VirtualServer server) {
+        if (!servers.stream().allMatch(VirtualServer::isAlive)) {
+            return false;
         }
+        kills++;
+        server.kill();
+        network.after(DOWN, server::restart);
+        return true;
+    }
+
+    private void killAny() {
+        kill(servers.get(random.nextInt(servers.size())));
+        network.after(network.exponential(KILL_EVERY), this::killAny);
     }
 
     private boolean hasComplete() {
         KnownServers truth = new KnownServers();
         truth.setServers(byName.keySet());
-        servers.stream().filter(server -> server.isAlive).forEach(server -> truth.learn(server.view));
-        return truth.newest(now) != null;
-    }
-
-    private void update() {
-        long version = target.version() + 1;
-        target = new Target(version, SHARDS[(int) ((version - 1) % SHARDS.length)], 2, GRACE);
-        settledSince = -1;
-        isRolled = false;
-        // Sometimes the next one comes while this one is rolled out.
-        after(random.nextInt(8) == 0 ? LOAD * 3 : UPDATE_EVERY, this::update);
-    }
-
-    private void kill() {
-        Server server = servers.get(random.nextInt(servers.size()));
-        // One at a time: two at once may hold all that is left of two versions.
-        if (servers.stream().allMatch(other -> other.isAlive)) {
-            kills++;
-            server.isAlive = false;
-            server.incarnation++;
-            after(DOWN, () -> {
-                server.isAlive = true;
-                server.changed();
-            });
-        }
-        after((long) (-Math.log(1 - random.nextDouble()) * KILL_EVERY), this::kill);
+        servers.stream().filter(VirtualServer::isAlive).forEach(server -> truth.learn(server.view()));
+        return truth.newest(network.now()) != null;
     }
 }

@@ -205,6 +205,11 @@ public record WorkloadSpec(
         return Files.newInputStream(file);
     }
 
+    /** The same with another number of tables, which together are as large. */
+    public WorkloadSpec withTables(int count) {
+        return with(fields -> fields.put("tables", count).put("driftSwaps", Math.min(driftSwaps, count)));
+    }
+
     /** The same with another size of all tables together. */
     public WorkloadSpec withBudgetMib(int mib) {
         return with(fields -> fields.put("budgetMib", mib));

@@ -7,10 +7,11 @@ import java.util.function.IntToDoubleFunction;
  * Ranks by Zipf's law: rank r, from 0, in proportion to 1/(r + 1) to the power of an exponent; or by a geometric one, each
  * rank by the same factor rarer than the one before. Immutable.
  */
-final class Zipf {
+public final class Zipf {
     private final double[] cumulative;
 
-    Zipf(int ranks, double exponent) {
+    /** Of so many ranks. */
+    public Zipf(int ranks, double exponent) {
         this(ranks, rank -> Math.pow(rank + 1.0, -exponent));
     }
 
@@ -37,7 +38,7 @@ final class Zipf {
     }
 
     /** The rank at a point from 0 to 1 exclusive. */
-    int rank(double point) {
+    public int rank(double point) {
         int found = Arrays.binarySearch(cumulative, point);
         return Math.min(cumulative.length - 1, found < 0 ? -found - 1 : found);
     }

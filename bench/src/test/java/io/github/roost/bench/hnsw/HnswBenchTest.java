@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import io.github.roost.bench.peer.Workload;
-import io.github.roost.core.vector.ElementType;
+import io.github.roost.index.hnsw.GraphLayout;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;
@@ -31,7 +31,7 @@ class HnswBenchTest {
     void everyEngineFindsNearlyAllAndMoreWithAWiderSearch() throws Exception {
         Workload workload = Workload.mixture(3_000, 40, 16, 20, 1);
         try (HnswBench bench = new HnswBench(
-                workload, ONE_CORE, List.of(ElementType.FLOAT32, ElementType.INT8), null, 8, 60, 10, what -> {})) {
+                workload, ONE_CORE, List.of(GraphLayout.FLOAT32, GraphLayout.INT8), null, 8, 60, 10, what -> {})) {
             HnswCurves curves = bench.curves(10, new int[] {10, 200}, 2, Duration.ofMillis(5));
             assertThat(curves.curves())
                     .extracting(HnswCurves.Curve::engine)
@@ -89,10 +89,10 @@ class HnswBenchTest {
     }
 
     @ParameterizedTest
-    @EnumSource(value = ElementType.class, names = "FLOAT16", mode = EnumSource.Mode.EXCLUDE)
-    void aSearchAllocatesAtMostAKilobyteBeyondItsResult(ElementType element) throws Exception {
+    @EnumSource(GraphLayout.class)
+    void aSearchAllocatesAtMostAKilobyteBeyondItsResult(GraphLayout element) throws Exception {
         Workload workload = Workload.mixture(3_000, 500, 128, 20, 2);
-        try (RoostEngine engine = new RoostEngine(workload, ONE_CORE, element, 8, 40)) {
+        try (RoostEngine engine = new RoostEngine(workload, ONE_CORE, element, 8, 40, 1)) {
             int k = 10;
             long result = (long) k * (Long.BYTES + Float.BYTES) + 3 * 24;
             assertThat(engine.allocatedBytes(k, 100)).isLessThanOrEqualTo(result + 1_024);

@@ -4,13 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.bench.Latencies;
-import io.github.roost.bench.Schedulings;
 import io.github.roost.bench.replay.Replay.Outcome;
 import io.github.roost.bench.sim.Parameters;
+import io.github.roost.bench.sim.Policy;
 import io.github.roost.bench.sim.SimResult;
 import io.github.roost.bench.workload.TableSpec;
 import io.github.roost.bench.workload.WorkloadSpec;
 import io.github.roost.core.Neighbors;
+import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
@@ -19,13 +20,19 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@Tag("stress")
 class ReplayTest {
     private static final Topology TWO_DOMAINS =
             TopologyReader.synthetic("pack:1 l3:2 core:1 pu:1").read();
+
+    private static final Topology SMALL_CACHES =
+            TopologyReader.synthetic("pack:1 l3:2(size=1MiB) core:1 pu:1").read();
 
     private static WorkloadSpec small(String index) throws IOException {
         WorkloadSpec built = WorkloadSpec.load(index);
@@ -54,13 +61,17 @@ class ReplayTest {
     }
 
     private static Replay replay(WorkloadSpec spec, List<String> names) throws IOException {
-        return new Replay(spec, TableSpec.generated(spec), TWO_DOMAINS, names, line -> {});
+        return replay(spec, names, TWO_DOMAINS);
+    }
+
+    private static Replay replay(WorkloadSpec spec, List<String> names, Topology topology) throws IOException {
+        return new Replay(spec, TableSpec.generated(spec), topology, names, line -> {});
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"hnsw", "ivf"})
     void everySchedulingFindsTheNeighborsAndIsPredicted(String index) throws Exception {
-        List<String> schedulings = Schedulings.NAMES;
+        List<String> schedulings = Replay.SCHEDULINGS;
         try (Replay replay = replay(small(index), schedulings)) {
             List<Outcome> outcomes = replay.run(2, Duration.ofMillis(150), line -> {});
             assertThat(outcomes).extracting(Outcome::name).isEqualTo(schedulings);
@@ -72,7 +83,7 @@ class ReplayTest {
             });
             assertThat(outcomes.getFirst().ratios()).containsOnly(1.0);
             assertThat(outcomes.getFirst().scheduled().intraSteals()).isZero();
-            assertThat(replay.predict(Parameters.builtIn(), "here", DomainLevel.L2, schedulings, 200))
+            assertThat(replay.predict(Parameters.builtIn(), "here", DomainLevel.L2, schedulings, 0, 200))
                     .extracting(SimResult::policy)
                     .isEqualTo(schedulings);
         }
@@ -81,9 +92,38 @@ class ReplayTest {
     @ParameterizedTest
     @ValueSource(strings = {"hnsw", "ivf"})
     void anOpenLoopAndThePoolsOfTheJdkTakePart(String index) throws Exception {
-        try (Replay replay = replay(small(index).withLoad(4, 500), List.of("v2", "forkjoin", "fixed"))) {
-            assertThat(replay.run(1, Duration.ofMillis(200), line -> {}))
-                    .allSatisfy(outcome -> assertThat(outcome.recall()).isGreaterThan(.9));
+        try (Replay replay = replay(small(index), List.of("v2", "forkjoin", "fixed"))) {
+            replay.warmUp(line -> {});
+            assertThat(replay.runOpen(500, 1, Duration.ofMillis(200), line -> {}))
+                    .allSatisfy(outcome -> {
+                        assertThat(outcome.recall()).isGreaterThan(.9);
+                        assertThat(outcome.late().count())
+                                .isEqualTo(outcome.latencies().count());
+                        assertThat(outcome.late().p50us())
+                                .isLessThanOrEqualTo(outcome.latencies().p50us());
+                    });
+            assertThat(replay.predict(Parameters.builtIn(), "here", DomainLevel.L2, List.of("v2", "roost"), 500, 100))
+                    .allSatisfy(predicted -> assertThat(predicted.perSecond()).isBetween(250.0, 1_000.0));
+        }
+    }
+
+    @Test
+    void largeTablesArePlacedByRegionWhereThatIsAskedFor() throws Exception {
+        WorkloadSpec one = small("hnsw").withTables(1).withBudgetMib(4);
+        try (ReplayTables tables = new ReplayTables(one, TableSpec.generated(one), SMALL_CACHES, built -> {})) {
+            tables.openForSearchFunctions();
+            for (boolean inRegions : new boolean[] {false, true}) {
+                try (OrchestratorContender contender = new OrchestratorContender(
+                        "roost", SchedulingPolicy.HOME_DOMAIN, Policy.ROOST_RULE, inRegions, SMALL_CACHES, tables)) {
+                    long ids = IntStream.range(0, one.targets())
+                            .mapToObj(target -> contender.mappingId(0, tables.target(0, target)))
+                            .distinct()
+                            .count();
+                    assertThat(ids > 1).isEqualTo(inRegions);
+                    assertThat(tables.recall(0, 0, contender.search(0, 0).join()))
+                            .isGreaterThan(.9);
+                }
+            }
         }
     }
 
@@ -102,7 +142,15 @@ class ReplayTest {
     }
 
     private static Outcome outcome(List<Double> ratios) {
-        return new Outcome("v2", ratios, new Latencies(1, 0, 0, 0, 0), ratios, new Replay.Steps(0, 0, 0, 0), 10, 1);
+        return new Outcome(
+                "v2",
+                ratios,
+                new Latencies(1, 0, 0, 0, 0),
+                new Latencies(0, 0, 0, 0, 0),
+                ratios,
+                new Replay.Steps(0, 0, 0, 0),
+                10,
+                1);
     }
 
     @Test

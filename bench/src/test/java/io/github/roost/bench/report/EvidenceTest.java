@@ -3,9 +3,11 @@ package io.github.roost.bench.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.regex.Pattern;
@@ -57,6 +59,23 @@ class EvidenceTest {
     }
 
     @Test
+    void everyPartTakesLessThanTwoMinutesAndAllOfThemTwenty() {
+        assertThat(Parts.of(false, true)).extracting(Part::minutes).allMatch(minutes -> minutes < 2);
+        assertThat(Parts.of(false, true).stream().mapToDouble(Part::minutes).sum())
+                .isLessThanOrEqualTo(20);
+    }
+
+    @Test
+    void whatAPartReadsOfAnotherIsLeftBefore() {
+        List<String> before = new ArrayList<>();
+        for (Part part : Parts.of(false, true)) {
+            assertThat(part.command().stream().filter(word -> word.endsWith(".json")))
+                    .isSubsetOf(before);
+            before.add(part.name() + ".json");
+        }
+    }
+
+    @Test
     void markdownHasTheMachineTheCommandsAndThePapersFigures() throws IOException {
         String markdown = Evidence.markdown(small(), "evidence.json");
 
@@ -83,7 +102,7 @@ class EvidenceTest {
     void aPageBringsAllThatItShows() throws IOException {
         String page = Evidence.page(small());
 
-        assertThat(page.split("<figure>", -1)).hasSizeGreaterThan(20);
+        assertThat(page.split("<figure>", -1)).hasSizeGreaterThan(15);
         assertThat(page.split("<svg ", -1)).hasSameSizeAs(page.split("<figure>", -1));
         assertThat(page)
                 .contains("prefers-color-scheme: dark", "aria-label=\"Throughput, hnsw: v0, v1, v2")
@@ -92,14 +111,23 @@ class EvidenceTest {
 
     @Test
     void aPartThatFailedSaysWhy() throws IOException {
-        PartResult failed = new PartResult("hnsw", "./roost bench hnsw", "c", 1, "status 1: <no> python", null);
+        PartResult failed = new PartResult("ivf", "./roost bench ivf", "c", 1, "status 1: <no> python", null);
         Results results = with(small(), failed);
 
         assertThat(Evidence.markdown(results, "e.json"))
-                .contains("`./roost bench hnsw` failed: `status 1: <no> python`");
+                .contains("`./roost bench ivf` failed: `status 1: <no> python`");
         assertThat(Evidence.page(results))
                 .contains("status 1: &lt;no&gt; python")
                 .doesNotContain("<no>");
+    }
+
+    @Test
+    void aPartWithOtherFiguresHidesNoOther() throws IOException {
+        PartResult other = new PartResult(
+                "sim-hnsw", "./roost sim", "c", 1, null, new ObjectMapper().readTree("{\"results\": 7}"));
+
+        assertThat(Evidence.markdown(with(small(), other), "e.json"))
+                .contains("*Its figures are not what is shown here: ", "| that begin with a remap |");
     }
 
     @Test

@@ -91,6 +91,17 @@ class RunTest {
     }
 
     @Test
+    void resultsOfOtherShapesAreKeptAsTheyAre() throws Exception {
+        String shape = "{\"results\":{\"none\":[{\"p50us\":1.5}]},\"loads\":[{\"load\":0.5}]}";
+        Results results = run("c1", List.of(FIRST), (part, json) -> {
+            Files.writeString(json, shape);
+            return "";
+        });
+
+        assertThat(results.parts().getFirst().result()).hasToString(shape);
+    }
+
+    @Test
     void aPartFileThatIsBrokenIsRunAgain() throws Exception {
         run("c1", List.of(FIRST), this::succeeds);
         Files.writeString(folder.resolve("parts/first.json"), "{\"na");

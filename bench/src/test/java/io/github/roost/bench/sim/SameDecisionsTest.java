@@ -2,11 +2,12 @@ package io.github.roost.bench.sim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.dispatch.CrossDomainGate;
-import io.github.roost.core.dispatch.SchedulingPolicy;
+import io.github.roost.core.dispatch.CrossingCost;
 import io.github.roost.core.dispatch.WakePolicy;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.Mapping;
+import io.github.roost.core.policy.CrossDomainGate;
+import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.core.pool.SteppedPool;
 import io.github.roost.topology.TopologyReader;
 import java.util.ArrayList;
@@ -48,11 +49,13 @@ class SameDecisionsTest {
         WorkerLayout layout = WorkerLayout.of(TopologyReader.synthetic(machine).read());
         long crossSteals = 0;
         int wokenByWatch = 0;
+        int costsKnown = 0;
         for (int trace = 0; trace < TRACES; trace++) {
             try (Both both = new Both(layout, scheduling, SEED + trace)) {
                 both.run();
                 crossSteals += both.pool.crossSteals();
                 wokenByWatch += both.wokenByWatch;
+                costsKnown += both.costsKnown();
             }
         }
         assertThat(crossSteals > 0)
@@ -60,6 +63,9 @@ class SameDecisionsTest {
                 .isEqualTo(scheduling != SchedulingPolicy.ROUND_ROBIN);
         assertThat(wokenByWatch > 0)
                 .as("helpers were woken by the clock, seed %d", SEED)
+                .isEqualTo(scheduling.gated());
+        assertThat(costsKnown > 0)
+                .as("what crossing costs was found out, seed %d", SEED)
                 .isEqualTo(scheduling.gated());
     }
 
@@ -85,12 +91,14 @@ class SameDecisionsTest {
         private int ran;
         private int steps;
         private int wokenByWatch;
+        private final double slowdown;
 
         Both(WorkerLayout layout, SchedulingPolicy scheduling, long seed) {
             this.layout = layout;
             this.scheduling = scheduling;
             this.seed = seed;
             this.random = new SplittableRandom(seed);
+            this.slowdown = 1 + random.nextInt(4) / 2.0;
             this.mapping = mapping();
             this.pool = new SteppedPool(
                     layout, scheduling, GATE, mapping, () -> now, new SplittableRandom(seed), wokenInPool::add);
@@ -203,6 +211,9 @@ class SameDecisionsTest {
             }
             int[] all = up.stream().toArray();
             int worker = all[random.nextInt(all.length)];
+            if (running.get(worker) && scheduling.gated()) {
+                measure(worker);
+            }
             running.clear(worker);
             woken.clear(worker);
             int task = pool.step(worker);
@@ -216,6 +227,15 @@ class SameDecisionsTest {
                 ran++;
             }
             compare(step);
+        }
+
+        /** A task that crossed has taken as much longer as it does on this trace. */
+        private void measure(int worker) {
+            boolean crossed = pool.homeOf(worker) != layout.domainOf(worker);
+            long bytes = random.nextLong(1, 10_001);
+            long nanos = Math.round(bytes * (crossed ? slowdown : 1));
+            pool.measured(worker, nanos, bytes);
+            virtual.ran(worker, nanos, bytes);
         }
 
         /** At the time it asked for, or before. */
@@ -258,9 +278,23 @@ class SameDecisionsTest {
             }
         }
 
+        /** Domains of which tasks have crossed and stayed, so that their cost has decided. */
+        int costsKnown() {
+            int known = 0;
+            for (int domain = 0; domain < layout.domains(); domain++) {
+                CrossingCost cost = pool.domains().crossing(domain);
+                known += cost.strays() > 0 && cost.homeBytes() > 0 ? 1 : 0;
+            }
+            return known;
+        }
+
         private static List<Object> seen(WakePolicy.Domains domains, int domain) {
             return List.of(
-                    domains.waiting(domain), domains.idle(domain), domains.strays(domain), domains.backlog(domain));
+                    domains.waiting(domain),
+                    domains.idle(domain),
+                    domains.strays(domain),
+                    domains.backlog(domain),
+                    domains.crossing(domain));
         }
 
         @Override

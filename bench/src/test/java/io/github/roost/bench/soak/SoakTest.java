@@ -18,7 +18,7 @@ class SoakTest {
     @CsvSource({"pack:1 l3:1 core:2 pu:1,2", "pack:1 l3:12 core:8 pu:1,96"})
     void nothingIsLostUnderFaultsOfEveryKind(String machine, int workers) {
         long seed = System.nanoTime();
-        Report report = new Soak(TopologyReader.synthetic(machine).read(), seed).run(Duration.ofSeconds(30));
+        Report report = new Soak(TopologyReader.synthetic(machine).read(), seed).run(Duration.ofSeconds(12));
         assertThat(report.violations()).as("seed %d", seed).isEmpty();
         assertThat(report.workers()).isEqualTo(workers);
         assertThat(report.futures()).isGreaterThan(1_000);

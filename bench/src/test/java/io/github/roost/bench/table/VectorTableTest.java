@@ -1,5 +1,6 @@
 package io.github.roost.bench.table;
 
+import static io.github.roost.fixtures.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
@@ -9,18 +10,25 @@ import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
+import io.github.roost.core.io.BlockIo;
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.OrchestratorClosedException;
 import io.github.roost.core.task.Priority;
+import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.task.SearchFunction;
 import io.github.roost.core.task.TableClosedException;
+import io.github.roost.core.task.TableFullException;
 import io.github.roost.core.vector.ElementType;
 import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.MemoryLimit;
 import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.core.vector.SearchResult;
 import io.github.roost.core.vector.TableBuild;
 import io.github.roost.core.vector.TableStats;
 import io.github.roost.core.vector.VectorSource;
 import io.github.roost.core.vector.VectorTable;
+import io.github.roost.index.disk.DiskTable;
+import io.github.roost.index.disk.DiskTableBuilder;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.hnsw.LiveTable;
 import io.github.roost.index.ivf.IvfTable;
@@ -29,32 +37,43 @@ import io.github.roost.index.remote.PartitionedIndex;
 import io.github.roost.index.remote.RemoteTable;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.LongStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What every index promises as a {@link VectorTable}, asked of each in the same words. */
+@Tag("stress")
 class VectorTableTest {
     private static final int ROWS = 800;
     private static final int DIMENSION = 12;
     private static final int K = 10;
 
-    private static final float[][] VECTORS = gaussian(ROWS, new Random(1));
-    private static final float[][] QUERIES = gaussian(20, new Random(2));
+    private static final float[][] VECTORS = gaussian(ROWS, DIMENSION, new Random(1));
+    private static final float[][] QUERIES = gaussian(20, DIMENSION, new Random(2));
 
     @TempDir
     private static Path pools;
@@ -124,6 +143,28 @@ class VectorTableTest {
                 return 20;
             }
         },
+        DISK {
+            @Override
+            TableBuild<? extends VectorTable> start(Orchestrator orchestrator, long[] ids, VectorSource rows) {
+                return startOnDisk(DiskTable.builder(), orchestrator, ids, rows);
+            }
+
+            @Override
+            VectorTable build(Orchestrator orchestrator, Metric metric) {
+                return startOnDisk(DiskTable.builder().metric(metric), orchestrator, ids(), VectorSource.of(VECTORS))
+                        .join();
+            }
+
+            @Override
+            VectorTable open(Orchestrator orchestrator, Path file) throws IOException {
+                return DiskTable.open(orchestrator, io(orchestrator), "opened", file);
+            }
+
+            @Override
+            int exactEffort() {
+                return ROWS;
+            }
+        },
         REMOTE {
             @Override
             TableBuild<? extends VectorTable> start(Orchestrator orchestrator, long[] ids, VectorSource rows) {
@@ -160,9 +201,53 @@ class VectorTableTest {
             }
         };
 
+        /** Block I/O of a test's orchestrator, closed after it. */
+        private static final Map<Orchestrator, BlockIo> IO = new ConcurrentHashMap<>();
+
+        private static final AtomicInteger FILES = new AtomicInteger();
+
+        private static TableBuild<? extends VectorTable> startOnDisk(
+                DiskTableBuilder options, Orchestrator orchestrator, long[] ids, VectorSource rows) {
+            Path file = pools.resolve("disk-" + FILES.incrementAndGet());
+            return options.start(orchestrator, io(orchestrator), "disk", file, ids, rows);
+        }
+
+        static BlockIo io(Orchestrator orchestrator) {
+            return IO.computeIfAbsent(
+                    Objects.requireNonNull(orchestrator, "orchestrator must not be null"),
+                    its -> BlockIo.builder(its).build());
+        }
+
+        static void closeIo(Orchestrator orchestrator) {
+            BlockIo io = IO.remove(orchestrator);
+            if (io != null) {
+                io.close();
+            }
+        }
+
         /** Whether efforts are numbers of lists or partitions, of which there are 20. */
         boolean isInLists() {
             return exactEffort() == 20;
+        }
+
+        /** A table whose rows have no room. */
+        TableBuild<? extends VectorTable> startLimited(Orchestrator orchestrator, long[] ids, VectorSource rows) {
+            long limit = (long) ROWS * DIMENSION;
+            return switch (this) {
+                case HNSW -> HnswTable.builder().memoryLimit(limit).start(orchestrator, ids, rows);
+                case LIVE -> LiveTable.builder().memoryLimit(limit).start(orchestrator, ids, rows);
+                default -> IvfTable.builder().memoryLimit(limit).start(orchestrator, ids, rows);
+            };
+        }
+
+        /** A table of more rows, whose graph need not be good. */
+        TableBuild<? extends VectorTable> startLarge(Orchestrator orchestrator, long[] ids, VectorSource rows) {
+            return switch (this) {
+                case HNSW -> HnswTable.builder().m(4).efConstruction(4).start(orchestrator, ids, rows);
+                case LIVE -> LiveTable.builder().m(4).efConstruction(4).start(orchestrator, ids, rows);
+                case DISK -> startOnDisk(DiskTable.builder().degree(4).buildWidth(4), orchestrator, ids, rows);
+                default -> start(orchestrator, ids, rows);
+            };
         }
 
         abstract VectorTable build(Orchestrator orchestrator, Metric metric);
@@ -190,16 +275,7 @@ class VectorTableTest {
     @AfterEach
     void close() {
         orchestrator.close();
-    }
-
-    private static float[][] gaussian(int rows, Random random) {
-        float[][] vectors = new float[rows][DIMENSION];
-        for (float[] vector : vectors) {
-            for (int d = 0; d < DIMENSION; d++) {
-                vector[d] = (float) random.nextGaussian();
-            }
-        }
-        return vectors;
+        Index.closeIo(orchestrator);
     }
 
     private static long[] nearest(float[] query, int k) {
@@ -357,10 +433,15 @@ class VectorTableTest {
                     .usingRecursiveComparison()
                     .ignoringFields("name", "bytes")
                     .isEqualTo(before);
-            assertThat(after.bytes()).isGreaterThanOrEqualTo((long) ROWS * DIMENSION * Float.BYTES);
+            if (index != Index.REMOTE) {
+                assertThat(after.bytes())
+                        .isGreaterThanOrEqualTo((long) ROWS * (index == Index.DISK ? 8 : DIMENSION * Float.BYTES));
+            }
             assertThat(after.elementType()).isEqualTo(ElementType.FLOAT32);
             assertThat(table.search(QUERIES[0], K, index.exactEffort()).join().ids())
                     .isEqualTo(nearest(QUERIES[0], K));
+            // A remote table has fetched all by now.
+            assertThat(table.bytes()).isGreaterThanOrEqualTo((long) ROWS * DIMENSION * Float.BYTES);
             assertThat(table.registration().clusters()).isEqualTo(index.isInLists() ? 20 : 1);
         }
     }
@@ -386,6 +467,34 @@ class VectorTableTest {
             refused("visit limit must be at least 1, got 0", () -> good.visitLimit(0));
             refused("the sample must have at least one query", () -> table.effortFor(.9, K, new float[0][]));
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Index.class)
+    @SuppressWarnings("NullAway") // what is under test
+    void nullsAreRefusedByName(Index index) {
+        try (VectorTable table = index.build(orchestrator, Metric.SQUARED_L2)) {
+            SearchRequest good = SearchRequest.of(QUERIES[0], K);
+            refusedNull("query", () -> table.search(null, K));
+            refusedNull("query", () -> SearchRequest.of(null, K));
+            refusedNull("request", () -> table.search(null));
+            refusedNull("filter", () -> good.filter(null));
+            if (index != Index.REMOTE) {
+                refusedNull("orchestrator", () -> index.build(null, Metric.SQUARED_L2));
+                refusedNull("metric", () -> index.build(orchestrator, null));
+                refusedNull("file", () -> table.save(null));
+            }
+            if (table.isMutable()) {
+                assertThatThrownBy(() -> table.put(1, null))
+                        .isInstanceOf(NullPointerException.class)
+                        .hasMessageMatching("vector( 0)? must not be null");
+            }
+            assertThat(table).hasToString(table.stats().toString());
+        }
+    }
+
+    private static void refusedNull(String argument, ThrowingCallable call) {
+        assertThatThrownBy(call).isInstanceOf(NullPointerException.class).hasMessage(argument + " must not be null");
     }
 
     private static void refused(String message, ThrowingCallable call) {
@@ -427,9 +536,166 @@ class VectorTableTest {
         orchestrator.close();
         assertThatThrownBy(() -> open.search(request)).isInstanceOf(OrchestratorClosedException.class);
         assertThatThrownBy(() -> open.search(QUERIES[0], K)).isInstanceOf(OrchestratorClosedException.class);
+        assertThatThrownBy(() -> open.search(request.targetRecall(.9))).isInstanceOf(OrchestratorClosedException.class);
         assertThatThrownBy(() -> open.searchAll(List.of(request, request)))
                 .isInstanceOf(OrchestratorClosedException.class);
+        assertThatThrownBy(() -> open.searchAll(List.of(request, request.targetRecall(.9))))
+                .isInstanceOf(OrchestratorClosedException.class);
+        if (open.isMutable()) {
+            assertThatThrownBy(() -> open.put(1, QUERIES[0])).isInstanceOf(OrchestratorClosedException.class);
+            assertThatThrownBy(() -> open.remove(1)).isInstanceOf(OrchestratorClosedException.class);
+        }
         open.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Index.class)
+    void whatWasAcceptedFinishesBeforeCloseReturnsAndThenNobodyReadsTheFile(Index index) throws IOException {
+        Path file = folder.resolve("table.roost");
+        try (VectorTable built = index.build(orchestrator, Metric.SQUARED_L2)) {
+            built.save(file);
+        }
+        long[] nearest = nearest(QUERIES[0], K);
+        // A search on disk reads every page of it.
+        int rounds = index == Index.DISK ? 2 : 10;
+        for (int round = 0; round < rounds; round++) {
+            VectorTable table = index.open(orchestrator, file);
+            List<CompletableFuture<Neighbors>> accepted = new ArrayList<>();
+            for (int search = 0; search < 200; search++) {
+                accepted.add(table.search(QUERIES[0], K, index.exactEffort()));
+            }
+            SearchFunction<float[], Neighbors> function = table.searchFunction(K, index.exactEffort());
+            AtomicReference<Throwable> ended = new AtomicReference<>();
+            Thread outside = Thread.ofPlatform().start(() -> {
+                while (ended.get() == null) {
+                    try {
+                        assertThat(function.search(QUERIES[0], SearchContext.outside((nodes, bytes) -> {}))
+                                        .ids())
+                                .isEqualTo(nearest);
+                    } catch (Throwable thrown) {
+                        ended.set(thrown);
+                    }
+                }
+            });
+            table.close();
+            // Whoever still read the mapping would end this JVM.
+            Path copy = Files.copy(file, folder.resolve("copy"));
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                channel.truncate(0);
+            }
+            assertThat(accepted)
+                    .allSatisfy(search -> assertThat(search.join().ids()).isEqualTo(nearest));
+            join(outside);
+            assertThat(ended.get()).isInstanceOf(TableClosedException.class);
+            assertThat(table.bytes()).isZero();
+            assertThat(Files.readString(Path.of("/proc/self/maps"))).doesNotContain(file.toString());
+            Files.move(copy, file, StandardCopyOption.REPLACE_EXISTING);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Index.class)
+    void insideASearchCloseReturnsAndTheMemoryIsFreedWhenTheSearchHasEnded(Index index) {
+        VectorTable table = index.build(orchestrator, Metric.SQUARED_L2);
+        if (table.isMutable()) {
+            table.put(9_000, QUERIES[1]);
+        }
+        SearchFunction<float[], Boolean> closing = (query, context) -> {
+            table.close();
+            return table.registration().use().freed().isDone();
+        };
+        assertThat(orchestrator
+                        .submit(closing, QUERIES[0], table.registration().id(0))
+                        .join())
+                .isFalse();
+        table.close();
+        assertThat(table.registration().use().freed()).isDone();
+        assertThat(table.bytes()).isZero();
+    }
+
+    private static void join(Thread thread) {
+        try {
+            thread.join();
+        } catch (InterruptedException interrupted) {
+            throw new IllegalStateException(interrupted);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Index.class)
+    void aTableAtItsMemoryLimitRefusesRowsByNameAndGoesOnAnswering(Index index) {
+        try (VectorTable table = index.build(orchestrator, Metric.SQUARED_L2)) {
+            if (index == Index.REMOTE) {
+                assertThatThrownBy(() -> table.memoryLimit(1_000_000))
+                        .isInstanceOf(UnsupportedOperationException.class);
+                return;
+            }
+            assertThat(table.memoryLimit()).isEqualTo(MemoryLimit.NONE);
+            refused("at least 1 byte, got 0", () -> table.memoryLimit(0));
+            Neighbors before = table.search(QUERIES[0], K, index.exactEffort()).join();
+            if (table.isMutable()) {
+                // On disk only codes and ids take of it, and a row takes longer.
+                table.memoryLimit(table.bytes() + (index == Index.DISK ? 100_000 : 4_000_000));
+                float[] far = new float[DIMENSION];
+                Arrays.fill(far, 50);
+                int added = 0;
+                TableFullException full = null;
+                while (full == null && added < 1_000_000) {
+                    try {
+                        table.put(10_000 + added, far);
+                        added++;
+                    } catch (TableFullException refused) {
+                        full = refused;
+                    }
+                }
+                assertThat(full).hasMessageContaining(table.name() + " is full: its memory limit is ");
+                assertThat(added).isGreaterThan(1_000);
+                assertThat(table.bytes()).isLessThanOrEqualTo(table.memoryLimit());
+                assertThat(table.size()).isEqualTo(ROWS + added);
+                assertThat(table.search(QUERIES[0], K, index.exactEffort()).join())
+                        .isEqualTo(before);
+                assertThat(table.remove(10_000)).isTrue();
+                table.memoryLimit(Long.MAX_VALUE);
+                assertThat(table.put(10_000, far)).isTrue();
+            } else {
+                table.memoryLimit(1);
+                assertThat(table.search(QUERIES[0], K, index.exactEffort()).join())
+                        .isEqualTo(before);
+            }
+        }
+        if (index != Index.DISK) {
+            assertThatThrownBy(() -> index.startLimited(orchestrator, Index.ids(), VectorSource.of(VECTORS)))
+                    .isInstanceOf(TableFullException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Index.class)
+    void aClosedTablesMemoryIsFreedAtOnce(Index index) throws IOException {
+        Assumptions.assumeTrue(index != Index.REMOTE, "its memory is another process's");
+        int rows = 30_000;
+        float[][] many = new float[rows][DIMENSION * 8];
+        Random random = new Random(3);
+        for (float[] row : many) {
+            for (int d = 0; d < row.length; d++) {
+                row[d] = random.nextFloat();
+            }
+        }
+        VectorTable table = index.startLarge(
+                        orchestrator, LongStream.range(0, rows).toArray(), VectorSource.of(many))
+                .join();
+        long bytes = table.bytes();
+        long before = residentBytes();
+        table.close();
+        assertThat(before - residentBytes()).isGreaterThan(bytes * 8 / 10);
+    }
+
+    private static long residentBytes() throws IOException {
+        try (var lines = Files.lines(Path.of("/proc/self/status"))) {
+            return lines.filter(line -> line.startsWith("RssAnon:"))
+                    .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) << 10)
+                    .sum();
+        }
     }
 
     @ParameterizedTest
@@ -503,7 +769,7 @@ class VectorTableTest {
         assertThatThrownBy(build::join)
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("vector 700 must be finite");
-        refused("one id a vector", () -> index.start(orchestrator, new long[3], VectorSource.of(VECTORS)));
+        refused("one id per vector", () -> index.start(orchestrator, new long[3], VectorSource.of(VECTORS)));
         refused("got 0 twice", () -> index.start(orchestrator, new long[ROWS], VectorSource.of(VECTORS)));
     }
 }

@@ -1,14 +1,15 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.dispatch.CrossDomainGate;
-import io.github.roost.core.dispatch.IdleStrategy;
-import io.github.roost.core.dispatch.SchedulingPolicy;
+import io.github.roost.core.dispatch.Dispatcher;
 import io.github.roost.core.dispatch.WakePolicy;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.placement.Epoch;
 import io.github.roost.core.placement.Epochs;
+import io.github.roost.core.policy.CrossDomainGate;
+import io.github.roost.core.policy.IdleStrategy;
+import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.core.pool.Request.Kind;
 import io.github.roost.core.task.Priority;
 import io.github.roost.core.task.SearchFunction;
@@ -45,6 +46,8 @@ public final class SteppedPool implements AutoCloseable {
     private final Semaphore[] turns;
     /** What each worker has come to; handed over with the turn. */
     private final int[] reached;
+    /** The domain that each worker's task was taken from, or its own; handed over with the turn. */
+    private final int[] homes;
 
     private long roundRobin;
     private boolean started;
@@ -72,6 +75,7 @@ public final class SteppedPool implements AutoCloseable {
         this.turns = new Semaphore[layout.workers()];
         Arrays.setAll(turns, worker -> new Semaphore(0));
         this.reached = new int[layout.workers()];
+        this.homes = new int[layout.workers()];
         TrafficMonitor monitor = new TrafficMonitor(layout.domains());
         monitor.ensureCapacity(mapping.slots());
         this.pool = new WorkerPool(
@@ -85,8 +89,8 @@ public final class SteppedPool implements AutoCloseable {
                         RING,
                         .02,
                         monitor,
-                        new NoListener()),
-                scheduling.dispatcher(layout),
+                        new Crossings(layout)),
+                Dispatcher.of(scheduling, layout),
                 () -> scheduling.usesHomes() ? random.nextLong() : roundRobin++,
                 new Stepped());
         for (int worker = 0; worker < layout.workers(); worker++) {
@@ -110,8 +114,19 @@ public final class SteppedPool implements AutoCloseable {
         }
     }
 
+    /** The domain that the task which a worker runs was taken from. */
+    public int homeOf(int worker) {
+        return homes[worker];
+    }
+
+    /** The task that a worker runs has taken so long and read so much. */
+    public void measured(int worker, long nanos, long bytes) {
+        pool.measured(pool.worker(worker), homes[worker], nanos, bytes);
+    }
+
     /** Has a worker end its task, or wake up; the number of the task that it runs then, or {@link #SLEEPS}. */
     public int step(int worker) {
+        homes[worker] = pool.domainOf(worker);
         turns[worker].release();
         return awaitTurn(worker);
     }
@@ -212,9 +227,17 @@ public final class SteppedPool implements AutoCloseable {
         }
     }
 
-    private static final class NoListener implements PoolListener {
+    private final class Crossings implements PoolListener {
+        private final WorkerLayout layout;
+
+        Crossings(WorkerLayout layout) {
+            this.layout = layout;
+        }
+
         @Override
-        public void crossSteal(int thief, int victim, int slot) {}
+        public void crossSteal(int thief, int victim, int slot) {
+            homes[thief] = layout.domainOf(victim);
+        }
 
         @Override
         public void ran(int slot, int worker, long nanos) {}

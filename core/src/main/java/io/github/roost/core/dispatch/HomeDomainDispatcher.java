@@ -7,7 +7,8 @@ import io.github.roost.core.mapping.Mapping;
  * that its data stay in that core's private cache, unless a second worker drawn at random is less loaded (the power of
  * two choices: Mitzenmacher, IEEE TPDS 12(10), 2001). While nobody there sleeps only one task in four compares the two, which
  * costs cache lines that workers write with every task: queues still even out (the (1 + beta)-choice: Peres, Talwar and Wieder,
- * SODA 2010), and who runs dry steals. Of several homes the least loaded of two drawn at random is taken.
+ * SODA 2010), and who runs dry steals. While tasks are so short that a private cache saves them less than the way to another core
+ * costs, they wait at the core of their caller instead. Of several homes the least loaded of two drawn at random is taken.
  */
 public final class HomeDomainDispatcher implements Dispatcher {
     private final WorkerLayout layout;
@@ -27,8 +28,17 @@ public final class HomeDomainDispatcher implements Dispatcher {
         int workers = layout.workersIn(domain);
         int usual = Integer.remainderUnsigned(mix(slot), workers);
         int preferred = layout.workerIn(domain, usual);
-        if (workers == 1 || (!compares(ticket) && load.noneAsleepBeside(preferred))) {
+        if (workers == 1) {
             return preferred;
+        }
+        if (load.noneAsleepBeside(preferred)) {
+            int near = load.nearCaller(preferred);
+            if (near >= 0) {
+                return near;
+            }
+            if (!compares(ticket)) {
+                return preferred;
+            }
         }
         int loadOfPreferred = load.load(preferred);
         if (loadOfPreferred == 0) {

@@ -21,4 +21,15 @@ public interface LoadView {
     default boolean noneAsleepBeside(int worker) {
         return false;
     }
+
+    /**
+     * The worker of the core that the calling thread runs on, where a task for another worker of its domain had better wait
+     * there: tasks are so short that to hand one to another core costs more than that core's private cache saves it.
+     *
+     * @param worker from 0 to the number of workers exclusive, where the task would wait otherwise
+     * @return a worker of the same domain, or -1; by default -1
+     */
+    default int nearCaller(int worker) {
+        return -1;
+    }
 }

@@ -1,5 +1,6 @@
 package io.github.roost.core.dispatch;
 
+import io.github.roost.core.policy.SchedulingPolicy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -19,6 +20,22 @@ public final class StealOrder {
     private StealOrder(List<int[]> workers, List<int[]> domains) {
         this.workers = workers.stream().filter(level -> level.length > 0).toList();
         this.domains = domains.stream().filter(level -> level.length > 0).toList();
+    }
+
+    /**
+     * The steal order of a scheduling policy.
+     *
+     * @param policy says how far from its ring a task may be run
+     * @param layout all workers
+     * @param thief index of the worker that steals
+     * @return nearest first
+     */
+    public static StealOrder of(SchedulingPolicy policy, WorkerLayout layout, int thief) {
+        return switch (policy.reach()) {
+            case WORKER -> none();
+            case DOMAIN -> nearestFirst(layout, thief);
+            case MACHINE -> anywhere(layout, thief);
+        };
     }
 
     /**

@@ -1,5 +1,8 @@
 package io.github.roost.core.dispatch;
 
+import io.github.roost.core.policy.Backlog;
+import io.github.roost.core.policy.CrossDomainGate;
+import io.github.roost.core.policy.SchedulingPolicy;
 import java.util.function.IntConsumer;
 
 /**
@@ -115,10 +118,11 @@ public final class WakePolicy {
      */
     public boolean sparesTimeFor(int thief, int victim) {
         CrossingCost cost = domains.crossing(victim);
+        int idle = domains.idle(thief);
         return !cost.equals(CrossingCost.UNKNOWN)
-                && domains.idle(thief) > CrossDomainGate.reserve(layout.workersIn(thief))
+                && idle > CrossDomainGate.reserve(layout.workersIn(thief))
                 && domains.idle(victim) == 0
-                && cost.pays(domains.waiting(victim), layout.workersIn(victim));
+                && cost.pays(domains.waiting(victim), layout.workersIn(victim), 2 * idle < layout.workersIn(thief));
     }
 
     /**
@@ -186,7 +190,7 @@ public final class WakePolicy {
             Backlog backlog = domains.backlog(domain);
             if (backlog.exists()) {
                 next = Math.min(next, REPEAT_NANOS);
-                next = Math.min(next, until(backlog.since(), gate.sustainedNanos(), now));
+                next = Math.min(next, until(backlog.since(), gate.sustainedNanos(backlog), now));
                 next = Math.min(next, until(backlog.deepSince(), gate.floodNanos(), now));
             }
         }

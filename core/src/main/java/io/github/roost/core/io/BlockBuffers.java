@@ -1,12 +1,14 @@
 package io.github.roost.core.io;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
  * A worker's buffers of one block each, outside the heap and aligned as blocks are. The first slab is made, and registered with
  * the worker's queue, at the first use, so that a worker of a NUMA machine touches it first; more are made when all are in use,
- * up to a limit.
+ * up to a limit. Those that are taken together lie in memory in the order in which they are taken, and one behind the other where these
+ * are free, so that adjacent blocks can be read at once.
  *
  * <p>Taken by the worker, given back by whichever thread comes to it: everything is guarded by this, for a few nanoseconds.
  * Memory is freed by {@link #close} alone, after which every access to a buffer throws {@link IllegalStateException}.
@@ -18,9 +20,11 @@ final class BlockBuffers {
     private final BlockDevice.Queue queue;
     private final int most;
     private final Arena arena = Arena.ofShared();
-    private BlockBuffer[] free = NONE;
+    private BlockBuffer[] buffers = NONE;
+    /** A bit per buffer. */
+    private long[] free = {};
+
     private int freeCount;
-    private int made;
     private boolean registered;
     private boolean closed;
 
@@ -43,46 +47,58 @@ final class BlockBuffers {
         while (freeCount < count) {
             makeSlab(count);
         }
-        for (int i = 0; i < count; i++) {
-            BlockBuffer taken = free[--freeCount];
-            taken.isTaken = true;
-            into[i] = taken;
+        int taken = 0;
+        for (int word = 0; taken < count; word++) {
+            while (free[word] != 0 && taken < count) {
+                BlockBuffer buffer = buffers[word * Long.SIZE + Long.numberOfTrailingZeros(free[word])];
+                free[word] &= free[word] - 1;
+                freeCount--;
+                buffer.isTaken = true;
+                into[taken++] = buffer;
+            }
         }
     }
 
     private void makeSlab(int wanted) {
+        int made = buffers.length;
         int size = Math.min(SLAB_BUFFERS, most - made);
         if (size == 0) {
             throw new BlockBuffersExhaustedException(wanted, most, most - freeCount);
         }
-        var memory = arena.allocate((long) size * BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
-        BlockBuffer[] more = Arrays.copyOf(free, made + size);
+        MemorySegment slab = arena.allocate((long) size * BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
+        BlockBuffer[] more = Arrays.copyOf(buffers, made + size);
         for (int i = 0; i < size; i++) {
-            more[freeCount + i] =
-                    new BlockBuffer(this, memory.asSlice((long) i * BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES));
+            more[made + i] = new BlockBuffer(this, made + i, slab, i);
         }
-        boolean first = made == 0;
-        free = more;
-        freeCount += size;
-        made += size;
-        if (first) {
-            registered = queue.register(memory);
+        long[] bits = Arrays.copyOf(free, (made + size + Long.SIZE - 1) / Long.SIZE);
+        buffers = more;
+        free = bits;
+        for (int i = 0; i < size; i++) {
+            setFree(made + i);
+        }
+        if (made == 0) {
+            registered = queue.register(slab);
         }
     }
 
-    /** Needs no memory: the stack has a place for every buffer. */
+    private void setFree(int number) {
+        free[number / Long.SIZE] |= 1L << number;
+        freeCount++;
+    }
+
+    /** Needs no memory: there is a bit for every buffer. */
     synchronized void giveBack(BlockBuffer buffer) {
         if (!buffer.isTaken) {
             throw new IllegalStateException("a buffer must be given back once");
         }
         buffer.isTaken = false;
         if (!closed) {
-            free[freeCount++] = buffer;
+            setFree(buffer.number());
         }
     }
 
     synchronized int inUse() {
-        return closed ? 0 : made - freeCount;
+        return closed ? 0 : buffers.length - freeCount;
     }
 
     synchronized boolean isRegistered() {
@@ -94,7 +110,7 @@ final class BlockBuffers {
         if (!closed) {
             arena.close();
             closed = true;
-            free = NONE;
+            buffers = NONE;
             freeCount = 0;
         }
     }

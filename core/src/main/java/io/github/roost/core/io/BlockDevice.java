@@ -96,6 +96,11 @@ interface BlockDevice {
         /** {@return reads that have not ended} */
         int inFlight();
 
+        @Override
+        default int underWay() {
+            return inFlight();
+        }
+
         /**
          * Says where reads will go, so that the device can prepare for it; they may go elsewhere too.
          *

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 public final class BlockFile implements AutoCloseable {
     private static final int CLOSED = Integer.MIN_VALUE;
     /** One call of the system moves at most so many: whole blocks, and less than a buffer of the JDK may have. */
-    private static final long MOST_BYTES = 8L << 20;
+    private static final long MAX_BYTES = 8L << 20;
 
     private final BlockIo io;
     private final Path path;
@@ -120,14 +120,14 @@ public final class BlockFile implements AutoCloseable {
             long begin = block * BlockIo.BLOCK_BYTES;
             int fruitless = 0;
             for (long done = 0; done < memory.byteSize(); ) {
-                MemorySegment piece = memory.asSlice(done, Math.min(MOST_BYTES, memory.byteSize() - done));
+                MemorySegment piece = memory.asSlice(done, Math.min(MAX_BYTES, memory.byteSize() - done));
                 int bytes = transfer.transfer(begin + done, piece);
                 if (bytes <= 0) {
                     throw new EOFException("the file ends before the end of the block");
                 }
                 // Only at a block is what is left sure to be aligned as the device wants it.
                 int whole = bytes - bytes % BlockIo.BLOCK_BYTES;
-                if (whole == 0 && ++fruitless == BlockRead.MOST_ATTEMPTS) {
+                if (whole == 0 && ++fruitless == BlockRead.MAX_ATTEMPTS) {
                     throw new IOException("the device did not do all of it, " + fruitless + " times");
                 }
                 done += whole;

@@ -5,7 +5,7 @@ package io.github.roost.core.io;
  *
  * @param backend {@code "io_uring"}, or {@code "positional reads"} by a pool of threads
  * @param refusal why there are no rings, empty where there are or none were wanted
- * @param reads blocks read
+ * @param reads of the device that have ended; one of several adjacent blocks counts once
  * @param resubmitted reads that had to go on, since the device returned less than was asked for
  * @param submits calls that told the device of reads; one may tell of many
  * @param inFlight reads under way now

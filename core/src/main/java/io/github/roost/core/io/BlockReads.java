@@ -26,11 +26,11 @@ import org.jspecify.annotations.Nullable;
  * that took it out of the list, under the same lock.
  */
 public final class BlockReads implements AutoCloseable {
-    private static final int LEAST_BUFFERS = 8;
+    private static final int MIN_BUFFERS = 8;
 
     private final BlockIo io;
     /** The slice's alone. */
-    private BlockBuffer[] taken = new BlockBuffer[LEAST_BUFFERS];
+    private BlockBuffer[] taken = new BlockBuffer[MIN_BUFFERS];
 
     private int inFlight;
     private @Nullable BlockRead first;
@@ -56,10 +56,33 @@ public final class BlockReads implements AutoCloseable {
      * @throws CancellationException if this is closed: nobody waits for the search any more
      */
     public void read(SearchContext context, BlockFile file, long[] blocks, int count) {
-        Objects.checkFromIndexSize(0, count, blocks.length);
-        for (int i = 0; i < count; i++) {
+        read(context, file, blocks, 0, count, false);
+    }
+
+    /**
+     * Begins reads as {@link #read} does, with one read of the device for blocks that follow each other in the file and for which there are buffers that do so in
+     * memory: up to 32 of them, 128 KiB. Blocks end, fail and are given back one by one all the same.
+     *
+     * @param context of the slice that runs
+     * @param file open
+     * @param blocks numbers of blocks in the file; in ascending order, if any are to be read together
+     * @param from the first of them
+     * @param to behind the last one, above {@code from}
+     * @throws BlockBuffersExhaustedException if too many searches read at once; then none has begun
+     * @throws IllegalArgumentException if a block is outside the file; then none has begun
+     * @throws IllegalStateException if the file or the block I/O is closed; then none has begun
+     * @throws CancellationException if this is closed: nobody waits for the search any more
+     */
+    public void readMerged(SearchContext context, BlockFile file, long[] blocks, int from, int to) {
+        read(context, file, blocks, from, to, true);
+    }
+
+    private void read(SearchContext context, BlockFile file, long[] blocks, int from, int to, boolean isMerged) {
+        Objects.checkFromToIndex(from, to, blocks.length);
+        for (int i = from; i < to; i++) {
             file.requireBlock(blocks[i]);
         }
+        int count = to - from;
         if (count == 0) {
             throw new IllegalArgumentException("at least one block must be read, got none");
         }
@@ -75,8 +98,13 @@ public final class BlockReads implements AutoCloseable {
                 file.acquire();
             }
             for (int i = count - 1; i >= 0; i--) {
-                BlockRead read = new BlockRead(this, file, blocks[i], taken[i], lane.queue());
-                read.next = chain;
+                BlockRead read = new BlockRead(this, file, blocks[from + i], taken[i], lane.queue());
+                if (isMerged && chain != null && read.takesAlong(chain)) {
+                    read.next = chain.next;
+                    chain.next = null;
+                } else {
+                    read.next = chain;
+                }
                 chain = read;
             }
             begin(count);

@@ -11,6 +11,8 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 /**
@@ -23,6 +25,7 @@ import java.util.function.Function;
 public final class NativeLibrary {
     private final String name;
     private final SymbolLookup symbols;
+    private final Map<String, FunctionDescriptor> functions = new ConcurrentHashMap<>();
 
     private NativeLibrary(String name, SymbolLookup symbols) {
         this.name = name;
@@ -30,9 +33,10 @@ public final class NativeLibrary {
     }
 
     /**
-     * Loads the library for this machine's operating system and architecture. Where the module's jar lies beside a folder
-     * {@code native/SYSTEM-ARCHITECTURE} that has the library, it is loaded from there; otherwise it is copied to a
-     * temporary file that only its owner can read and that is deleted before this method returns.
+     * Loads the library for this machine's operating system and architecture: from {@code SYSTEM-ARCHITECTURE/libNAME.so} in the
+     * directory that the system property {@code roost.native.directory} names, else from a folder {@code native} beside the
+     * module's jar; where neither has it, it is copied to a temporary file that only its owner can read and that is deleted before
+     * this method returns.
      *
      * @param owner a class of the module that brings {@code native/SYSTEM-ARCHITECTURE/libNAME.so}
      * @param name the library's
@@ -59,7 +63,13 @@ public final class NativeLibrary {
      * @throws java.util.NoSuchElementException if the library has no such function
      */
     public MethodHandle function(String function, FunctionDescriptor descriptor, Linker.Option... options) {
+        functions.put(function, descriptor);
         return Linker.nativeLinker().downcallHandle(symbols.findOrThrow(function), descriptor, options);
+    }
+
+    /** {@return the functions that have been bound, by name, to be held against the header that declares them} */
+    public Map<String, FunctionDescriptor> functions() {
+        return Map.copyOf(functions);
     }
 
     /**

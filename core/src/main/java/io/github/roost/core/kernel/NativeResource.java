@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Shared libraries that travel as resources of a module. Stateless. */
 final class NativeResource {
+    private static final String DIRECTORY_PROPERTY = "roost.native.directory";
+
     private NativeResource() {}
 
     /**
@@ -33,10 +35,14 @@ final class NativeResource {
     }
 
     /**
-     * Has the library for this machine's operating system and architecture loaded. Where the module's jar lies beside a folder
-     * {@code native/SYSTEM-ARCHITECTURE} that has the library, it is loaded from there: so one may be shipped to machines on
-     * which temporary files must not be executed. Else it is copied to a file that only its owner can read and that is gone
-     * when this method returns.
+     * Has the library for this machine's operating system and architecture loaded. The first of these that there is:
+     *
+     * <ol>
+     *   <li>{@code SYSTEM-ARCHITECTURE/libNAME.so} in the directory that the system property {@code roost.native.directory} names,
+     *   <li>{@code native/SYSTEM-ARCHITECTURE/libNAME.so} beside the module's jar, so that one may be shipped to machines on which
+     *       temporary files must not be executed,
+     *   <li>the resource of that name, copied to a file that only its owner can read and that is gone when this method returns.
+     * </ol>
      *
      * @param <T> what it is loaded as
      * @param owner a class of the module that brings {@code native/SYSTEM-ARCHITECTURE/libNAME.so}
@@ -46,7 +52,12 @@ final class NativeResource {
      * @throws IOException if the module brings none for this machine, or the file cannot be written
      */
     static <T> T load(Class<?> owner, String name, Loader<T> loader) throws IOException {
-        String library = "native/" + platform() + "/lib" + name + ".so";
+        String ofPlatform = platform() + "/lib" + name + ".so";
+        Path named = inNamedDirectory(ofPlatform);
+        if (named != null) {
+            return loader.load(named);
+        }
+        String library = "native/" + ofPlatform;
         Path shipped = besideJar(owner, library);
         if (shipped != null) {
             return loader.load(shipped);
@@ -67,6 +78,12 @@ final class NativeResource {
         } finally {
             Files.deleteIfExists(file);
         }
+    }
+
+    private static @Nullable Path inNamedDirectory(String library) {
+        String directory = System.getProperty(DIRECTORY_PROPERTY, "");
+        Path file = Path.of(directory, library);
+        return !directory.isEmpty() && Files.isRegularFile(file) ? file : null;
     }
 
     private static @Nullable Path besideJar(Class<?> owner, String library) {

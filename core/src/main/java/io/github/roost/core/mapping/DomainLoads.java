@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Traffic summed per domain under a mapping. */
+/** Traffic summed per domain under a mapping. Stateless, thread-safe. */
 public final class DomainLoads {
     /** Enough for the levels to settle to within a small part of a per cent. */
     private static final int TURNS = 32;

@@ -21,9 +21,9 @@ public final class LongestFirst implements MappingPolicy {
     /**
      * The domain of every item.
      *
-     * @param traffic one number an item, none negative, their sum below 2<sup>63</sup>
+     * @param traffic one number per item, none negative, their sum below 2<sup>63</sup>
      * @param domains how many domains there are, at least 1
-     * @return one domain an item, in the order of the items
+     * @return one domain per item, in the order of the items
      */
     public static int[] assign(long[] traffic, int domains) {
         requireValid(traffic, domains);

@@ -31,10 +31,10 @@ public final class Mapping {
     }
 
     /**
-     * A mapping with one home a slot, epoch 0.
+     * A mapping with one home per slot, epoch 0.
      *
      * @param domains number of cache domains, at least 1
-     * @param homes one domain a slot
+     * @param homes one domain per slot
      * @return the mapping
      */
     public static Mapping of(int domains, int[] homes) {

@@ -1,19 +1,19 @@
 package io.github.roost.core.mapping;
 
-import io.github.roost.core.monitor.Traffic;
-
 /**
  * Whether a remap pays: only when the largest domain load under the present mapping is above the proposed one's by more
  * than a threshold, and by more than chance explains. Searches arrive at random, so the load of a domain that served n
  * searches of like size varies by about 1/&radic;n of itself (Poisson); a deviation within {@link #sigmas} of that is
- * noise. Without this a stationary workload would be remapped for ever.
+ * noise. Without this a stationary workload would be remapped for ever. By default a remap must also save more bytes in
+ * the next window than it moves ({@link RemapBenefit}).
  *
  * @param threshold how much larger the present largest load must be than the proposed, as a share; above 0
  * @param sigmas how many standard deviations of chance it must exceed as well; at least 0
+ * @param weighsMoves whether it must also save more bytes than it moves
  */
-public record RemapTrigger(double threshold, double sigmas) {
-    /** 15 % and 6 standard deviations: no remap in 100 windows of a stationary workload, see the tests. */
-    public static final RemapTrigger DEFAULT = new RemapTrigger(.15, 6);
+public record RemapTrigger(double threshold, double sigmas, boolean weighsMoves) {
+    /** 15 %, 6 standard deviations and moves weighed: no remap in 100 windows of a stationary workload, see the tests. */
+    public static final RemapTrigger DEFAULT = new RemapTrigger(.15, 6, true);
 
     /** Checks the threshold and the deviations. */
     public RemapTrigger {
@@ -26,21 +26,37 @@ public record RemapTrigger(double threshold, double sigmas) {
     }
 
     /**
-     * Whether {@code proposed} is better than {@code current} for this traffic by more than threshold and chance.
+     * A trigger that does not weigh what a remap moves.
+     *
+     * @param threshold how much larger the present largest load must be than the proposed, as a share; above 0
+     * @param sigmas how many standard deviations of chance it must exceed as well; at least 0
+     */
+    public RemapTrigger(double threshold, double sigmas) {
+        this(threshold, sigmas, false);
+    }
+
+    /**
+     * Whether {@code proposed} is better than {@code current} for this traffic by more than threshold and chance, and by
+     * more than moving costs where that is weighed.
      *
      * @param current the mapping in force
      * @param proposed the mapping that would replace it
      * @param traffic of one window
+     * @param cacheBytes size of one domain's cache; 0 where it is not known, and moving then counts as free
      * @return whether to remap
      */
-    public boolean pays(Mapping current, Mapping proposed, Traffic traffic) {
+    public boolean pays(Mapping current, Mapping proposed, Traffic traffic, long cacheBytes) {
         double[] now = DomainLoads.of(current, traffic.bytes());
         double[] then = DomainLoads.of(proposed, traffic.bytes());
         int fullest = argMax(now);
         double largestThen = then[argMax(then)];
         double gain = now[fullest] - largestThen;
         double chance = sigmas * Math.sqrt(variance(current, fullest, traffic));
-        return gain > threshold * largestThen && gain > chance;
+        return gain > threshold * largestThen
+                && gain > chance
+                && (!weighsMoves
+                        || RemapBenefit.of(current, proposed, traffic.bytes(), cacheBytes)
+                                .pays());
     }
 
     private static int argMax(double[] values) {

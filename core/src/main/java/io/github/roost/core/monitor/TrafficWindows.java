@@ -1,5 +1,6 @@
 package io.github.roost.core.monitor;
 
+import io.github.roost.core.mapping.Traffic;
 import java.util.ArrayDeque;
 import java.util.Deque;
 

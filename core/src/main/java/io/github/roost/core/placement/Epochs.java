@@ -13,9 +13,9 @@ import java.util.concurrent.ConcurrentSkipListMap;
  * that do so at once, at least the later to mark sees both marks, so no drained epoch is left behind.
  */
 public final class Epochs {
-    private static final int LEAST_LANES = 8;
+    private static final int MIN_LANES = 8;
     /** Bounds the memory of an epoch at 16 KiB; beyond, workers share lanes. */
-    private static final int MOST_LANES = 64;
+    private static final int MAX_LANES = 64;
 
     private final ConcurrentSkipListMap<Long, Epoch> living = new ConcurrentSkipListMap<>();
     private final int lanes;
@@ -26,7 +26,7 @@ public final class Epochs {
      * @param workers how many threads count tasks out
      */
     public Epochs(Mapping first, int workers) {
-        this.lanes = Math.clamp(Integer.highestOneBit(2 * workers - 1), LEAST_LANES, MOST_LANES);
+        this.lanes = Math.clamp(Integer.highestOneBit(2 * workers - 1), MIN_LANES, MAX_LANES);
         current = new Epoch(first.withEpoch(0), lanes);
         living.put(0L, current);
     }

@@ -1,13 +1,13 @@
 package io.github.roost.core.placement;
 
 import io.github.roost.core.mapping.DomainLoads;
-import io.github.roost.core.mapping.FirstHomes;
 import io.github.roost.core.mapping.Mapping;
-import io.github.roost.core.mapping.RemapRule;
-import io.github.roost.core.mapping.RemapRule.Remap;
-import io.github.roost.core.monitor.Traffic;
+import io.github.roost.core.mapping.Traffic;
 import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.monitor.TrafficWindows;
+import io.github.roost.core.remap.FirstHomes;
+import io.github.roost.core.remap.RemapRule;
+import io.github.roost.core.remap.RemapRule.Remap;
 import io.github.roost.core.task.Registration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,11 +32,12 @@ import org.slf4j.LoggerFactory;
 public final class Mapper {
     private static final Logger LOG = LoggerFactory.getLogger(Mapper.class);
     /** Of tables. Batch work comes on top, or a table of that many ids could not be rebuilt. */
-    private static final int MOST_SLOTS = 131_072;
+    private static final int MAX_SLOTS = 131_072;
 
     private final int domains;
     private final TrafficMonitor monitor;
     private final RemapRule rule;
+    private final long cacheBytes;
     private final long shortWindowNanos;
     private final boolean adapts;
     private final TrafficWindows windows;
@@ -79,12 +80,14 @@ public final class Mapper {
             int workers,
             TrafficMonitor monitor,
             RemapRule rule,
+            long cacheBytes,
             long shortWindowNanos,
             int shortPerLong,
             boolean adapts) {
         this.domains = domains;
         this.monitor = monitor;
         this.rule = rule;
+        this.cacheBytes = cacheBytes;
         this.shortWindowNanos = shortWindowNanos;
         this.adapts = adapts;
         this.windows = new TrafficWindows(shortPerLong);
@@ -153,7 +156,7 @@ public final class Mapper {
         Mapping now = epochs.current().mapping();
         RemapEvent event = new RemapEvent();
         event.begin();
-        Remap decided = rule.atWindowEnd(now, windows).orElse(null);
+        Remap decided = rule.atWindowEnd(now, windows, cacheBytes).orElse(null);
         return decided == null ? null : publish(now, decided, event);
     }
 
@@ -230,7 +233,7 @@ public final class Mapper {
                 .filter(table -> !table.batchWork())
                 .mapToInt(Table::clusters)
                 .sum();
-        if (clusters > MOST_SLOTS - registered) {
+        if (clusters > MAX_SLOTS - registered) {
             throw new IllegalArgumentException("all tables together may have 131,072 mapping ids, " + registered
                     + " are registered, got " + clusters + " more for table " + name);
         }

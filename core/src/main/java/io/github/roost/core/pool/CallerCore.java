@@ -9,7 +9,7 @@ import java.util.function.IntSupplier;
  * interrupt of another core, and no core out of its sleep: several times faster. Thread-safe.
  */
 final class CallerCore {
-    private static final int MOST_CPUS = 1 << 16;
+    private static final int MAX_CPUS = 1 << 16;
 
     private final IntSupplier currentCpu;
     /** Worker plus 1 by OS number of a PU, 0 where there is none; each worker writes its own as it pins itself. */
@@ -21,7 +21,7 @@ final class CallerCore {
      */
     CallerCore(IntSupplier currentCpu, int cpus) {
         this.currentCpu = currentCpu;
-        this.workers = new AtomicIntegerArray(Math.min(cpus, MOST_CPUS));
+        this.workers = new AtomicIntegerArray(Math.min(cpus, MAX_CPUS));
     }
 
     /** Notes where a worker is pinned; one that is not is never near anybody. */

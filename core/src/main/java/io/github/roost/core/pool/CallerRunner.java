@@ -11,6 +11,9 @@ import java.util.concurrent.atomic.LongAdder;
  * Thread-safe.
  */
 public final class CallerRunner {
+    /** Set while a thread runs a task that it has submitted. */
+    private static final ThreadLocal<Boolean> RUNNING = new ThreadLocal<>();
+
     private final WorkerPool pool;
     private final TrafficMonitor monitor;
     private final LongAdder[] outcomes = new LongAdder[Outcome.values().length];
@@ -28,6 +31,11 @@ public final class CallerRunner {
         return outcomes[outcome.ordinal()].sum();
     }
 
+    /** Whether the calling thread runs a task that it has submitted. */
+    public static boolean isRunning() {
+        return RUNNING.get() != null;
+    }
+
     /** Runs a task that was put nowhere. */
     public void run(Task task) {
         if (task.claim()) {
@@ -41,7 +49,10 @@ public final class CallerRunner {
         Worker home = pool.worker(0);
         After after = After.YIELDED;
         CallerContext context = null;
+        boolean outermost = false;
         try {
+            outermost = RUNNING.get() == null;
+            RUNNING.set(Boolean.TRUE);
             home = pool.worker(pool.dispatch().worker(task.slot(), task.epoch().mapping()));
             context = new CallerContext();
             while (after == After.YIELDED) {
@@ -64,6 +75,10 @@ public final class CallerRunner {
             }
             pool.failBooked(task, home, failure);
             return;
+        } finally {
+            if (outermost) {
+                RUNNING.remove();
+            }
         }
         if (after == After.ENDED) {
             // What follows may wait for others that follow, so it does not run in the midst of seeing to them.

@@ -219,7 +219,7 @@ public final class Dispatch {
     void fork(Stepper task, Step.Fork<?, ?, ?, ?> fork, Consumer<Task> goesOn) {
         requireOpen(task.epoch(), fork);
         TaskList held = new TaskList();
-        begin(task, fork, null, held::add, goesOn);
+        begin(task, fork, null, held::add, 0, goesOn);
         place(held);
     }
 
@@ -245,6 +245,7 @@ public final class Dispatch {
      *
      * @param places where those are reserved; null for none
      * @param elsewhere keeps those for which none is, to be placed when this returns, or runs them
+     * @param held how many tasks were made before these that have not been placed: workers that will run them are not free
      * @param goesOn told the task where no part is left
      */
     public void begin(
@@ -252,6 +253,7 @@ public final class Dispatch {
             Step.Fork<?, ?, ?, ?> fork,
             @Nullable Reservation places,
             Consumer<Task> elsewhere,
+            int held,
             Consumer<Task> goesOn) {
         List<? extends Part<?, ?>> parts = fork.parts();
         List<? extends BatchQueue<?, ?>> shared = fork.shared();
@@ -273,21 +275,26 @@ public final class Dispatch {
             while (begun < parts.size()) {
                 PartTask part = new PartTask(join, parts.get(begun), begun);
                 Faults.point();
+                part.use().enterFromInside(lane());
                 task.epoch().enter(lane(), 1);
                 // From here on the part counts itself off.
                 int index = begun++;
                 put(part, places, index, elsewhere);
             }
             GroupTask spare = null;
-            boolean workersFree = !shared.isEmpty() && pool.anyFree();
+            boolean workersFree = !shared.isEmpty() && pool.anyFree(held);
             while (begun < count) {
                 SharedQueue<?, ?> queue = (SharedQueue<?, ?>) shared.get(begun - parts.size());
                 Entry entry = new Entry(join, begun, fork.asked());
                 // Made before the query joins: a group that nobody is to serve would wait for ever.
                 spare = spare == null ? new GroupTask(task.epoch(), task.priority()) : spare;
                 Faults.point();
+                // Before the query joins, since it may be refused.
+                queue.use().enterFromInside(lane());
                 begun++;
-                if (queue.join(task.priority(), entry, workersFree)) {
+                if (!queue.join(task.priority(), entry, workersFree)) {
+                    queue.use().exit(lane());
+                } else {
                     task.epoch().enter(lane(), 1);
                     GroupTask group = spare.of(queue);
                     spare = null;

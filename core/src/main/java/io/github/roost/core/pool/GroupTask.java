@@ -8,6 +8,7 @@ import io.github.roost.core.task.Priority;
 import io.github.roost.core.task.Search;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.Step;
+import io.github.roost.core.task.TableUse;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.function.Consumer;
@@ -41,6 +42,9 @@ final class GroupTask implements Stepper {
     private boolean begun;
 
     private @Nullable Members members;
+    /** What its slices have taken so far; written by who runs it. */
+    private long ranNanos;
+
     private @Nullable Object work;
     private @Nullable Task next;
     private volatile @Nullable Parked parked;
@@ -75,6 +79,11 @@ final class GroupTask implements Stepper {
     }
 
     @Override
+    public boolean isClaimed() {
+        return claimed;
+    }
+
+    @Override
     public After run(TaskContext context) {
         boolean first = members == null;
         if (first) {
@@ -93,8 +102,9 @@ final class GroupTask implements Stepper {
             return After.ENDED;
         }
         After after = Stepper.run(this, context);
-        if (first && after == After.ENDED) {
-            queue().served(System.nanoTime() - context.startNanos(), group().size());
+        ranNanos += System.nanoTime() - context.startNanos();
+        if (after == After.ENDED) {
+            queue().served(ranNanos, group().size());
         }
         if (after == After.FORKED) {
             failRequest(new IllegalStateException("a group search must not fork"));
@@ -228,6 +238,11 @@ final class GroupTask implements Stepper {
     @Override
     public Epoch epoch() {
         return epoch;
+    }
+
+    @Override
+    public TableUse use() {
+        return queue().use();
     }
 
     @Override

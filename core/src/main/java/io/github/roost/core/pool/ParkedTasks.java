@@ -15,7 +15,9 @@ final class ParkedTasks {
 
     private Parked[] heap = NONE;
     private int timed;
-    private int count;
+    /** Written under the lock; read without it. */
+    private volatile int count;
+
     /** Earliest deadline, {@link Task#NO_DEADLINE} for none; written under the lock. */
     private volatile long earliest = Task.NO_DEADLINE;
 
@@ -143,7 +145,11 @@ final class ParkedTasks {
         return first;
     }
 
-    synchronized int size() {
+    int size() {
         return count;
+    }
+
+    boolean isEmpty() {
+        return count == 0;
     }
 }

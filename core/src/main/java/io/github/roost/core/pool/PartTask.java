@@ -3,6 +3,7 @@ package io.github.roost.core.pool;
 import io.github.roost.core.placement.Epoch;
 import io.github.roost.core.task.Part;
 import io.github.roost.core.task.Priority;
+import io.github.roost.core.task.TableUse;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.function.Consumer;
@@ -26,6 +27,7 @@ final class PartTask implements Stepper {
     private final Join join;
     private final int index;
     private final int slot;
+    private final TableUse use;
     private @Nullable Object work;
     private @Nullable Object query;
     private @Nullable Task next;
@@ -42,11 +44,17 @@ final class PartTask implements Stepper {
         this.work = part.searchFunction();
         this.query = part.query();
         this.slot = part.mappingId().slot();
+        this.use = part.mappingId().registration().use();
     }
 
     @Override
     public boolean claim() {
         return CLAIMED.compareAndSet(this, false, true);
+    }
+
+    @Override
+    public boolean isClaimed() {
+        return claimed;
     }
 
     @Override
@@ -99,6 +107,11 @@ final class PartTask implements Stepper {
     @Override
     public Epoch epoch() {
         return join.task().epoch();
+    }
+
+    @Override
+    public TableUse use() {
+        return use;
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.github.roost.core.task.Priority;
 import io.github.roost.core.task.Search;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.task.TableUse;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +43,7 @@ public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
     private final Priority priority;
     private final Epoch epoch;
     private final int slot;
+    private final @Nullable TableUse use;
     private final long submittedNanos;
     private final long deadlineNanos;
     private @Nullable Object work;
@@ -55,7 +57,7 @@ public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
     @SuppressWarnings("unused")
     private volatile boolean claimed;
 
-    /** @param work a {@link SearchFunction} or a {@link Search}, as the kind says; null where a {@link Join} follows */
+    /** One that counts as a user of no table. */
     public Request(
             Kind kind,
             @Nullable Search<? super Q, ? extends R> work,
@@ -65,10 +67,28 @@ public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
             Priority priority,
             long submittedNanos,
             long deadlineNanos) {
+        this(kind, work, query, slot, null, epoch, priority, submittedNanos, deadlineNanos);
+    }
+
+    /**
+     * @param work a {@link SearchFunction} or a {@link Search}, as the kind says; null where a {@link Join} follows
+     * @param use it has been counted in there
+     */
+    public Request(
+            Kind kind,
+            @Nullable Search<? super Q, ? extends R> work,
+            Q query,
+            int slot,
+            @Nullable TableUse use,
+            Epoch epoch,
+            Priority priority,
+            long submittedNanos,
+            long deadlineNanos) {
         this.kind = kind;
         this.work = work;
         this.query = query;
         this.slot = slot;
+        this.use = use;
         this.epoch = epoch;
         this.priority = priority;
         this.submittedNanos = submittedNanos;
@@ -78,6 +98,11 @@ public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
     @Override
     public boolean claim() {
         return CLAIMED.compareAndSet(this, false, true);
+    }
+
+    @Override
+    public boolean isClaimed() {
+        return claimed;
     }
 
     @Override
@@ -127,7 +152,9 @@ public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
     private void forget() {
         work = null;
         query = null;
-        parked = null;
+        if (parked != null) {
+            parked = null;
+        }
     }
 
     @Override
@@ -174,6 +201,11 @@ public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
     @Override
     public Epoch epoch() {
         return epoch;
+    }
+
+    @Override
+    public @Nullable TableUse use() {
+        return use;
     }
 
     @Override

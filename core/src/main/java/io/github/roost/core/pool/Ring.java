@@ -56,7 +56,10 @@ final class Ring {
             if (place - head.takenSeen >= capacity) {
                 head.takenSeen = tail.taken;
                 if (place - head.takenSeen >= capacity) {
-                    return FULL;
+                    if (!dropClaimed()) {
+                        return FULL;
+                    }
+                    head.takenSeen = tail.taken;
                 }
             }
             long seen = (long) RESERVED.compareAndExchange(head, place, place + 1);
@@ -100,6 +103,28 @@ final class Ring {
                 if (filled instanceof Task task) {
                     return task;
                 }
+            }
+        }
+    }
+
+    /**
+     * Takes out the oldest tasks as long as somebody has claimed them, as a thread does that waits for what it has submitted itself: they
+     * would only be passed by in their turn, which comes late where the worker is that thread. Any thread.
+     *
+     * @return whether there is room now that was not there
+     */
+    private boolean dropClaimed() {
+        boolean dropped = false;
+        while (true) {
+            long place = tail.taken;
+            int slot = (int) place & mask;
+            Object filled = SLOT.getVolatile(slots, slot);
+            if (filled == null || (filled instanceof Task task && !task.isClaimed())) {
+                return dropped || tail.taken != place;
+            }
+            if (tail.taken == place && SLOT.compareAndSet(slots, slot, filled, null)) {
+                TAKEN.setRelease(tail, place + 1);
+                dropped = true;
             }
         }
     }

@@ -1,11 +1,14 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.dispatch.IdleStrategy;
 import io.github.roost.core.dispatch.StealOrder;
 import io.github.roost.core.dispatch.Stealing;
+import io.github.roost.core.policy.IdleStrategy;
 import io.github.roost.core.pool.Task.After;
 import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.pool.WorkerCounters.Counter;
+import io.github.roost.core.stall.StallFilling;
+import io.github.roost.core.stall.StallPolicy;
+import io.github.roost.core.stall.StallStats;
 import io.github.roost.core.task.Priority;
 import io.github.roost.core.task.Step;
 import java.lang.invoke.MethodHandles;
@@ -42,8 +45,10 @@ final class Runner implements Runnable {
     private static final long UNANSWERED_PAUSE_NANOS = 1_000_000;
     /** Looks of some 100 ns each; to leave the core costs several times that, if nobody wants it. */
     private static final int LOOKS_PER_YIELD = 16;
+    /** Tasks that the mean time of the last ones stands for. */
+    private static final int TASKS_PER_MEAN = 8;
     /** Maintenance that is due at once at most, however long none ran. */
-    private static final double MOST_CREDIT_NANOS = 1_000_000;
+    private static final double MAX_CREDIT_NANOS = 1_000_000;
 
     private static final VarHandle CURRENT;
     private static final VarHandle SLICES;
@@ -90,6 +95,12 @@ final class Runner implements Runnable {
     private boolean yieldedHadTurn;
     /** Nanoseconds of maintenance that are due: its share of the time that searches ran. */
     private double credit;
+    /** What is done with stalls; written by this thread, anew where the policy changes. */
+    private volatile StallFilling filling = new StallFilling(StallPolicy.POLLED);
+    /** For how long the step of maintenance in hand may go on. */
+    private long stepNanos = StallPolicy.STEP_NANOS;
+    /** Whether the last slice was maintenance. */
+    private boolean afterMaintenance;
 
     /** @param replaced who runs the worker until this does */
     Runner(Worker worker, WorkerPool pool, @Nullable Runner replaced) {
@@ -151,9 +162,43 @@ final class Runner implements Runnable {
     private void loop() {
         while (goesOn()) {
             if (next() || waitForTask()) {
+                endStall();
                 runInHand();
             }
         }
+    }
+
+    /** A stall ends with the first task that is no maintenance: its own search, or another, with which its measure is lost. */
+    private void endStall() {
+        StallFilling stalls = filling;
+        Task task = inHand;
+        if (task == null || task.isMaintenance() || stalls.policy().isPlain()) {
+            return;
+        }
+        long now = System.nanoTime();
+        if (owned && strayedFrom < 0) {
+            stalls.ends(now);
+        } else {
+            stalls.isOver(now);
+        }
+    }
+
+    /** A search has parked: where nothing else is to be run, a stall begins. */
+    private void beginStall() {
+        StallFilling stalls = filling;
+        StallPolicy policy = pool.stalls();
+        if (!policy.equals(stalls.policy())) {
+            stalls = new StallFilling(policy);
+            filling = stalls;
+        }
+        if (!policy.isPlain() && progress.current == null && worker.waiting() == 0 && !worker.parked.isEmpty()) {
+            stalls.begins(progress.endOfLast, worker.sources.underWay(this));
+        }
+    }
+
+    /** Any thread. */
+    StallStats stalls() {
+        return filling.stats();
     }
 
     /** An error that no task has thrown: fails what it struck, and leaves no trace in what others read. */
@@ -210,9 +255,7 @@ final class Runner implements Runnable {
         if (takeOwned(worker.resumed.poll())) {
             return true;
         }
-        if (!progress.givesWay
-                && credit > 0
-                && takeOwned(pool.maintenance(worker.domain).poll())) {
+        if (!progress.givesWay && credit > 0 && !filling.isEmpty() && takeMaintenance(StallPolicy.STEP_NANOS)) {
             return true;
         }
         if (!yieldedHadTurn && !progress.givesWay && takeOwned(worker.yielded.poll())) {
@@ -232,6 +275,21 @@ final class Runner implements Runnable {
             return true;
         }
         return !progress.givesWay && (take(worker.batch.poll()) || takeOwned(worker.yielded.poll()));
+    }
+
+    private boolean takeMaintenance(long nanos) {
+        stepNanos = nanos;
+        return takeOwned(pool.maintenance(worker.domain).poll());
+    }
+
+    /** Maintenance where nothing else is to be run, if the stall may be filled. */
+    private boolean fill() {
+        if (pool.maintenance(worker.domain).size() == 0) {
+            return false;
+        }
+        StallFilling stalls = filling;
+        long nanos = stalls.isMeasured() ? stalls.mayRun(System.nanoTime()) : StallPolicy.STEP_NANOS;
+        return nanos > 0 && takeMaintenance(nanos);
     }
 
     private boolean take(@Nullable Task task) {
@@ -287,13 +345,22 @@ final class Runner implements Runnable {
     /** Looks and then sleeps until there is a task in hand; false where the worker is to end. */
     private boolean waitForTask() {
         progress.endOfLast = 0;
+        StallFilling stalls = filling;
+        if (!stalls.isMeasured()) {
+            stalls.isOver(0);
+        } else if (worker.parked.isEmpty()) {
+            stalls.isOver(System.nanoTime());
+        }
         shard.idleBegins();
         countedIdle = true;
         boolean found = false;
         for (int looks = 1; !found && goesOn(); looks++) {
-            found = takeOwned(pool.maintenance(worker.domain).poll()) || stealing.gated() != null;
+            found = fill() || stealing.gated() != null;
             if (!found) {
-                if (looksAgain(looks)) {
+                if (filling.isMeasured() && pool.maintenance(worker.domain).size() > 0) {
+                    // What a stall costs is measured: nobody else is to have the core in between.
+                    Thread.onSpinWait();
+                } else if (looksAgain(looks)) {
                     spin(looks);
                 } else {
                     park();
@@ -305,10 +372,13 @@ final class Runner implements Runnable {
         return found;
     }
 
-    /** Callers share the cores: who looks in vain must not keep the core from one that is about to submit. */
+    /**
+     * Callers share the cores: who looks in vain must not keep the core from one that is about to submit. At the first such
+     * look that may be the caller whose answer was just found, and which was woken on this core.
+     */
     @SuppressWarnings("ThreadPriorityCheck")
     private static void spin(int looks) {
-        if (looks % LOOKS_PER_YIELD == 0) {
+        if (looks % LOOKS_PER_YIELD == 1) {
             Thread.yield();
         } else {
             Thread.onSpinWait();
@@ -336,7 +406,7 @@ final class Runner implements Runnable {
         timeSlice.batchEnds();
         shard.parkBegins();
         try {
-            worker.laysDown();
+            worker.parks();
             if (mayTakeSomething()) {
                 // What is seen and could not be taken another thread is about to put or to take: maybe on this core.
                 Thread.yield();
@@ -456,6 +526,7 @@ final class Runner implements Runnable {
             }
         }
         frame.forget();
+        afterMaintenance = task.isMaintenance();
         if (unexpected != null) {
             pool.restarted(worker, unexpected);
         }
@@ -497,6 +568,7 @@ final class Runner implements Runnable {
                 case PARKED -> {
                     bookSlice(task, frame);
                     park(task, frame);
+                    beginStall();
                 }
                 case FORKED -> {
                     bookSlice(task, frame);
@@ -548,12 +620,21 @@ final class Runner implements Runnable {
         earnCredit(task, frame);
     }
 
+    /** A task has run for so long. */
+    private void ran(long nanos) {
+        long before = progress.meanNanos;
+        long mean = before + (nanos - before) / TASKS_PER_MEAN;
+        progress.meanNanos = mean;
+        worker.runsTasksOf(mean);
+    }
+
     private void earnCredit(Task task, Frame frame) {
         if (task.isMaintenance()) {
             credit -= progress.endOfLast - frame.startNanos();
+            filling.ran(frame.startNanos(), progress.endOfLast);
         } else if (pool.maintenance(worker.domain).size() > 0) {
             credit = Math.min(
-                    MOST_CREDIT_NANOS, credit + pool.maintenanceShare() * (progress.endOfLast - frame.startNanos()));
+                    MAX_CREDIT_NANOS, credit + pool.maintenanceShare() * (progress.endOfLast - frame.startNanos()));
         } else {
             credit = 0;
         }
@@ -820,6 +901,8 @@ final class Runner implements Runnable {
         private long undisturbedUntil = System.nanoTime();
         /** When batch work next lets other threads have the core. */
         private long yieldsAt = System.nanoTime();
+        /** Mean time of the last tasks. */
+        private long meanNanos;
         /** When the last task ended, 0 when the worker has looked around since. */
         private long endOfLast;
 
@@ -828,7 +911,7 @@ final class Runner implements Runnable {
 
     /** The context of a slice, and of those in its midst one each; kept for the next ones as deep. */
     private final class Frame extends TaskContext {
-        private static final int MOST_CHILDREN = 1 << 12;
+        private static final int MAX_CHILDREN = 1 << 12;
         private static final Task[] NO_TASKS = {};
 
         /** Of the slice in whose midst this one runs. */
@@ -865,7 +948,7 @@ final class Runner implements Runnable {
         /** Remembers a child; with very many, or without memory for more, it is found where it is queued. */
         void submitted(Task task) {
             if (children == submitted.length) {
-                if (children == MOST_CHILDREN) {
+                if (children == MAX_CHILDREN) {
                     return;
                 }
                 try {
@@ -919,6 +1002,16 @@ final class Runner implements Runnable {
         }
 
         @Override
+        public long stepNanos() {
+            return stepNanos;
+        }
+
+        @Override
+        public boolean afterMaintenance() {
+            return afterMaintenance;
+        }
+
+        @Override
         void book(Outcome outcome) {
             Faults.point();
             Task running = task();
@@ -930,6 +1023,7 @@ final class Runner implements Runnable {
                 counters.add(Counter.WAIT_NANOS, Math.max(0, startNanos() - submittedAt));
             }
             counters.add(Counter.RUN_NANOS, end - startNanos());
+            ran(end - startNanos());
             if (running.countsAsTask()) {
                 counters.add(Counter.RUNS_TIMED, 1);
                 counters.add(WorkerPool.counterOf(outcome), 1);

@@ -1,10 +1,11 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.dispatch.GroupRule;
+import io.github.roost.core.policy.GroupRule;
 import io.github.roost.core.task.BatchQueue;
 import io.github.roost.core.task.GroupSearch;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Priority;
+import io.github.roost.core.task.TableUse;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
@@ -16,8 +17,6 @@ import org.jspecify.annotations.Nullable;
  * Taking needs no memory. Thread-safe.
  */
 public final class SharedQueue<Q, R> implements BatchQueue<Q, R> {
-    private static final GroupRule RULE = GroupRule.DEFAULT;
-
     /** One query on its way; used by one thread at a time. */
     static final class Entry {
         final Join join;
@@ -119,15 +118,17 @@ public final class SharedQueue<Q, R> implements BatchQueue<Q, R> {
 
     private final MappingId mappingId;
     private final GroupSearch<Q, R> search;
+    private final GroupRule rule;
     private final Lane interactive = new Lane();
     private final Lane batch = new Lane();
 
     /** What a query of a group takes. An update that is lost to another's is no harm. */
     private volatile long nanosPerQuery;
 
-    public SharedQueue(MappingId mappingId, GroupSearch<Q, R> search) {
+    public SharedQueue(MappingId mappingId, GroupSearch<Q, R> search, GroupRule rule) {
         this.mappingId = mappingId;
         this.search = search;
+        this.rule = rule;
     }
 
     @Override
@@ -140,6 +141,10 @@ public final class SharedQueue<Q, R> implements BatchQueue<Q, R> {
         return interactive.waiting() + batch.waiting();
     }
 
+    TableUse use() {
+        return mappingId.registration().use();
+    }
+
     GroupSearch<Q, R> search() {
         return search;
     }
@@ -150,7 +155,7 @@ public final class SharedQueue<Q, R> implements BatchQueue<Q, R> {
 
     /** Whether who joins now is likely to have to queue a task. */
     boolean nextNeedsTask(Priority priority, boolean workersFree) {
-        return lane(priority).nextNeedsTask(RULE.size(nanosPerQuery, workersFree));
+        return lane(priority).nextNeedsTask(rule.size(nanosPerQuery, workersFree));
     }
 
     /**
@@ -159,7 +164,7 @@ public final class SharedQueue<Q, R> implements BatchQueue<Q, R> {
      * @param workersFree whether any worker has nothing to do
      */
     boolean join(Priority priority, Entry entry, boolean workersFree) {
-        return lane(priority).join(entry, RULE.size(nanosPerQuery, workersFree));
+        return lane(priority).join(entry, rule.size(nanosPerQuery, workersFree));
     }
 
     /**
@@ -170,7 +175,7 @@ public final class SharedQueue<Q, R> implements BatchQueue<Q, R> {
     Entry take(Priority priority) {
         Lane own = lane(priority);
         int count = own.takeAsTask();
-        int room = RULE.size(nanosPerQuery, false) - count;
+        int room = rule.size(nanosPerQuery, false) - count;
         int guests = own == interactive && room > 0 ? batch.takeAsGuest(room) : 0;
         Entry first = null;
         Entry last = null;

@@ -2,6 +2,7 @@ package io.github.roost.core.pool;
 
 import io.github.roost.core.placement.Epoch;
 import io.github.roost.core.task.Priority;
+import io.github.roost.core.task.TableUse;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +15,9 @@ import org.jspecify.annotations.Nullable;
 public interface Task {
     /** Takes the right to run or fail a task that has not begun; true for exactly one caller. */
     boolean claim();
+
+    /** Whether somebody has claimed it, and what is left of it in a ring is nobody's business. Any thread. */
+    boolean isClaimed();
 
     /**
      * Runs one slice. Throws nothing that user code throws: that is the outcome of a future. Calls {@link
@@ -35,6 +39,11 @@ public interface Task {
 
     /** The epoch it was dispatched under. */
     Epoch epoch();
+
+    /** Where it counts as a user of its table until it has ended, or null. */
+    default @Nullable TableUse use() {
+        return null;
+    }
 
     Priority priority();
 

@@ -46,7 +46,8 @@ public final class TaskList {
         }
     }
 
-    int size() {
+    /** How many there are; may be a moment old. */
+    public int size() {
         return size;
     }
 }

@@ -19,7 +19,7 @@ final class Watch implements Runnable {
     /** Time between two looks at a blocked worker: it is relieved at the second. */
     private static final long BLOCKED_LOOK_NANOS = 1_000_000;
     /** Blocked threads at once, at most; {@link java.util.concurrent.ForkJoinPool} has as many spare ones. */
-    static final int MOST_BLOCKED = 256;
+    static final int MAX_BLOCKED = 256;
 
     private static final long NOT_BLOCKED = -1;
     /** No user code runs here. */
@@ -147,7 +147,7 @@ final class Watch implements Runnable {
             warned = true;
             LOG.warn(
                     "{} searches are blocked in what they wait for; no more workers are relieved of such until one goes on",
-                    MOST_BLOCKED);
+                    MAX_BLOCKED);
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.dispatch.CrossingCost;
 import io.github.roost.core.pool.WorkerCounters.Counter;
 import io.github.roost.core.task.Priority;
 import io.github.roost.topology.PinResult;
@@ -24,6 +25,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class Worker {
     private static final Counter[] COUNTERS = Counter.values();
+    /**
+     * Tasks below it are short: to hand one to another core, whose private cache may have its data, costs some hundred
+     * nanoseconds of two cores.
+     */
+    static final long SHORT_NANOS = 500;
+
     private static final int UP = 0;
     private static final int PARKED = 1;
     private static final VarHandle STATE;
@@ -52,11 +59,8 @@ final class Worker {
 
     final WorkerSources sources;
 
-    /** One of so many tasks is measured for what crossing costs: all would write one line of memory for each. */
-    static final int TASKS_PER_MEASURE = 16;
-
     /** Counted by the worker's thread. */
-    private int tasksUntilMeasure = TASKS_PER_MEASURE;
+    private int tasksUntilMeasure = CrossingCost.TASKS_PER_MEASURE;
 
     /** Made once: what follows a task must not need memory. */
     final Consumer<Task> resume = this::resume;
@@ -71,6 +75,9 @@ final class Worker {
     /** Written by the worker (to PARKED and back) and by who wakes it (to UP). */
     @SuppressWarnings("unused")
     private volatile int state = UP;
+
+    /** Whether the last tasks were short; written by the worker's thread, and only where that changes. */
+    private volatile boolean shortTasks;
 
     /** Written by the worker's thread as it starts; a fresh thread writes it anew. */
     private volatile @Nullable PinResult pin;
@@ -158,7 +165,7 @@ final class Worker {
     }
 
     /** Marks this worker as one to be woken; the runner then looks whether it may sleep. */
-    void laysDown() {
+    void parks() {
         state = PARKED;
     }
 
@@ -172,8 +179,22 @@ final class Worker {
         if (tasksUntilMeasure > 0) {
             return false;
         }
-        tasksUntilMeasure = TASKS_PER_MEASURE;
+        tasksUntilMeasure = CrossingCost.TASKS_PER_MEASURE;
         return true;
+    }
+
+    /** Tasks have taken so long on the whole of late. The worker's thread. */
+    void runsTasksOf(long meanNanos) {
+        boolean isShort = meanNanos < SHORT_NANOS;
+        // Submitters read the line that this is on.
+        if (isShort != shortTasks) {
+            shortTasks = isShort;
+        }
+    }
+
+    /** Whether the last tasks were so short that to hand one to another core costs more than it saves. Any thread. */
+    boolean runsShortTasks() {
+        return shortTasks;
     }
 
     /** Whether the worker sleeps or is about to. Any thread. */

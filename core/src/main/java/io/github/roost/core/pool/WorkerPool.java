@@ -1,23 +1,26 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.dispatch.Backlog;
-import io.github.roost.core.dispatch.CrossDomainGate;
 import io.github.roost.core.dispatch.CrossingCost;
 import io.github.roost.core.dispatch.Dispatcher;
-import io.github.roost.core.dispatch.IdleStrategy;
 import io.github.roost.core.dispatch.LoadView;
-import io.github.roost.core.dispatch.SchedulingPolicy;
-import io.github.roost.core.dispatch.SchedulingPolicy.Reach;
 import io.github.roost.core.dispatch.StealOrder;
 import io.github.roost.core.dispatch.WakePolicy;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.placement.Epoch;
+import io.github.roost.core.policy.Backlog;
+import io.github.roost.core.policy.CrossDomainGate;
+import io.github.roost.core.policy.IdleStrategy;
+import io.github.roost.core.policy.SchedulingPolicy;
+import io.github.roost.core.policy.SchedulingPolicy.Reach;
 import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.pool.WorkerCounters.Counter;
+import io.github.roost.core.stall.StallPolicy;
+import io.github.roost.core.stall.StallStats;
 import io.github.roost.core.task.CompletionSource;
 import io.github.roost.core.task.OrchestratorClosedException;
 import io.github.roost.core.task.Priority;
+import io.github.roost.core.task.TableUse;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.PinResult;
 import java.time.Duration;
@@ -85,6 +88,10 @@ public final class WorkerPool {
     private volatile boolean mayBeOverlooked;
     /** An epoch that could not be retired for want of memory, with those before it. */
     private volatile @Nullable Epoch unretired;
+    /** A table whose last user may have left without being told so, for want of memory. */
+    private volatile @Nullable TableUse untold;
+
+    private volatile StallPolicy stalls = StallPolicy.POLLED;
     /** Written once by {@link #terminate}. */
     private volatile boolean terminated;
     /** Written once by {@link #failEverything}: from then on queued tasks fail instead of running. */
@@ -331,11 +338,21 @@ public final class WorkerPool {
     }
 
     private void refreshBacklog(int domain, Backlog before, long now) {
-        Backlog next = before.next(setup.gate(), waitingIn(domain), layout.workersIn(domain), now);
+        Backlog next =
+                before.next(setup.gate(), waitingIn(domain), layout.workersIn(domain), domains.idle(domain), now);
         if (!next.equals(before)) {
             // Who loses has seen the queue as late as who wins.
             backlogs.compareAndSet(domain, before, next);
         }
+    }
+
+    private Backlog countTaken(int domain, Backlog before) {
+        if (before.outlastsARound()) {
+            return before;
+        }
+        // Who loses has taken one at the same time: the round is over a task later.
+        backlogs.compareAndSet(domain, before, before.taken());
+        return backlogs.get(domain);
     }
 
     void refreshBacklogs(long now) {
@@ -353,8 +370,12 @@ public final class WorkerPool {
             try {
                 Faults.point();
                 Backlog backlog = backlogs.get(from.domain);
-                if (backlog.exists() && from.waiting() < setup.gate().backlogPerWorker()) {
-                    refreshBacklog(from.domain, backlog, platform.nanoTime());
+                if (backlog.exists()) {
+                    backlog = countTaken(from.domain, backlog);
+                    // One that has ended meanwhile begins again where it is watched.
+                    if (backlog.exists() && from.waiting() < setup.gate().backlogPerWorker()) {
+                        refreshBacklog(from.domain, backlog, platform.nanoTime());
+                    }
                 }
             } catch (Throwable struck) {
                 // The backlog stands for a moment longer than it was; it is refreshed at the next look.
@@ -425,8 +446,9 @@ public final class WorkerPool {
             boolean strayed = home != worker.domain;
             if (strayed || worker.measuresThis()) {
                 CrossingCost before = crossings.get(home);
-                CrossingCost after =
-                        strayed ? before.strayed(nanos, bytes) : before.atHome(nanos, bytes, Worker.TASKS_PER_MEASURE);
+                CrossingCost after = strayed
+                        ? before.strayed(nanos, bytes)
+                        : before.atHome(nanos, bytes, CrossingCost.TASKS_PER_MEASURE);
                 // Who loses against another has measured about the same.
                 crossings.compareAndSet(home, before, after);
             }
@@ -456,8 +478,19 @@ public final class WorkerPool {
 
     /** Whether any domain has a worker with nothing to do, and nothing waiting for it. */
     boolean anyFree() {
+        return anyFree(0);
+    }
+
+    /**
+     * Whether workers have nothing to do, and nothing waiting for them, once so many tasks have been placed.
+     *
+     * @param held tasks that have been made and not placed yet
+     */
+    boolean anyFree(int held) {
+        int free = -held;
         for (int domain = 0; domain < layout.domains(); domain++) {
-            if (freeIn(domain) > 0) {
+            free += freeIn(domain);
+            if (free > 0) {
                 return true;
             }
         }
@@ -479,7 +512,7 @@ public final class WorkerPool {
 
     /** Gives a worker a fresh thread in place of one that is blocked; false where too many are. */
     boolean relieve(Worker worker, Runner runner) {
-        if (blocked.size() >= Watch.MOST_BLOCKED) {
+        if (blocked.size() >= Watch.MAX_BLOCKED) {
             return false;
         }
         blocked.add(runner);
@@ -529,7 +562,20 @@ public final class WorkerPool {
             public boolean noneAsleepBeside(int worker) {
                 return noneAsleep(workers[worker].shard);
             }
+
+            @Override
+            public int nearCaller(int worker) {
+                return WorkerPool.this.nearCaller(workers[worker]);
+            }
         };
+    }
+
+    private int nearCaller(Worker usual) {
+        if (!usual.runsShortTasks()) {
+            return -1;
+        }
+        int near = callerCore.worker();
+        return near >= 0 && workers[near].domain == usual.domain && workers[near].runsShortTasks() ? near : -1;
     }
 
     private boolean noneAsleep(int shard) {
@@ -596,7 +642,28 @@ public final class WorkerPool {
     }
 
     StealOrder stealOrder(int worker) {
-        return setup.scheduling().stealOrder(layout, worker);
+        return StealOrder.of(setup.scheduling(), layout, worker);
+    }
+
+    /** How workers fill their stalls; they see a new one at their next stall. */
+    public void stalls(StallPolicy policy) {
+        stalls = policy;
+    }
+
+    public StallPolicy stalls() {
+        return stalls;
+    }
+
+    /** What stalls were since the policy was set. */
+    public StallStats stallStats() {
+        List<StallStats> all = new ArrayList<>();
+        for (Worker worker : workers) {
+            Runner runner = worker.runner();
+            if (runner != null) {
+                all.add(runner.stalls());
+            }
+        }
+        return StallStats.of(all);
     }
 
     double maintenanceShare() {
@@ -807,6 +874,7 @@ public final class WorkerPool {
     /** A task has ended: counts it out, and has those go on that wait for it. */
     void over(Task task, Worker worker, Consumer<Task> goesOn) {
         countOut(task.epoch(), worker);
+        leave(task.use(), worker);
         try {
             Faults.point();
             task.deliver(goesOn);
@@ -825,12 +893,30 @@ public final class WorkerPool {
         }
     }
 
+    /** Counts a task out as a user of its table; where that cannot be told to who waits for it, {@link Watch} does so later. */
+    private void leave(@Nullable TableUse use, Worker worker) {
+        if (use == null) {
+            return;
+        }
+        try {
+            use.exit(worker.index);
+        } catch (OutOfMemoryError | StackOverflowError struck) {
+            untold = use;
+            armWatch();
+        }
+    }
+
     /** Does what an error has kept from being done: wakes who sleeps on tasks, and retires epochs. */
     void catchUp() {
         Epoch epoch = unretired;
         if (epoch != null) {
             unretired = null;
             epoch.retireAgain();
+        }
+        TableUse use = untold;
+        if (use != null) {
+            untold = null;
+            use.endIfUnused();
         }
         if (mayBeOverlooked) {
             mayBeOverlooked = false;

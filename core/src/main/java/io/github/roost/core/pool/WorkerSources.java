@@ -105,6 +105,21 @@ final class WorkerSources {
         }
     }
 
+    /** What is under way, if the caller runs the worker. */
+    synchronized int underWay(Runner caller) {
+        int sum = 0;
+        if (worker.isRunBy(caller)) {
+            for (CompletionSource source : sources) {
+                try {
+                    sum += source.underWay();
+                } catch (Throwable failed) {
+                    tell(failed);
+                }
+            }
+        }
+        return sum;
+    }
+
     /** Whether the worker must look again soon, since a source may not wake it. */
     boolean unarmed() {
         return unarmed;

@@ -21,6 +21,15 @@ public interface CompletionSource {
      */
     boolean arm();
 
+    /**
+     * How much is under way, by which the stalls of a worker are told apart. Called like {@link #poll}.
+     *
+     * @return at least 0; 0 where it is not known
+     */
+    default int underWay() {
+        return 0;
+    }
+
     /** Wakes a worker; from any thread. */
     @FunctionalInterface
     interface Waker {

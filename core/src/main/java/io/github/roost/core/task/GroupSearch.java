@@ -2,7 +2,7 @@ package io.github.roost.core.task;
 
 /**
  * Serves the queries of a {@link BatchQueue} together. It may run in several slices, and park until the bytes are there that
- * the whole group needs; it must not fork.
+ * the whole group needs; it must not fork. Must be thread-safe: several workers may call it at once, each for its own group.
  *
  * @param <Q> the query
  * @param <R> what is found for it
@@ -12,10 +12,10 @@ public interface GroupSearch<Q, R> {
     /**
      * Runs one slice for a group.
      *
-     * @param group the queries, and where their answers go; those without an answer at the end have found null
+     * @param group the queries, and where their answers go; a query without an answer at the end completes with null
      * @param context of this slice; its traffic is the group's, counted once
      * @return {@link Step.Done}, {@link Step.Yield} or {@link Step.Park}
-     * @throws Exception any failure; it fails those of the group that have no answer yet
+     * @throws Exception any failure; it fails the queries of the group that have no answer yet
      */
     Step<Group<Q, R>, Boolean> step(Group<Q, R> group, SearchContext context) throws Exception;
 

@@ -1,7 +1,8 @@
 package io.github.roost.core.task;
 
 /**
- * Told when ids of a table get other homes, so that an index can move what it keeps near them: memory, caches, pins.
+ * Told when ids of a table get other homes, so that an index can move what it keeps near them: memory, caches, pins. Must be
+ * thread-safe, since calls may overlap.
  *
  * @see Registration#onHomesMoved
  */
@@ -10,7 +11,7 @@ public interface HomeListener {
     /**
      * Some of a table's mapping ids have other homes than before. Called once for each mapping that is published with other
      * homes for this table, after that mapping is in force, without any lock held, in the thread that ended the window:
-     * the mapper's, or that of a caller of {@code Orchestrator.endWindow()}. The next window ends no sooner than this
+     * the mapper's, or that of a caller of {@code Orchestrator.indexing().endWindow()}. The next window ends no sooner than this
      * returns, so what takes longer than some microseconds is for another thread.
      *
      * <p>Where two threads end windows at once, calls may overlap and come in either order. So the homes are not told but

@@ -1,8 +1,8 @@
 package io.github.roost.core.task;
 
 /**
- * What placement is decided for: one HNSW table, or one cluster of an IVF table. Handed out by a {@link Registration};
- * compared by identity of the registration and cluster.
+ * The unit that has a home: a graph or one of its regions, a list of an IVF table, a partition of a remote table. Handed out by
+ * a {@link Registration}; compared by identity of the registration and cluster.
  */
 public final class MappingId {
     private final Registration registration;

@@ -3,7 +3,8 @@ package io.github.roost.core.task;
 import java.util.List;
 
 /**
- * Makes one result of the results of a query's parts. Runs once, in the thread that finished the last part.
+ * Makes one result of the results of a query's parts. Runs once per query, in the thread that finished the last part; a merger
+ * that several queries share must be thread-safe.
  *
  * @param <P> the result of a part
  * @param <R> the result of the query
@@ -11,7 +12,7 @@ import java.util.List;
 @FunctionalInterface
 public interface Merger<P, R> {
     /**
-     * Merges.
+     * Merges the results of one query.
      *
      * @param results the parts' results, in the order in which the parts were given
      * @return the result of the query

@@ -6,8 +6,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a parked search waits for: bytes on their way from a disk, a network, another thread. Whoever learns that they have
- * arrived completes it, once; a second completion, or one that comes after the search's deadline, is ignored.
+ * What a parked search waits for: bytes on their way from a disk, a network, another thread. The thread that learns of their
+ * arrival completes it, once; a second completion, or one that comes after the search's deadline, is ignored.
  *
  * <p>Thread-safe: {@link #complete} from any thread, also before the search has parked; then it goes on at once. A completion
  * makes all that its thread wrote before visible to the search.
@@ -100,7 +100,7 @@ public final class Pending {
         return now != null && !(now instanceof Waiter);
     }
 
-    /** {@return what it was completed exceptionally with, or null} */
+    /** {@return the failure that completed it, or null} */
     public @Nullable Throwable failure() {
         return state instanceof Throwable failure ? failure : null;
     }

@@ -20,8 +20,9 @@ public final class Registration implements AutoCloseable {
     public static final long OPEN = Long.MAX_VALUE;
 
     private final Consumer<HomeListener> homeListeners;
+    private final TableUse use;
 
-    /** Who places a table. */
+    /** The orchestrator that places a table. */
     public interface Owner {
         /**
          * Refuses submissions under a table's ids from now on; tasks already accepted still run.
@@ -42,12 +43,12 @@ public final class Registration implements AutoCloseable {
     /**
      * Made by an orchestrator when a table is registered; of no use otherwise.
      *
-     * @param owner who places the table
+     * @param owner places the table
      * @param name how the table shows in reports
      * @param firstSlot of its mapping ids
      * @param clusters number of mapping ids, at least 1
      * @param lastEpoch {@link #OPEN}; set by the owner when the table is unregistered
-     * @param homeListeners takes those who are told when homes move; thread-safe
+     * @param homeListeners takes the listeners of moved homes; thread-safe
      */
     public Registration(
             Owner owner,
@@ -61,6 +62,7 @@ public final class Registration implements AutoCloseable {
         this.firstSlot = firstSlot;
         this.lastEpoch = lastEpoch;
         this.homeListeners = homeListeners;
+        this.use = new TableUse(name);
         this.ids = new MappingId[clusters];
         for (int cluster = 0; cluster < clusters; cluster++) {
             ids[cluster] = new MappingId(this, cluster);
@@ -109,12 +111,12 @@ public final class Registration implements AutoCloseable {
     }
 
     /**
-     * Has a listener told whenever ids of this table get other homes, from now until the table is closed; one call that is
-     * under way meanwhile may still reach it. Homes that ids have already are not told: ask for those afterwards, and no
-     * move is missed. What a listener throws is logged, once for each listener, and changes nothing else. A listener
+     * Calls a listener whenever ids of this table get other homes, from now until the table is closed; a call that is under way
+     * then may still reach it. The present homes are not reported: ask for them after this call, and no move is missed. What a
+     * listener throws is logged, once for each listener, and changes nothing else. A listener
      * is kept, with what it refers to, until the table is closed and its last task is done.
      *
-     * @param listener told in the thread that ends a window; one that is added twice is told twice
+     * @param listener called in the thread that ends a window; a listener that is added twice is called twice
      */
     public void onHomesMoved(HomeListener listener) {
         homeListeners.accept(Objects.requireNonNull(listener, "listener must not be null"));
@@ -144,7 +146,7 @@ public final class Registration implements AutoCloseable {
     }
 
     /**
-     * Says whose table it is.
+     * Says whether an orchestrator places this table.
      *
      * @param other perhaps its owner
      * @return whether {@code other} places this table
@@ -158,9 +160,24 @@ public final class Registration implements AutoCloseable {
         return firstSlot;
     }
 
+    /** {@return the count of the table's users} */
+    public TableUse use() {
+        return use;
+    }
+
     @Override
     public void close() {
+        end();
+    }
+
+    /**
+     * {@link #close} for a caller that does something once when the table is closed.
+     *
+     * @return whether this is the first such call
+     */
+    public boolean end() {
         owner.unregister(this);
+        return use.close();
     }
 
     @Override

@@ -2,8 +2,8 @@ package io.github.roost.core.task;
 
 /**
  * A search that may run in several slices: pieces that each run on one worker without waiting. Between two slices the worker
- * is free, so a search that needs bytes that are not there yet holds up nobody. What such a search needs from slice to slice
- * it keeps in objects of its own, the query or the next search: never on the stack, in the thread, or in the worker.
+ * is free, so a search that waits for bytes holds up no other. Such a search keeps its state from slice to slice in its own
+ * objects, the query or the next search: never on the stack, in the thread, or in the worker.
  *
  * <p>A search of one slice is a {@link SearchFunction}.
  *

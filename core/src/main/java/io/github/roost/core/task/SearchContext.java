@@ -1,6 +1,8 @@
 package io.github.roost.core.task;
 
-/** What a running search may ask of, and must tell, the worker that runs it. Valid only during that call. */
+import io.github.roost.core.stall.StallPolicy;
+
+/** What a running search may ask its worker, and must report to it. Valid only during that call. */
 public interface SearchContext {
     /**
      * Adds to the traffic of the search's mapping id.
@@ -25,7 +27,17 @@ public interface SearchContext {
     /** {@return whether the result is no longer wanted: the deadline has passed or the future was cancelled} */
     boolean expired();
 
-    /** What a search outside an orchestrator is told to tell. */
+    /** {@return for how many nanoseconds a step of maintenance may run; a search may have to wait for a longer step} */
+    default long stepNanos() {
+        return StallPolicy.STEP_NANOS;
+    }
+
+    /** {@return whether its worker has done maintenance since the slice of a search that it ran last: caches may hold something else} */
+    default boolean afterMaintenance() {
+        return false;
+    }
+
+    /** Receives what a search outside an orchestrator touches. */
     @FunctionalInterface
     interface Touched {
         /**
@@ -40,7 +52,7 @@ public interface SearchContext {
     /**
      * The context of a search that runs in its caller's thread, outside an orchestrator: on no worker, never expired.
      *
-     * @param touched told what the search touches
+     * @param touched receives what the search touches
      * @return a context, valid as long as the caller likes, as thread-safe as {@code touched}
      */
     static SearchContext outside(Touched touched) {

@@ -1,7 +1,8 @@
 package io.github.roost.core.task;
 
 /**
- * A search as an index offers it: runs on a worker of the mapping id's home domain.
+ * A search as an index offers it: runs on a worker of the mapping id's home domain. Must be thread-safe: any number of workers
+ * may call it at once, each with its own query and context.
  *
  * @param <Q> the query
  * @param <R> the result

@@ -20,7 +20,7 @@ public sealed interface Step<Q, R> {
     record Done<Q, R>(R result) implements Step<Q, R> {}
 
     /**
-     * The search goes on after what else waits at the worker: for a search that would hold up others for long.
+     * The search goes on after the tasks that wait at the worker: for a search that would hold up others for long.
      *
      * @param next the next slice
      * @param <Q> the query
@@ -29,8 +29,8 @@ public sealed interface Step<Q, R> {
     record Yield<Q, R>(Search<Q, R> next) implements Step<Q, R> {}
 
     /**
-     * The search goes on when bytes have arrived: on the same worker, before what waits there, or on another of its domain.
-     * Until then it costs its memory and nothing else. It ends without them when its deadline passes or it is cancelled. A
+     * The search goes on when bytes have arrived: on the same worker, before the tasks that wait there, or on another of its
+     * domain. Until then it holds its memory and no thread. It ends without them when its deadline passes or it is cancelled. A
      * failure that {@code pending} is completed with fails the search.
      *
      * @param pending completed when the search can go on; of this step alone

@@ -1,6 +1,7 @@
 package io.github.roost.core.vector;
 
 import io.github.roost.core.Orchestrator;
+import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
@@ -21,7 +22,10 @@ public final class BuildWork {
     /** The present phase: shares of the build that are done before it and with it. Written by the thread that builds. */
     private volatile Phase phase = new Phase(0, 0, 1, new AtomicLong());
 
+    /** Written under the lock: a build is cancelled or finished, never both. */
     private volatile boolean cancelled;
+
+    private boolean finished;
 
     private record Phase(double from, double to, long numbers, AtomicLong done) {
         double progress() {
@@ -48,7 +52,7 @@ public final class BuildWork {
      * @param name what the work shows as in reports
      */
     public BuildWork(Orchestrator orchestrator, String name) {
-        this.orchestrator = orchestrator;
+        this.orchestrator = Objects.requireNonNull(orchestrator, "orchestrator must not be null");
         this.name = name;
     }
 
@@ -68,14 +72,24 @@ public final class BuildWork {
         return phase.progress();
     }
 
-    /** Ends the build at its next look. */
-    public void cancel() {
-        cancelled = true;
+    /**
+     * Ends the build at its next look, unless it is finished.
+     *
+     * @return whether the build ends
+     */
+    public synchronized boolean cancel() {
+        cancelled = !finished;
+        return cancelled;
     }
 
-    /** {@return whether it has been cancelled} */
-    public boolean isCancelled() {
-        return cancelled;
+    /**
+     * Says that the build cannot be cancelled any more: what it has made is put in force, or given away. A second call does nothing.
+     *
+     * @throws CancellationException if it has been cancelled
+     */
+    public synchronized void finish() {
+        requireWanted();
+        finished = true;
     }
 
     private void requireWanted() {
@@ -92,7 +106,7 @@ public final class BuildWork {
      * @param range called by several workers at once
      */
     public void run(int count, int step, Range range) {
-        orchestrator.runBatch(name, (int) ((count + step - 1L) / step), piece -> {
+        orchestrator.indexing().runBatch(name, (int) ((count + step - 1L) / step), piece -> {
             requireWanted();
             int from = piece * step;
             int to = (int) Math.min(count, from + (long) step);
@@ -126,13 +140,23 @@ public final class BuildWork {
      */
     public <T> T once(Supplier<T> step) {
         CompletableFuture<T> result = new CompletableFuture<>();
-        orchestrator.runBatch(name, 1, piece -> result.complete(step.get()));
+        orchestrator.indexing().runBatch(name, 1, piece -> result.complete(step.get()));
         return result.join();
+    }
+
+    /**
+     * Counts what was done elsewhere than on the workers, by any thread; a build that was cancelled ends here.
+     *
+     * @param numbers how many of the phase's numbers, at least 0
+     */
+    public void done(long numbers) {
+        requireWanted();
+        phase.done.addAndGet(numbers);
     }
 
     /** Lets searches that wait go first. */
     public void giveWay() {
         requireWanted();
-        orchestrator.giveWay();
+        orchestrator.indexing().giveWay();
     }
 }

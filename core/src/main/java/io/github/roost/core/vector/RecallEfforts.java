@@ -1,7 +1,11 @@
 package io.github.roost.core.vector;
 
+import io.github.roost.core.task.DeadlineExceededException;
+import io.github.roost.core.task.SubmitOptions;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
@@ -59,11 +63,12 @@ public final class RecallEfforts {
 
     /**
      * Submits a request with an effort in the place of a recall; one that has none goes on as it is. Where the effort is not
-     * known yet, the request is submitted once it has been measured, and its deadline counts from then.
+     * known yet, the request is submitted once it has been measured, with what is left of its timeout.
      *
      * @param request may ask for a recall
      * @param submit submits a request that asks for none
-     * @return completes as what was submitted does; cancelling it cancels that
+     * @return completes as what was submitted does; cancelling it cancels that. With a {@link DeadlineExceededException} where the
+     *     deadline passes before the effort has been measured
      */
     public CompletableFuture<SearchResult> search(
             SearchRequest request, Function<SearchRequest, CompletableFuture<SearchResult>> submit) {
@@ -75,14 +80,36 @@ public final class RecallEfforts {
             return submit.apply(request.effort(effort.join()));
         }
         CompletableFuture<SearchResult> answer = new CompletableFuture<>();
+        SubmitOptions options = request.options();
+        boolean hasDeadline = !options.timeout().isZero();
+        long deadline = System.nanoTime() + options.timeout().toNanos();
+        if (hasDeadline) {
+            CompletableFuture.delayedExecutor(options.timeout().toNanos(), TimeUnit.NANOSECONDS)
+                    .execute(() -> expire(answer, effort, deadline));
+        }
         var _ = effort.whenComplete((measured, failure) -> {
+            long left = deadline - System.nanoTime();
             if (failure != null) {
                 answer.completeExceptionally(failure);
+            } else if (hasDeadline && left <= 0) {
+                answer.completeExceptionally(new DeadlineExceededException(-left));
             } else if (!answer.isDone()) {
-                goOn(answer, () -> submit.apply(request.effort(measured)));
+                SearchRequest measuredRequest = request.effort(measured);
+                goOn(
+                        answer,
+                        () -> submit.apply(
+                                hasDeadline ? measuredRequest.timeout(Duration.ofNanos(left)) : measuredRequest));
             }
         });
         return answer;
+    }
+
+    /** From the time when the search has been submitted, its deadline is the orchestrator's. */
+    private static void expire(
+            CompletableFuture<SearchResult> answer, CompletableFuture<Integer> effort, long deadline) {
+        if (!effort.isDone()) {
+            answer.completeExceptionally(new DeadlineExceededException(System.nanoTime() - deadline));
+        }
     }
 
     private static void goOn(CompletableFuture<SearchResult> answer, Supplier<CompletableFuture<SearchResult>> submit) {

@@ -1,16 +1,19 @@
 package io.github.roost.core.vector;
 
 import io.github.roost.core.Neighbors;
+import io.github.roost.core.task.RejectedSearchException;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.function.IntToDoubleFunction;
 
 /**
- * Sample queries with their true neighbours, to measure what searches of an effort find, for authors of indexes. Belongs to
- * one thread.
+ * Sample queries with their true neighbours, to measure what searches of an effort find, for authors of indexes. A search that
+ * is rejected because queues are full is tried again when one that was under way is done; the measurement fails with the
+ * {@link RejectedSearchException} of one that is rejected while none is. Belongs to one thread.
  */
 public final class RecallSample {
     /** An effort that is found is at most this share larger than the smallest that reaches the target. */
@@ -53,11 +56,30 @@ public final class RecallSample {
             if (underWay.size() == IN_FLIGHT) {
                 answers.take(answered++, underWay.remove().join());
             }
-            underWay.add(search.apply(query));
+            CompletableFuture<Neighbors> answer = begin(search, query);
+            while (isRejected(answer) && !underWay.isEmpty()) {
+                // Its own searches are what fills the queues, or a part of it: with fewer under way there is room.
+                answers.take(answered++, underWay.remove().join());
+                answer = begin(search, query);
+            }
+            underWay.add(answer);
         }
         while (!underWay.isEmpty()) {
             answers.take(answered++, underWay.remove().join());
         }
+    }
+
+    private static CompletableFuture<Neighbors> begin(
+            Function<float[], CompletableFuture<Neighbors>> search, float[] query) {
+        try {
+            return search.apply(query);
+        } catch (RejectedSearchException full) {
+            return CompletableFuture.failedFuture(full);
+        }
+    }
+
+    private static boolean isRejected(CompletableFuture<Neighbors> answer) {
+        return answer.state() == Future.State.FAILED && answer.exceptionNow() instanceof RejectedSearchException;
     }
 
     /**

@@ -57,7 +57,7 @@ public final class SearchRequest {
      */
     public static SearchRequest of(float[] query, int k) {
         Objects.requireNonNull(query, "query must not be null");
-        Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
+        Vectors.requireRange("k", k, 1, Vectors.MAX_NEIGHBORS);
         return new SearchRequest(
                 query.clone(),
                 k,
@@ -85,9 +85,9 @@ public final class SearchRequest {
     }
 
     /**
-     * Has the table choose the effort that finds this share of the true neighbours on average. The table measures it with a
-     * sample of its own rows at the first search with this share and this k; queries unlike the rows may find less. Takes the
-     * place of {@link #effort}.
+     * Lets the table choose the effort that finds this share of the true neighbours on average. The table measures it with a
+     * sample of its own rows at the first search with this share and this k; queries unlike the rows may find less. Replaces {@link
+     * #effort}.
      *
      * @param value over 0, at most 1
      * @return the request
@@ -111,7 +111,7 @@ public final class SearchRequest {
     /**
      * Sets the greatest distance of a row that is found (range search): the result has the rows within it, at most k of them.
      *
-     * @param value as {@link io.github.roost.core.Neighbors} tell distances: squared for L2, negated for the inner product;
+     * @param value in the unit of the distances in {@link io.github.roost.core.Neighbors}: squared for L2, negated for the inner product;
      *     not NaN. Default infinite
      * @return the request
      */
@@ -123,8 +123,8 @@ public final class SearchRequest {
     }
 
     /**
-     * Sets how many vectors the search may compare with the query before it ends with what it has found. A graph search looks
-     * at the limit every few hundred vectors; an inverted file scans a list that it has begun to the end.
+     * Sets how many vectors the search may compare with the query before it ends with what it has found. A graph search checks
+     * the limit every few hundred vectors; an inverted file finishes a list that it has begun.
      *
      * @param value at least 1; default unlimited
      * @return the request
@@ -180,7 +180,7 @@ public final class SearchRequest {
     /**
      * {@return the effort asked for, or else a default}
      *
-     * @param tableDefault what it is where the request does not say
+     * @param tableDefault the effort of a request without one
      */
     public int effortOr(int tableDefault) {
         return effort == UNSAID ? tableDefault : effort;

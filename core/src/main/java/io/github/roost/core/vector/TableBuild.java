@@ -24,7 +24,8 @@ public final class TableBuild<T extends VectorTable> {
      *
      * @param <T> the table
      * @param work its steps
-     * @param build makes the table by them, in a thread of its own
+     * @param build makes the table by them, in a thread of its own; one that changes a table which is in use calls {@link
+     *     BuildWork#finish} before it does, since the result of a build that was cancelled is closed
      * @return under way
      */
     public static <T extends VectorTable> TableBuild<T> start(BuildWork work, Function<BuildWork, T> build) {
@@ -39,16 +40,14 @@ public final class TableBuild<T extends VectorTable> {
         return new TableBuild<>(work, result);
     }
 
-    /** A build is cancelled or done, never both: whoever comes first to the lock decides. */
     private static <T extends VectorTable> void end(BuildWork work, T table, CompletableFuture<T> result) {
-        boolean done;
-        synchronized (work) {
-            done = !work.isCancelled() && result.complete(table);
-        }
-        if (!done) {
+        try {
+            work.finish();
+        } catch (CancellationException cancelled) {
             table.close();
-            throw new CancellationException("the build was cancelled");
+            throw cancelled;
         }
+        result.complete(table);
     }
 
     /**
@@ -86,15 +85,9 @@ public final class TableBuild<T extends VectorTable> {
      * Cancels the build: its workers turn to other work within microseconds, its memory is given back. A build that is done
      * stays.
      *
-     * @return whether the build will end without a table; false where the table stands already
+     * @return whether the build will end without a table; false where the table stands already, or is being put in force
      */
     public boolean cancel() {
-        synchronized (work) {
-            if (result.isDone()) {
-                return result.isCompletedExceptionally();
-            }
-            work.cancel();
-            return true;
-        }
+        return result.isDone() ? result.isCompletedExceptionally() : work.cancel();
     }
 }

@@ -11,6 +11,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -25,7 +26,11 @@ public enum TableFormat {
     /** A table of {@code IvfTable.save}. */
     IVF("ROSTIVF1", "an IVF table", "IvfTable.open"),
     /** A table of {@code DiskTable}'s build. */
-    DISK("ROOSTDSK", "a table on disk", "DiskTable.open");
+    DISK("ROOSTDSK", "a table on disk", "DiskTable.open"),
+    /** A version of a table of rows by keys, in the folder of {@code Table.open}. */
+    VERSION("ROSTTABL", "a version of a table of rows by keys", "Table.open of its folder"),
+    /** The region of a pool of {@code PartitionedIndex}. */
+    POOL("ROOSTRMP", "a pool of remote memory", "RemoteTable.open");
 
     private static final int MAGIC_BYTES = Long.BYTES;
 
@@ -77,6 +82,7 @@ public enum TableFormat {
      * @throws IOException if it cannot be opened
      */
     public static FileChannel open(Path file) throws IOException {
+        Objects.requireNonNull(file, "file must not be null");
         if (Files.isDirectory(file)) {
             throw new TableFileException(file, 0, "is a folder, not a saved table");
         }
@@ -92,15 +98,35 @@ public enum TableFormat {
      */
     public void require(Path file, long found) throws TableFileException {
         if (found != magic) {
-            throw new TableFileException(
-                    file,
-                    0,
-                    of(found)
-                            .map(other -> "is " + other.title + ", not " + title + ": use " + other.opener)
-                            .orElseGet(() -> "is not " + title
-                                    + ", nor another saved table of Roost: it begins with %016x, "
-                                            .formatted(Long.reverseBytes(found))
-                                    + title + " with %016x".formatted(Long.reverseBytes(magic))));
+            throw new TableFileException(file, 0, mismatch(found));
         }
+    }
+
+    /**
+     * Requires that a file is not of another format, where damage to the first bytes is reported otherwise.
+     *
+     * @param file named in messages
+     * @param found the first eight bytes of the file, as a little-endian number
+     * @throws TableFileException if the file is of another format, whose opener the message names
+     */
+    public void requireNoOther(Path file, long found) throws TableFileException {
+        if (of(found).isPresent()) {
+            require(file, found);
+        }
+    }
+
+    /**
+     * Says what something is that is not of this format.
+     *
+     * @param found its first eight bytes, as a little-endian number, which are not those of this format
+     * @return continues a sentence that begins with its name
+     */
+    public String mismatch(long found) {
+        return of(found)
+                .map(other -> "is " + other.title + ", not " + title + ": use " + other.opener)
+                .orElseGet(() -> "is not " + title
+                        + ", nor another saved table of Roost: it begins with %016x, "
+                                .formatted(Long.reverseBytes(found))
+                        + title + " with %016x".formatted(Long.reverseBytes(magic)));
     }
 }

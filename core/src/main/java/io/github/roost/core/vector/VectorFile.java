@@ -87,10 +87,10 @@ public final class VectorFile implements VectorSource, AutoCloseable {
             throw new VectorFileException(file, "is empty");
         }
         if (bytes < Math.max(Integer.BYTES, format.headBytes())) {
-            throw new VectorFileException(file, "is truncated: " + bytes + " bytes are less than a head");
+            throw new VectorFileException(file, "is truncated: " + bytes + " bytes are less than a header");
         }
         this.dimension = memory.get(INT, format.widthPerRow ? 0 : Integer.BYTES);
-        if (dimension < 1 || dimension > Vectors.MOST_DIMENSIONS) {
+        if (dimension < 1 || dimension > Vectors.MAX_DIMENSIONS) {
             throw new VectorFileException(
                     file, "has vectors of %,d dimensions: there must be 1 to 4,096".formatted(dimension));
         }
@@ -100,7 +100,7 @@ public final class VectorFile implements VectorSource, AutoCloseable {
         if (said == 0 || said > MAX_ROWS || format.headBytes() + said * rowBytes != bytes) {
             throw new VectorFileException(
                     file,
-                    "is truncated or no such file: %,d bytes are not %,d rows of %,d dimensions, %,d bytes each"
+                    "is truncated or has a wrong header: %,d bytes are not %,d rows of %,d dimensions, %,d bytes each"
                             .formatted(bytes, said, dimension, rowBytes));
         }
         this.rows = (int) said;

@@ -15,12 +15,15 @@ import org.jspecify.annotations.Nullable;
  * saved, measured and closed through this interface, and refuse in one way:
  *
  * <ul>
- *   <li>{@link IllegalArgumentException}, thrown: an argument is not as said; nothing has begun or changed.
+ *   <li>{@link IllegalArgumentException}, thrown: an argument is invalid; nothing has begun or changed.
+ *   <li>{@link NullPointerException}, thrown: an argument is null; nothing has begun or changed.
  *   <li>{@link io.github.roost.core.task.TableClosedException}, thrown: the table is closed.
- *   <li>{@link io.github.roost.core.task.OrchestratorClosedException}, thrown: the orchestrator is closed. Searches that were
+ *   <li>{@link io.github.roost.core.task.OrchestratorClosedException}, thrown: the orchestrator is closed, of searches and changes. Searches that were
  *       accepted before and could not be finished fail with it.
  *   <li>{@link io.github.roost.core.task.RejectedSearchException}, thrown: there is no room now. Of {@link #searchAll} in the
  *       future of the search that was refused, since others have begun.
+ *   <li>{@link io.github.roost.core.task.TableFullException}, thrown: the table's {@linkplain #memoryLimit memory limit}, or what an
+ *       index has for changes, leaves no room for them.
  *   <li>{@link io.github.roost.core.task.DeadlineExceededException}, in the future: the deadline passed.
  *   <li>{@link UnsupportedOperationException}, thrown: this index cannot do that, see {@link #isMutable}.
  * </ul>
@@ -38,7 +41,7 @@ public interface VectorTable extends AutoCloseable {
     CompletableFuture<SearchResult> search(SearchRequest request);
 
     /**
-     * Submits several searches that come together. An index may serve those together that read the same memory.
+     * Submits several searches together. An index may serve together those that read the same memory.
      *
      * @param requests all are checked before one begins
      * @return the answers in the order of the requests, each complete on its own
@@ -81,7 +84,7 @@ public interface VectorTable extends AutoCloseable {
      *
      * @param recall over 0, at most 1
      * @param k how many rows, from 1 to 10,000
-     * @param sample queries like those to come, at least one; some hundred make it certain to about a hundredth
+     * @param sample typical queries, at least one; some hundred give the recall to about a hundredth
      * @return an effort that the table takes; its largest where none reaches the recall
      */
     int effortFor(double recall, int k, float[][] sample);
@@ -96,6 +99,7 @@ public interface VectorTable extends AutoCloseable {
      * @param id any
      * @param vector of the table's dimension, finite, not zero for cosine; copied
      * @return whether there was no row of this id
+     * @throws io.github.roost.core.task.TableFullException if there is no room for it within the memory limit; nothing has changed
      */
     boolean put(long id, float[] vector);
 
@@ -108,8 +112,7 @@ public interface VectorTable extends AutoCloseable {
     boolean remove(long id);
 
     /**
-     * The vector of a row, as the table keeps it: scaled to length 1 for cosine, and for tables without floats what the codes
-     * stand for.
+     * The vector of a row, as the table stores it: scaled to length 1 for cosine, and decoded in tables that keep only codes.
      *
      * @param id external id
      * @return a copy, or null if there is no row of this id
@@ -126,8 +129,8 @@ public interface VectorTable extends AutoCloseable {
     void save(Path file) throws IOException;
 
     /**
-     * Reads whatever of the table lies in a file and has not been checked yet, and compares it with its checksums. Returns
-     * with nothing to do for a table that was built here, or whose file was checked whole when it was opened. Blocks; searches
+     * Reads all parts of the table's file that have not been checked yet, and compares them with their checksums. Does nothing for
+     * a table that was built here, or whose file was checked whole when it was opened. Blocks; searches
      * go on.
      *
      * @throws IOException if the file cannot be read, or is damaged: then the message names the place
@@ -146,12 +149,30 @@ public interface VectorTable extends AutoCloseable {
     /** {@return how distances are measured} */
     Metric metric();
 
-    /** {@return what searches read of a component} */
+    /** {@return how searches read a component} */
     ElementType elementType();
 
     /** {@return the table's memory outside the Java heap, in bytes} */
     default long bytes() {
         return stats().bytes();
+    }
+
+    /**
+     * Limits what the rows may take outside the Java heap, as {@link #bytes} counts it. A change that would need more is refused;
+     * changes that need no more memory still succeed, and so do searches, whose scratch memory does not count. What the rows take already
+     * stays. Beside them a build or merge takes up to as much again while it lasts.
+     *
+     * @param bytes at least 1; no limit at first
+     * @throws UnsupportedOperationException if the rows are not in memory: then the index has limits of its own
+     */
+    default void memoryLimit(long bytes) {
+        MemoryLimit.require(bytes);
+        throw new UnsupportedOperationException("table " + name() + " does not keep its rows in memory");
+    }
+
+    /** {@return what {@link #memoryLimit(long)} has set; {@link MemoryLimit#NONE} where there is no limit} */
+    default long memoryLimit() {
+        return MemoryLimit.NONE;
     }
 
     /** {@return the table at this moment} */
@@ -161,7 +182,9 @@ public interface VectorTable extends AutoCloseable {
     Registration registration();
 
     /**
-     * Closes the table: later searches and changes are refused, those accepted before finish. A second call does nothing.
+     * Closes the table and frees its memory: later searches and changes are refused; accepted ones finish, and this call
+     * waits for them. When it has returned no thread reads the table's memory or its file. Inside a search it returns at once, and
+     * the memory is freed when the last search has ended. A second call waits for the first.
      */
     @Override
     void close();

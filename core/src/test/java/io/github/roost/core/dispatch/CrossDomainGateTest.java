@@ -2,14 +2,16 @@ package io.github.roost.core.dispatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.roost.core.policy.Backlog;
+import io.github.roost.core.policy.CrossDomainGate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class CrossDomainGateTest {
     private static final CrossDomainGate GATE = new CrossDomainGate(2, 200, 8, 2_000);
-    private static final Backlog BACKLOGGED = new Backlog(0, Backlog.NEVER);
-    private static final Backlog DEEP = new Backlog(0, 1_000);
+    private static final Backlog BACKLOGGED = new Backlog(0, Backlog.NEVER, 0);
+    private static final Backlog DEEP = new Backlog(0, 1_000, 0);
 
     @ParameterizedTest
     @CsvSource({
@@ -24,6 +26,15 @@ class CrossDomainGateTest {
     })
     void aBurstIsForADomainWithNothingOfItsOwnToDo(int free, int idle, long now, boolean opens) {
         assertThat(GATE.opens(free, idle, 8, BACKLOGGED, now)).isEqualTo(opens);
+    }
+
+    @Test
+    void aBurstThatItsDomainTakesInOneRoundOpensItOnlyWhereTasksAreLong() {
+        Backlog first = new Backlog(0, Backlog.NEVER, 1);
+        assertThat(GATE.opens(8, 8, 8, first, 1_999)).isFalse();
+        assertThat(GATE.opens(8, 8, 8, first.taken(), 200)).isTrue();
+        assertThat(GATE.opens(8, 8, 8, first, 2_000)).isTrue();
+        assertThat(GATE.opens(7, 7, 8, first, 1_000_000)).isFalse();
     }
 
     @ParameterizedTest
@@ -60,7 +71,7 @@ class CrossDomainGateTest {
         boolean[] opens = {false, true, true, true, false, false};
         for (int look = 0; look < waiting.length; look++) {
             long now = 2_000L * look;
-            backlog = backlog.next(GATE, waiting[look], 8, now);
+            backlog = backlog.next(GATE, waiting[look], 8, 0, now);
             assertThat(GATE.opens(4, 4, 8, backlog, now)).as("look %d", look).isEqualTo(opens[look]);
         }
     }

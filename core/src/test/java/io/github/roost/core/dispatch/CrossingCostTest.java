@@ -17,7 +17,7 @@ class CrossingCostTest {
 
     @Test
     void whereNothingIsKnownCrossingNeverPays() {
-        assertThat(CrossingCost.UNKNOWN.pays(1_000, WORKERS)).isFalse();
+        assertThat(CrossingCost.UNKNOWN.pays(1_000, WORKERS, false)).isFalse();
     }
 
     @Test
@@ -25,7 +25,7 @@ class CrossingCostTest {
         CrossingCost cost = CrossingCost.UNKNOWN;
         int crossed = 0;
         for (int task = 0; task < 6_400; task++) {
-            if (cost.pays(1, WORKERS)) {
+            if (cost.pays(1, WORKERS, true)) {
                 crossed++;
                 // Ten times as long: it never pays.
                 cost = cost.strayed(10_000, 1_000);
@@ -41,12 +41,21 @@ class CrossingCostTest {
     void whatIsColdAtHomeTooMayCrossAndWhatIsWarmThereMayNot() {
         CrossingCost cold = measured(1_000, 1_050);
         assertThat(cold.slowdown()).isBetween(.049, .051);
-        assertThat(cold.pays(0, WORKERS)).isFalse();
-        assertThat(cold.pays(1, WORKERS)).isTrue();
+        assertThat(cold.pays(0, WORKERS, true)).isFalse();
+        assertThat(cold.pays(1, WORKERS, true)).isTrue();
 
         CrossingCost warm = measured(1_000, 2_000);
-        assertThat(warm.pays(2 * WORKERS, WORKERS)).isFalse();
-        assertThat(warm.pays(2 * WORKERS + 1, WORKERS)).isTrue();
+        assertThat(warm.pays(2 * WORKERS, WORKERS, true)).isFalse();
+        assertThat(warm.pays(2 * WORKERS + 1, WORKERS, true)).isTrue();
+    }
+
+    @Test
+    void whatATaskDisplacesIsNoLossWhereMostWorkersAreIdle() {
+        CrossingCost warm = measured(1_000, 2_000);
+
+        assertThat(warm.pays(WORKERS, WORKERS, false)).isFalse();
+        assertThat(warm.pays(WORKERS + 1, WORKERS, false)).isTrue();
+        assertThat(warm.pays(WORKERS + 1, WORKERS, true)).isFalse();
     }
 
     @Test

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Machines;
 import io.github.roost.core.mapping.Mapping;
+import io.github.roost.core.policy.Backlog;
+import io.github.roost.core.policy.CrossDomainGate;
 import java.util.HashSet;
 import java.util.Random;
 import java.util.Set;
@@ -62,6 +64,33 @@ class DispatchTest {
     }
 
     @Test
+    void whileNobodySleepsATaskWaitsNearItsCallerIfThatIsSaidToBeBetter() {
+        Mapping mapping = Mapping.of(12, new int[] {3});
+        Dispatcher dispatcher = new HomeDomainDispatcher(genoa);
+        int usual = dispatcher.worker(0, mapping, worker -> 0, 5);
+        int near = genoa.workerIn(3, 0) == usual ? genoa.workerIn(3, 1) : genoa.workerIn(3, 0);
+        for (boolean noneAsleep : new boolean[] {false, true}) {
+            LoadView load = new LoadView() {
+                @Override
+                public int load(int worker) {
+                    return 0;
+                }
+
+                @Override
+                public boolean noneAsleepBeside(int worker) {
+                    return noneAsleep;
+                }
+
+                @Override
+                public int nearCaller(int worker) {
+                    return near;
+                }
+            };
+            assertThat(dispatcher.worker(0, mapping, load, 5)).isEqualTo(noneAsleep ? near : usual);
+        }
+    }
+
+    @Test
     void ofSeveralHomesALessLoadedOneIsTaken() {
         Mapping mapping = Mapping.of(12, new int[] {0}).edit(1).homes(0, 2, 5).build();
         Dispatcher dispatcher = new HomeDomainDispatcher(genoa);
@@ -103,7 +132,7 @@ class DispatchTest {
         CrossDomainGate gate = new CrossDomainGate(2, 1_000);
         assertThat(gate.backlogged(15, 8)).isFalse();
         assertThat(gate.backlogged(16, 8)).isTrue();
-        Backlog burst = Backlog.NONE.next(gate, 16, 8, 0);
+        Backlog burst = new Backlog(0, Backlog.NEVER, 0);
         assertThat(gate.opens(8, 8, 8, burst, 1_000)).isTrue();
         assertThat(gate.opens(8, 1, 8, burst, 1_000)).isTrue();
         assertThat(gate.opens(7, 7, 8, burst, 1_000)).isFalse();

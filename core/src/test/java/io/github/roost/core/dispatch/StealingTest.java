@@ -3,6 +3,7 @@ package io.github.roost.core.dispatch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Machines;
+import io.github.roost.core.policy.SchedulingPolicy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -51,7 +52,7 @@ class StealingTest {
     private final SplittableRandom random = new SplittableRandom(11);
 
     private Stealing<Integer> thief(WorkerLayout layout, SchedulingPolicy scheduling, int worker, Queues queues) {
-        return new Stealing<>(layout, scheduling.stealOrder(layout, worker), queues, random::nextInt);
+        return new Stealing<>(layout, StealOrder.of(scheduling, layout, worker), queues, random::nextInt);
     }
 
     @Test

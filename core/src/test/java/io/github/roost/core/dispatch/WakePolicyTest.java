@@ -3,6 +3,9 @@ package io.github.roost.core.dispatch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Machines;
+import io.github.roost.core.policy.Backlog;
+import io.github.roost.core.policy.CrossDomainGate;
+import io.github.roost.core.policy.SchedulingPolicy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -11,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class WakePolicyTest {
     private static final int WORKERS = 8;
     private static final CrossDomainGate GATE = new CrossDomainGate(2, 200_000, 8, 2_000_000);
-    private static final Backlog YOUNG = new Backlog(0, Backlog.NEVER);
+    private static final Backlog YOUNG = new Backlog(0, Backlog.NEVER, 0);
     private static final long SUSTAINED = 200_000;
 
     private final WorkerLayout layout = WorkerLayout.of(Machines.of(4, WORKERS));
@@ -78,10 +81,10 @@ class WakePolicyTest {
         return cost;
     }
 
-    /** Twice a half of a task's time, for each of 8 workers: 8 tasks that wait. */
+    /** A half of a task's time, for each of 8 workers: 4 tasks that wait. */
     @Test
     void whereTheWaitIsLongerThanWhatCrossingCostsThoseWithWorkersToSpareTakeAtOnce() {
-        made.queue(1, WORKERS, Backlog.NONE);
+        made.queue(1, WORKERS / 2, Backlog.NONE);
         made.crossings[1] = slowerByHalf();
         assertThat(gated.opens(2, 1, 0)).isFalse();
         assertThat(gated.helperOf(1)).isEqualTo(-1);
@@ -95,6 +98,22 @@ class WakePolicyTest {
 
         made.idle[1] = 1;
         assertThat(gated.helperOf(1)).as("has one of its own").isEqualTo(-1);
+    }
+
+    /** As much again: 8 tasks that wait. */
+    @Test
+    void whereMostWorkersAreAtWorkTheWaitMustBeLongerThanWhatOthersLoseToo() {
+        made.queue(1, WORKERS, Backlog.NONE);
+        made.crossings[1] = slowerByHalf();
+        Arrays.fill(made.idle, WORKERS / 2 - 1);
+        made.idle[1] = 0;
+        assertThat(gated.opens(2, 1, 0)).isFalse();
+        assertThat(gated.helperOf(1)).isEqualTo(-1);
+        made.idle[3] = WORKERS / 2;
+        assertThat(gated.helperOf(1)).isEqualTo(3);
+        made.waiting[1]++;
+        assertThat(gated.opens(2, 1, 0)).isTrue();
+        assertThat(gated.helperOf(1)).isEqualTo(2);
     }
 
     @Test
@@ -121,7 +140,7 @@ class WakePolicyTest {
 
     @Test
     void inAFloodDomainsThatAreHalfBusyHelpToo() {
-        made.queue(1, 100, new Backlog(0, 0));
+        made.queue(1, 100, new Backlog(0, 0, 0));
         Arrays.fill(made.idle, 2);
         made.idle[1] = 0;
         made.idle[0] = 1;
@@ -178,12 +197,20 @@ class WakePolicyTest {
     @Test
     void theNextLookIsWhenAGateMayOpenAndThenNowAndAgain() {
         assertThat(gated.nextLook(0)).isEqualTo(Long.MAX_VALUE);
-        made.queue(1, 100, new Backlog(1_000, 5_000));
+        made.queue(1, 100, new Backlog(1_000, 5_000, 0));
         assertThat(gated.nextLook(1_000)).isEqualTo(SUSTAINED);
         assertThat(gated.nextLook(151_000)).isEqualTo(50_000);
         assertThat(gated.nextLook(201_000)).as("the burst is open").isEqualTo(WakePolicy.REPEAT_NANOS);
         assertThat(gated.nextLook(1_905_000)).as("the flood is near").isEqualTo(100_000);
         assertThat(gated.nextLook(2_005_000)).isEqualTo(WakePolicy.REPEAT_NANOS);
+    }
+
+    @Test
+    void whereTheDomainsOwnWorkersHaveNotHadARoundTheNextLookIsThatForLongTasks() {
+        made.queue(1, 40, new Backlog(0, Backlog.NEVER, 1));
+        assertThat(gated.opens(2, 1, SUSTAINED)).isFalse();
+        assertThat(gated.nextLook(1_500_000)).isEqualTo(500_000);
+        assertThat(gated.opens(2, 1, 2_000_000)).isTrue();
     }
 
     @Test
@@ -194,8 +221,8 @@ class WakePolicyTest {
 
     @Test
     void theEarliestOfAllDomainsCounts() {
-        made.queue(1, 40, new Backlog(0, Backlog.NEVER));
-        made.queue(3, 40, new Backlog(-100_000, Backlog.NEVER));
+        made.queue(1, 40, new Backlog(0, Backlog.NEVER, 0));
+        made.queue(3, 40, new Backlog(-100_000, Backlog.NEVER, 0));
         assertThat(gated.nextLook(0)).isEqualTo(100_000);
     }
 }

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Machines;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.dispatch.IdleStrategy;
 import io.github.roost.core.io.BlockIo.Backend;
 import io.github.roost.core.io.linux.LinuxException;
+import io.github.roost.core.policy.IdleStrategy;
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.SearchContext;
@@ -26,6 +26,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -91,6 +92,52 @@ class BlockIoTest {
 
     @ParameterizedTest
     @EnumSource
+    void adjacentBlocksAreReadTogether(Backend backend) throws Exception {
+        try (BlockIo io = on(backend).build();
+                BlockFile file = open(io)) {
+            long[] blocks = {3, 4, 5, 7, 100, 101, 200};
+            assertThat(Disk.readMerged(io, orchestrator, id, file, blocks).get().right())
+                    .containsExactlyInAnyOrder(boxed(blocks));
+            assertThat(io.stats().reads()).isEqualTo(4);
+            // 32 at most.
+            long[] many = LongStream.range(10, 80).toArray();
+            assertThat(Disk.readMerged(io, orchestrator, id, file, many).get().right())
+                    .containsExactlyInAnyOrder(boxed(many));
+            assertThat(io.stats().reads()).isEqualTo(4 + 3);
+            assertThat(io.stats().buffersInUse()).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void blocksThatAreReadTogetherAreWhatTheFileHolds(Backend backend) throws Exception {
+        SplittableRandom random = new SplittableRandom(4);
+        try (BlockIo io = on(backend).depth(8).build();
+                BlockFile file = open(io)) {
+            List<CompletableFuture<Disk.Found>> answers = new ArrayList<>();
+            List<long[]> asked = new ArrayList<>();
+            for (int i = 0; i < 300; i++) {
+                asked.add(random.longs(1 + random.nextInt(200), 0, BLOCKS)
+                        .sorted()
+                        .distinct()
+                        .toArray());
+                answers.add(Disk.readMerged(io, orchestrator, id, file, asked.getLast()));
+                // As many as there are buffers for.
+                if (i % 20 == 19) {
+                    answers.getLast().get();
+                    answers.get(i - 10).get();
+                }
+            }
+            for (int i = 0; i < asked.size(); i++) {
+                assertThat(answers.get(i).get().right()).containsExactlyInAnyOrder(boxed(asked.get(i)));
+            }
+            assertThat(io.stats().buffersInUse()).isZero();
+            assertThat(io.stats().inFlight()).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void moreReadsThanTheRingHasPlacesForWaitForOne(Backend backend) throws Exception {
         SplittableRandom random = new SplittableRandom(2);
         try (BlockIo io = on(backend).depth(4).threads(2).build();
@@ -147,7 +194,7 @@ class BlockIoTest {
                 }
             }
             while (io.stats().inFlight() > 0 || io.stats().buffersInUse() > 0) {
-                Thread.sleep(1);
+                Thread.onSpinWait();
             }
         }
     }
@@ -282,7 +329,7 @@ class BlockIoTest {
             assertThat(io.stats().refusal()).isEqualTo("no queue is left");
         }
         while (!fewRings.isClosed()) {
-            Thread.sleep(1);
+            Thread.onSpinWait();
         }
     }
 

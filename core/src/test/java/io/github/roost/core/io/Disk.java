@@ -74,7 +74,25 @@ final class Disk {
         return found;
     }
 
-    /** As above, one after another, each as soon as it is there. */
+    /** Reads all blocks at once, adjacent ones together, and parks until they are there. */
+    static CompletableFuture<Found> readMerged(
+            BlockIo io, Orchestrator orchestrator, MappingId id, BlockFile file, long... blocks) {
+        BlockReads reads = io.reads();
+        CompletableFuture<Found> found = orchestrator
+                .indexing()
+                .submitSteps(
+                        (query, context) -> {
+                            reads.readMerged(context, file, query, 0, query.length);
+                            return new Step.Park<>(reads.all(), (same, later) -> Step.done(take(reads)));
+                        },
+                        blocks,
+                        id,
+                        SubmitOptions.DEFAULT);
+        var _ = found.whenComplete((result, failure) -> reads.close());
+        return found;
+    }
+
+    /** One block after another, each as soon as it is there. */
     static CompletableFuture<Found> readInTurn(
             BlockIo io, Orchestrator orchestrator, MappingId id, BlockFile file, long... blocks) {
         BlockReads reads = io.reads();

@@ -64,7 +64,7 @@ class FaultDeviceTest {
             assertThat(io.stats().resubmitted()).isGreaterThan(10);
         }
         while (!device.isClosed()) {
-            Thread.sleep(1);
+            Thread.onSpinWait();
         }
     }
 
@@ -129,6 +129,29 @@ class FaultDeviceTest {
     }
 
     @Test
+    void aBadBlockFailsByItselfAmongThoseThatAreReadTogether() throws Exception {
+        for (long bad = 4; bad <= 8; bad++) {
+            FaultDevice device = new FaultDevice(3).badBlock(bad).shortTransfers(.3);
+            try (BlockIo io = io(device);
+                    BlockFile file = io.openForUpdate(FILE)) {
+                file.write(0, Disk.content(arena, 10));
+                for (int round = 0; round < 10; round++) {
+                    Disk.Found found = Disk.readMerged(io, orchestrator, id, file, 4, 5, 6, 7, 8)
+                            .get();
+                    assertThat(found.right()).hasSize(4).doesNotContain(bad);
+                    assertThat(found.failures())
+                            .singleElement()
+                            .asString()
+                            .contains("read of block " + bad + " ")
+                            .contains("EIO (the device failed)");
+                }
+                assertThat(io.stats().buffersInUse()).isZero();
+                assertThat(io.stats().inFlight()).isZero();
+            }
+        }
+    }
+
+    @Test
     void aBadBlockFailsItsOwnReadAndNamesFileAndBlock() throws Exception {
         try (BlockIo io = io(new FaultDevice(3).badBlock(5));
                 BlockFile file = io.openForUpdate(FILE)) {
@@ -173,12 +196,12 @@ class FaultDeviceTest {
                 answers.add(Disk.readAll(io, orchestrator, id, SubmitOptions.DEFAULT, file, 1, 2, 3));
             }
             while (io.stats().buffersInUse() < 15) {
-                Thread.sleep(1);
+                Thread.onSpinWait();
             }
             answers.forEach(answer -> answer.cancel(false));
             assertThat(io.stats().buffersInUse()).as("not before they end").isPositive();
             while (io.stats().buffersInUse() > 0) {
-                Thread.sleep(1);
+                Thread.onSpinWait();
             }
         }
     }

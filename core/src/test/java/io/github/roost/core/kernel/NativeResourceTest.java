@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class NativeResourceTest {
     private static final byte[] LIBRARY = {1, 2, 3};
@@ -47,6 +48,36 @@ class NativeResourceTest {
                 .isInstanceOf(FileNotFoundException.class)
                 .hasMessageContaining("/native/")
                 .hasMessageContaining("/libthing.so");
+    }
+
+    @Test
+    void aLibraryInTheDirectoryThatThePropertyNamesComesFirst(@TempDir Path directory) throws Exception {
+        String before = System.getProperty("roost.native.directory");
+        System.setProperty("roost.native.directory", directory.toString());
+        try {
+            assertThat(NativeResource.<byte[]>load(owner(), "thing", NativeResourceTest::bytes))
+                    .isEqualTo(LIBRARY);
+            String platform = "linux-" + System.getProperty("os.arch").replace("amd64", "x86_64");
+            Path named = Files.createDirectory(directory.resolve(platform)).resolve("libthing.so");
+            Files.write(named, new byte[] {4});
+            assertThat(NativeResource.<Path>load(owner(), "thing", loaded -> loaded))
+                    .isEqualTo(named);
+            assertThat(named).exists();
+        } finally {
+            if (before == null) {
+                System.clearProperty("roost.native.directory");
+            } else {
+                System.setProperty("roost.native.directory", before);
+            }
+        }
+    }
+
+    private static byte[] bytes(Path file) {
+        try {
+            return Files.readAllBytes(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static String permissions(Path file) {

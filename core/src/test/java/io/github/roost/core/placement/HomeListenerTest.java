@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.mapping.Mapping;
-import io.github.roost.core.mapping.RemapRule;
 import io.github.roost.core.mapping.RemapTrigger;
 import io.github.roost.core.monitor.TrafficMonitor;
+import io.github.roost.core.remap.RemapRule;
 import io.github.roost.core.task.Registration;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -46,7 +46,7 @@ class HomeListenerTest {
 
     private Mapper mapperWithWindowsOf(long nanos) {
         RemapRule rule = new RemapRule((now, bytes) -> next.apply(now), new RemapTrigger(.01, 0));
-        return new Mapper(DOMAINS, 1, monitor, rule, nanos, 6, true);
+        return new Mapper(DOMAINS, 1, monitor, rule, 0, nanos, 6, true);
     }
 
     /** Of no listener: each remap divides one among two domains, which pays whatever else moves. */

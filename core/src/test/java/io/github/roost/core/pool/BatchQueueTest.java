@@ -40,7 +40,7 @@ class BatchQueueTest {
     @AfterEach
     void close() {
         busyUntil.countDown();
-        orchestrator.quiesce().toCompletableFuture().join();
+        orchestrator.indexing().quiesce().toCompletableFuture().join();
         assertThat(orchestrator.close(Duration.ofSeconds(20))).isTrue();
     }
 
@@ -323,7 +323,7 @@ class BatchQueueTest {
             thread.join();
         }
         assertThat(wrong).isEmpty();
-        orchestrator.quiesce().toCompletableFuture().join();
+        orchestrator.indexing().quiesce().toCompletableFuture().join();
         assertThat(one.waiting() + two.waiting()).isZero();
     }
 }

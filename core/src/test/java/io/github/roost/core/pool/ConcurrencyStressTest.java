@@ -35,7 +35,7 @@ class ConcurrencyStressTest {
                         "-iters",
                         "3",
                         "-time",
-                        "500",
+                        "300",
                         "-sc",
                         "false",
                         "-af",
@@ -53,8 +53,8 @@ class ConcurrencyStressTest {
         assertThat(stress.waitFor()).as(report).isZero();
         assertThat(report)
                 .contains("RingStress.EverythingPutIsTakenOnce", "RingStress.OwnerAndThief")
-                .contains("RingStress.FirstInFirstOut", "RingStress.GivenBack")
-                .contains("EpochStress", "FanOutStress", "FailStress", "WakeUpStress")
+                .contains("RingStress.FirstInFirstOut", "RingStress.GivenBack", "RingStress.ClaimedTasksGiveWay")
+                .contains("EpochStress", "FanOutStress", "FailStress", "WakeUpStress", "TableUseStress")
                 .contains("TerminateStress.ATaskIsPut", "TerminateStress.ATaskBegins")
                 .contains("ParkStress.AgainstComplete", "ParkStress.AgainstCancel")
                 .contains("ParkStress.CompleteAgainstDeadline", "ParkStress.CompleteAgainstCancel")

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import io.github.roost.core.Machines;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.core.dispatch.CrossDomainGate;
+import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.task.BatchQueue;
 import io.github.roost.core.task.GroupSearch;
 import io.github.roost.core.task.MappingId;
@@ -110,7 +110,7 @@ class FaultInjectionTest {
                     List.of(orchestrator.submit((query, context) -> query, 1, small.id())),
                     "new work after " + what,
                     where);
-            await(List.of(orchestrator.quiesce().toCompletableFuture()), "the epoch after " + what, where);
+            await(List.of(orchestrator.indexing().quiesce().toCompletableFuture()), "the epoch after " + what, where);
             for (int id = 0; id < 4; id++) {
                 await(
                         List.of(orchestrator.submit((query, context) -> query, 1, ids.id(id), SubmitOptions.BATCH)),

@@ -122,7 +122,7 @@ class ParkTest {
         completions.never().forEach(pending -> assertThat(pending.complete()).isTrue());
         completions.completeLate();
         assertThat(none.join()).isEqualTo(42);
-        orchestrator.quiesce().toCompletableFuture().join();
+        orchestrator.indexing().quiesce().toCompletableFuture().join();
     }
 
     @Test
@@ -135,7 +135,7 @@ class ParkTest {
             }
         }
         assertThat(submit(new Again()::step, SubmitOptions.DEFAULT).join()).isEqualTo(21);
-        orchestrator.quiesce().toCompletableFuture().join();
+        orchestrator.indexing().quiesce().toCompletableFuture().join();
         assertThat(orchestrator.stats(0).tasks().completed()).isEqualTo(1);
     }
 
@@ -171,7 +171,7 @@ class ParkTest {
         one.complete();
         assertThat(first.join()).isEqualTo(21);
         assertThat(parked()).isZero();
-        orchestrator.quiesce().toCompletableFuture().join();
+        orchestrator.indexing().quiesce().toCompletableFuture().join();
     }
 
     @Test
@@ -188,7 +188,7 @@ class ParkTest {
         assertThat(waiting).noneMatch(CompletableFuture::isDone);
         completions.completeLate();
         assertThat(waiting).allSatisfy(answer -> assertThat(answer.join()).isEqualTo(42));
-        orchestrator.quiesce().toCompletableFuture().join();
+        orchestrator.indexing().quiesce().toCompletableFuture().join();
         assertThat(parked()).isZero();
     }
 
@@ -200,7 +200,7 @@ class ParkTest {
         CompletableFuture<Integer> answer = submit(doubled(Kind.NEVER), options);
         awaitParked(1);
         assertThat(answer.cancel(false)).isTrue();
-        orchestrator.quiesce().toCompletableFuture().join();
+        orchestrator.indexing().quiesce().toCompletableFuture().join();
         assertThat(parked()).isZero();
         assertThat(completions.never().getFirst().complete()).isTrue();
     }
@@ -222,7 +222,7 @@ class ParkTest {
         join(runs);
         answer.cancel(false);
         cancelled.countDown();
-        orchestrator.quiesce().toCompletableFuture().join();
+        orchestrator.indexing().quiesce().toCompletableFuture().join();
         assertThat(parked()).isZero();
     }
 
@@ -269,12 +269,12 @@ class ParkTest {
             answer.exceptionally(over -> 0).join();
             if (i % 50 == 0) {
                 // A worker that is kept from its core would come to find the queue full.
-                orchestrator.quiesce().toCompletableFuture().join();
+                orchestrator.indexing().quiesce().toCompletableFuture().join();
             }
         }
         canceller.join();
         completer.join();
-        orchestrator.quiesce().toCompletableFuture().join();
+        orchestrator.indexing().quiesce().toCompletableFuture().join();
         assertThat(parked()).isZero();
     }
 
@@ -301,7 +301,7 @@ class ParkTest {
                             doubled(Kind.NEVER), 1, there, SubmitOptions.DEFAULT.withTimeout(Duration.ofHours(1))));
             waiting.add(closing.indexing().submitShared(queue, 1, SubmitOptions.DEFAULT));
         }
-        CompletableFuture<Void> quiesced = closing.quiesce().toCompletableFuture();
+        CompletableFuture<Void> quiesced = closing.indexing().quiesce().toCompletableFuture();
         assertThat(closing.close(Duration.ofMillis(20))).isFalse();
         assertThat(waiting)
                 .allSatisfy(answer ->
@@ -334,7 +334,7 @@ class ParkTest {
         assertThat(patient.join()).isEqualTo(1);
         assertThat(slow.join()).isEqualTo(3);
         assertThatThrownBy(unwanted::join).isInstanceOf(CancellationException.class);
-        orchestrator.quiesce().toCompletableFuture().join();
+        orchestrator.indexing().quiesce().toCompletableFuture().join();
     }
 
     @Test
@@ -350,7 +350,7 @@ class ParkTest {
         busy.join();
         awaitParked(1);
         answers.forEach(answer -> answer.cancel(false));
-        orchestrator.quiesce().toCompletableFuture().join();
+        orchestrator.indexing().quiesce().toCompletableFuture().join();
         assertThat(parked()).isZero();
     }
 

@@ -142,6 +142,55 @@ public class RingStress {
         }
     }
 
+    /** A full ring gives up a place of a claimed task, and no other, while a consumer takes what it finds. */
+    @JCStressTest
+    @Outcome(
+            id = "2, 2",
+            expect = Expect.ACCEPTABLE,
+            desc = "the claimed task went, or was taken, and the others came out")
+    @Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "the consumer held the place, so the ring was full")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "an unclaimed task was lost or taken twice, or a place was lost")
+    @State
+    public static class ClaimedTasksGiveWay {
+        private final Ring ring = new Ring(2);
+        private final Task claimed = StressTasks.task(StressTasks.epoch());
+        private final Task first = StressTasks.task(StressTasks.epoch());
+        private final Task second = StressTasks.task(StressTasks.epoch());
+        private int put;
+        private int taken;
+
+        public ClaimedTasksGiveWay() {
+            offer(ring, claimed);
+            offer(ring, first);
+            claimed.claim();
+        }
+
+        @Actor
+        public void producer() {
+            put = 1 + (offer(ring, second) ? 1 : 0);
+        }
+
+        @Actor
+        public void consumer() {
+            taken = unclaimed(ring.poll());
+        }
+
+        @Arbiter
+        public void rest(II_Result result) {
+            int all = taken;
+            for (Task task = ring.poll(); task != null; task = ring.poll()) {
+                all += unclaimed(task);
+            }
+            result.r1 = put;
+            // A place that was lost would be one that is never free again.
+            result.r2 = ring.waiting() == 0 ? all : -1;
+        }
+
+        private int unclaimed(@Nullable Task task) {
+            return task == null || task == claimed ? 0 : 1;
+        }
+    }
+
     private static int drained(Ring ring) {
         int tasks = 0;
         while (ring.poll() != null) {

@@ -2,6 +2,7 @@ package io.github.roost.core.pool;
 
 import io.github.roost.core.Machines;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.policy.GroupRule;
 import io.github.roost.core.pool.SharedQueue.Entry;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Priority;
@@ -29,7 +30,7 @@ public class SharedStress {
     }
 
     private static SharedQueue<Integer, Integer> queue() {
-        return new SharedQueue<>(ID, (group, context) -> Step.done(true));
+        return new SharedQueue<>(ID, (group, context) -> Step.done(true), GroupRule.DEFAULT);
     }
 
     /** A query of one part, the queue's. */

@@ -3,10 +3,10 @@ package io.github.roost.core.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Machines;
-import io.github.roost.core.dispatch.Backlog;
-import io.github.roost.core.dispatch.CrossDomainGate;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.monitor.TrafficMonitor;
+import io.github.roost.core.policy.Backlog;
+import io.github.roost.core.policy.CrossDomainGate;
 import java.lang.invoke.MethodHandles;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.junit.jupiter.api.Test;
@@ -22,7 +22,7 @@ class StaleBacklogTest {
                 (AtomicReferenceArray<Backlog>) MethodHandles.privateLookupIn(WorkerPool.class, MethodHandles.lookup())
                         .findVarHandle(WorkerPool.class, "backlogs", AtomicReferenceArray.class)
                         .get(pool);
-        backlogs.set(0, new Backlog(System.nanoTime() - 1_000_000_000, Backlog.NEVER));
+        backlogs.set(0, new Backlog(System.nanoTime() - 1_000_000_000, Backlog.NEVER, 0));
         // A queue that is empty opens no gate, whatever was noted.
         assertThat(pool.gateOpens(1, 0)).isFalse();
         // And the watch looks once, not for ever.

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Machines;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.dispatch.CrossDomainGate;
+import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Part;
@@ -42,7 +42,7 @@ class StepsTest {
     @AfterEach
     void close() {
         busyUntil.countDown();
-        orchestrator.quiesce().toCompletableFuture().join();
+        orchestrator.indexing().quiesce().toCompletableFuture().join();
         assertThat(orchestrator.close(Duration.ofSeconds(20))).isTrue();
     }
 
@@ -324,7 +324,7 @@ class StepsTest {
                 }));
         busyUntil.countDown();
         assertThatThrownBy(answer::get).hasCause(broken);
-        orchestrator.quiesce().toCompletableFuture().join();
+        orchestrator.indexing().quiesce().toCompletableFuture().join();
         assertThat(begun).hasValue(2);
         assertThat(joined).hasValue(0);
     }
@@ -366,7 +366,7 @@ class StepsTest {
         if (!cancelled) {
             assertThatThrownBy(answer::get).hasCauseInstanceOf(DeadlineExceededException.class);
         }
-        orchestrator.quiesce().toCompletableFuture().join();
+        orchestrator.indexing().quiesce().toCompletableFuture().join();
         assertThat(second).hasValue(0);
         assertThat(orchestrator.stats(0).tasks().cancelled()).isEqualTo(cancelled ? 1 : 0);
         assertThat(orchestrator.stats(0).tasks().expired()).isEqualTo(cancelled ? 0 : 1);
@@ -383,7 +383,7 @@ class StepsTest {
             Thread.onSpinWait();
         }
         answer.cancel(false);
-        orchestrator.quiesce().toCompletableFuture().join();
+        orchestrator.indexing().quiesce().toCompletableFuture().join();
         assertThat(Inside.pool(orchestrator).parked()).isZero();
     }
 

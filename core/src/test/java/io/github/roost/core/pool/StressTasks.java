@@ -1,14 +1,15 @@
 package io.github.roost.core.pool;
 
 import io.github.roost.core.Machines;
-import io.github.roost.core.dispatch.CrossDomainGate;
-import io.github.roost.core.dispatch.IdleStrategy;
-import io.github.roost.core.dispatch.SchedulingPolicy;
+import io.github.roost.core.dispatch.Dispatcher;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.placement.Epoch;
 import io.github.roost.core.placement.Epochs;
+import io.github.roost.core.policy.CrossDomainGate;
+import io.github.roost.core.policy.IdleStrategy;
+import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.core.pool.Request.Kind;
 import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.task.Priority;
@@ -62,8 +63,8 @@ final class StressTasks {
     }
 
     /** Marks a worker as asleep, as its runner does; whether it may sleep. */
-    static boolean laysDown(Runner runner) {
-        runner.worker().laysDown();
+    static boolean parks(Runner runner) {
+        runner.worker().parks();
         return !runner.mayTakeSomething();
     }
 
@@ -95,7 +96,7 @@ final class StressTasks {
                             @Override
                             public void workerRestarted(int worker) {}
                         }),
-                SchedulingPolicy.HOME_DOMAIN.dispatcher(layout),
+                Dispatcher.of(SchedulingPolicy.HOME_DOMAIN, layout),
                 () -> 0);
     }
 }

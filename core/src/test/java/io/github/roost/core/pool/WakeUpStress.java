@@ -20,7 +20,7 @@ import org.openjdk.jcstress.infra.results.Z_Result;
 public class WakeUpStress {
     private final WorkerPool pool = StressTasks.pool();
     private final Runner runner = StressTasks.runner(pool, 0);
-    private final boolean otherSleeps = StressTasks.laysDown(StressTasks.runner(pool, 1));
+    private final boolean otherSleeps = StressTasks.parks(StressTasks.runner(pool, 1));
     private boolean sleeps;
 
     @Actor
@@ -30,7 +30,7 @@ public class WakeUpStress {
 
     @Actor
     public void worker() {
-        sleeps = StressTasks.laysDown(runner);
+        sleeps = StressTasks.parks(runner);
     }
 
     @Arbiter

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Machines;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.dispatch.CrossDomainGate;
 import io.github.roost.core.dispatch.WorkerLayout;
+import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.task.Registration;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * No worker is idle beside a queue that stands, and what its own domain does in a moment stays there. Tasks wait instead of
@@ -109,19 +110,23 @@ class WorkConservationTest {
         }
     }
 
-    @Test
-    void burstsOfAsManyTasksAsWorkersStayInTheirDomain() {
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3})
+    void burstsThatADomainTakesInATurnOrTwoStayThere(int perWorker) {
         int bursts = 100;
         int workers = 8;
-        Orchestrator orchestrator = machine(12, workers).build();
+        // However long this machine keeps the workers from running.
+        CrossDomainGate gate =
+                new CrossDomainGate(2, 200_000, 8, Duration.ofMinutes(1).toNanos());
+        Orchestrator orchestrator = machine(12, workers).crossDomainGate(gate).build();
         try (orchestrator) {
             Registration ids = orchestrator.register("bursts", 12);
             for (int burst = 0; burst < bursts; burst++) {
                 List<CompletableFuture<Integer>> answers = new ArrayList<>();
-                for (int task = 0; task < workers; task++) {
+                for (int task = 0; task < perWorker * workers; task++) {
                     answers.add(orchestrator.submit(
                             (query, context) -> {
-                                LockSupport.parkNanos(100_000);
+                                LockSupport.parkNanos(500_000);
                                 return query;
                             },
                             task,
@@ -130,7 +135,7 @@ class WorkConservationTest {
                 answers.forEach(CompletableFuture::join);
             }
         }
-        assertThat(orchestrator.stats(0).tasks().crossSteals()).isLessThan(bursts * workers / 100);
+        assertThat(orchestrator.stats(0).tasks().crossSteals()).isLessThan(bursts * perWorker * workers / 100);
     }
 
     @Test

@@ -3,14 +3,14 @@ package io.github.roost.core.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Machines;
-import io.github.roost.core.dispatch.CrossDomainGate;
-import io.github.roost.core.dispatch.IdleStrategy;
-import io.github.roost.core.dispatch.SchedulingPolicy;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.placement.Epoch;
 import io.github.roost.core.placement.Epochs;
+import io.github.roost.core.policy.CrossDomainGate;
+import io.github.roost.core.policy.IdleStrategy;
+import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.core.task.Priority;
 import java.time.Duration;
 import java.util.List;
@@ -92,6 +92,11 @@ class WorkerDeathTest {
         @Override
         public boolean claim() {
             return claimed.compareAndSet(false, true);
+        }
+
+        @Override
+        public boolean isClaimed() {
+            return claimed.get();
         }
 
         @Override

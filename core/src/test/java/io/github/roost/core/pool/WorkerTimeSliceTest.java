@@ -40,18 +40,19 @@ class WorkerTimeSliceTest {
     }
 
     @Test
-    void aWorkerHasALongSliceWhileBatchWorkRunsAndItsOwnOnceItSleeps() throws Exception {
+    void aWorkerHasALongSliceWhileBatchWorkRunsAndItsOwnOnceItSleeps() {
         try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
             MappingId id = orchestrator.register("table").id();
             AtomicLong slice = new AtomicLong();
-            orchestrator.runBatch("work", 1, piece -> slice.set(TimeSlice.nanos()));
+            CompletableFuture<Thread> worker = new CompletableFuture<>();
+            orchestrator.indexing().runBatch("work", 1, piece -> {
+                worker.complete(Thread.currentThread());
+                slice.set(TimeSlice.nanos());
+            });
             assertThat(slice).hasValue(WorkerTimeSlice.BATCH_NANOS);
-            // As few searches as cannot end it otherwise.
-            int looks = 0;
-            do {
-                Thread.sleep(20);
-                looks++;
-            } while (sliceOf(orchestrator, id) != usual && looks < 30);
+            while (worker.join().getState() != Thread.State.WAITING) {
+                Thread.onSpinWait();
+            }
             assertThat(sliceOf(orchestrator, id)).isEqualTo(usual);
         }
     }
@@ -66,7 +67,7 @@ class WorkerTimeSliceTest {
                 List<CompletableFuture<?>> all = new ArrayList<>();
                 all.add(orchestrator.submit(
                         (none, context) -> {
-                            orchestrator.giveWay();
+                            orchestrator.indexing().giveWay();
                             return 0;
                         },
                         0,

@@ -4,10 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Neighbors;
+import io.github.roost.core.task.DeadlineExceededException;
+import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 class RecallEffortsTest {
@@ -69,6 +73,31 @@ class RecallEffortsTest {
                     .hasRootCauseMessage("no sample");
             assertThat(tries).hasValue(i);
         }
+    }
+
+    @Test
+    void aDeadlineCountsFromSubmissionWhileTheEffortIsMeasuredAndAfterwards() {
+        CountDownLatch release = new CountDownLatch(1);
+        RecallEfforts slow = new RecallEfforts(
+                (recall, k) -> {
+                    await(release);
+                    return 5;
+                },
+                rows::get);
+        AtomicReference<SearchRequest> submitted = new AtomicReference<>();
+        CompletableFuture<SearchResult> patient = slow.search(REQUEST.timeout(Duration.ofHours(1)), asked -> {
+            submitted.set(asked);
+            return CompletableFuture.completedFuture(new SearchResult(Neighbors.EMPTY, SearchCost.NONE, false));
+        });
+        CompletableFuture<SearchResult> late =
+                slow.search(REQUEST.timeout(Duration.ofMillis(2)), asked -> new CompletableFuture<>());
+        assertThatThrownBy(late::join).hasCauseInstanceOf(DeadlineExceededException.class);
+        assertThat(patient).isNotDone();
+        release.countDown();
+        patient.join();
+        assertThat(Objects.requireNonNull(submitted.get()).options().timeout())
+                .isPositive()
+                .isLessThan(Duration.ofHours(1));
     }
 
     @Test

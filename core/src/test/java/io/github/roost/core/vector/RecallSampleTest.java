@@ -1,9 +1,15 @@
 package io.github.roost.core.vector;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Neighbors;
+import io.github.roost.core.task.RejectedSearchException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -29,6 +35,54 @@ class RecallSampleTest {
         assertThat(sample.recall(query -> nearest(query[0], 7))).isEqualTo(.7);
         assertThat(sample.recall(query -> CompletableFuture.completedFuture(Neighbors.EMPTY)))
                 .isZero();
+    }
+
+    @Test
+    void searchesThatFindNoRoomAreAskedAgainWhenOthersAreDone() {
+        float[][] queries =
+                IntStream.range(0, 100).mapToObj(query -> new float[] {query}).toArray(float[][]::new);
+        RecallSample sample = new RecallSample(queries, query -> nearest(query[0], 10));
+        AtomicInteger underWay = new AtomicInteger();
+        AtomicInteger rejected = new AtomicInteger();
+        CountDownLatch full = new CountDownLatch(1);
+        try (ExecutorService worker = Executors.newSingleThreadExecutor()) {
+            double recall = sample.recall(query -> {
+                if (underWay.get() == 3) {
+                    full.countDown();
+                    RejectedSearchException rejection = new RejectedSearchException("a search", 0, 3);
+                    if (rejected.incrementAndGet() % 2 == 0) {
+                        throw rejection;
+                    }
+                    return CompletableFuture.failedFuture(rejection);
+                }
+                underWay.incrementAndGet();
+                return CompletableFuture.supplyAsync(
+                        () -> {
+                            awaitFull(full);
+                            underWay.decrementAndGet();
+                            return nearest(query[0], 7).join();
+                        },
+                        worker);
+            });
+            assertThat(recall).isEqualTo(.7);
+            assertThat(rejected.get()).isPositive();
+        }
+    }
+
+    private static void awaitFull(CountDownLatch full) {
+        try {
+            full.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void aSearchThatIsRejectedAloneEndsTheMeasurement() {
+        RecallSample sample = new RecallSample(new float[][] {{1}}, query -> nearest(query[0], 10));
+        RejectedSearchException rejection = new RejectedSearchException("a search", 0, 3);
+        assertThatThrownBy(() -> sample.recall(query -> CompletableFuture.failedFuture(rejection)))
+                .hasCause(rejection);
     }
 
     private static CompletableFuture<Neighbors> nearest(float query, int k) {

@@ -150,7 +150,7 @@ class VectorFileTest {
             Path file = file("fuzz." + format, Arrays.copyOf(bytes, bytes.length - random.nextInt(3)));
             try (VectorFile vectors = VectorFile.open(file)) {
                 opened++;
-                assertThat(vectors.dimension()).isBetween(1, Vectors.MOST_DIMENSIONS);
+                assertThat(vectors.dimension()).isBetween(1, Vectors.MAX_DIMENSIONS);
                 for (int row = 0; row < vectors.size(); row++) {
                     vectors.row(row);
                 }

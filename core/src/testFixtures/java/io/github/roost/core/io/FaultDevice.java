@@ -239,6 +239,9 @@ public final class FaultDevice implements BlockDevice {
                     throw new IOException(Errno.name(Errno.EIO));
                 }
                 long length = Math.min(some(into.byteSize()), bytes.length - offset);
+                if (offset / BlockIo.BLOCK_BYTES < badBlock) {
+                    length = Math.min(length, badBlock * BlockIo.BLOCK_BYTES - offset);
+                }
                 MemorySegment.copy(bytes, (int) offset, into, ValueLayout.JAVA_BYTE, 0, (int) length);
                 return (int) length;
             }

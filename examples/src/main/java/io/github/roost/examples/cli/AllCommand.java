@@ -18,6 +18,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.apache.lucene.search.IndexSearcher;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.runner.Runner;
@@ -29,7 +30,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "all",
         description = {
-            "Every benchmark, and the simulations, as one page with plots and as JSON; half an hour on two cores.",
+            "Every benchmark, and the simulations, as one page with plots and as JSON; twenty minutes on two cores.",
             "Each part is kept as soon as it is done: a run that was interrupted goes on where it was."
         })
 final class AllCommand implements Callable<Integer> {
@@ -45,7 +46,7 @@ final class AllCommand implements Callable<Integer> {
             description = "Where index.html, results.json and the parts go.")
     private Path out = Path.of("");
 
-    @Option(names = "--quick", description = "Small workloads, some three minutes: to see that everything works.")
+    @Option(names = "--quick", description = "Small workloads, some minutes: to see that everything works.")
     private boolean quick;
 
     @Option(names = "--only", paramLabel = "TEXT", description = "Only parts whose name contains this.")
@@ -54,7 +55,7 @@ final class AllCommand implements Callable<Integer> {
     @Option(
             names = "--peer",
             paramLabel = "all|none",
-            description = "none leaves hnswlib and FAISS, which need Python, out; default all.")
+            description = "none leaves libraries that need Python out; default all.")
     private Peer peer = Peer.all;
 
     @Option(
@@ -136,10 +137,10 @@ final class AllCommand implements Callable<Integer> {
         versions.put("JMH", Provenance.versionOf(Runner.class));
         versions.put("gcc", Provenance.firstLineOf(Path.of("."), "cc", "-dumpfullversion"));
         if (peer == Peer.all) {
-            for (String pinned : List.of(PeerPython.HNSWLIB, PeerPython.FAISS)) {
-                String[] name = pinned.split("==", 2);
-                versions.put(name[0], name[1]);
-            }
+            Stream.concat(Stream.of(PeerPython.FAISS), PeerPython.RIVALS.stream())
+                    .map(pinned -> pinned.split("==", 2))
+                    .filter(pinned -> pinned.length == 2)
+                    .forEach(pinned -> versions.merge(pinned[0], pinned[1], (one, other) -> one + " and " + other));
             versions.put(
                     "Python",
                     Provenance.firstLineOf(Path.of("."), "python3", "--version").replace("Python ", ""));

@@ -4,6 +4,7 @@ import io.github.roost.bench.table.BatchBench;
 import io.github.roost.bench.table.BatchBench.Growth;
 import io.github.roost.bench.table.BatchBench.Report;
 import io.github.roost.bench.table.BatchBench.Result;
+import io.github.roost.bench.table.ColdBench;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -15,10 +16,14 @@ import picocli.CommandLine.Option;
 @Command(
         name = "batch",
         description =
-                "Batches of values of 1 KB from a Table, beside RocksDB with as much memory and arrays on the heap.")
+                "Batches of values of 1 KB from a Table, beside RocksDB with as much memory, arrays on the heap, Chronicle"
+                        + " Map, and Redis where it is installed.")
 final class BatchBenchCommand implements Callable<Integer> {
-    private static final int MOST_ROWS = 10_000_000;
-    private static final int MOST_BATCH = 10_000;
+    private static final int MAX_ROWS = 10_000_000;
+    private static final int MAX_BATCH = 10_000;
+    private static final int MIN_COLD_ROWS = 1_000;
+    private static final int COLD_KEYS = 50_000;
+    static final String WITHOUT_REDIS = "Redis is left out, as it is not installed (apt-get install redis-server)";
 
     @Mixin
     private final HelpOption help = new HelpOption();
@@ -32,6 +37,13 @@ final class BatchBenchCommand implements Callable<Integer> {
     @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all stores; default 7.")
     private int rounds = 7;
 
+    @Option(
+            names = "--cold",
+            description =
+                    "Instead: values of which a tenth has room in memory, keys by Zipf's law, beside RocksDB with as much"
+                            + " memory.")
+    private boolean cold;
+
     @Mixin
     private final JsonOption json;
 
@@ -41,12 +53,19 @@ final class BatchBenchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        BenchCommand.require("--rows", rows, 1, MOST_ROWS);
-        keys.forEach(batch -> BenchCommand.require("--keys", batch, 1, MOST_BATCH));
+        BenchCommand.require("--rows", rows, cold ? MIN_COLD_ROWS : 1, MAX_ROWS);
+        keys.forEach(batch -> BenchCommand.require("--keys", batch, 1, MAX_BATCH));
         BenchCommand.require("--rounds", rounds, 1, 10_000);
+        if (cold) {
+            printCold(ColdBench.measure(rows, keys.stream().sorted().toList(), rounds, Math.min(rows, COLD_KEYS)));
+            return 0;
+        }
         Report report = BatchBench.measure(rows, keys.stream().sorted().toList(), rounds);
-        json.line("%,d values of 1 KB, %,d MiB for each store, one thread"
-                .formatted(report.rows(), report.memoryBytes() >> 20));
+        json.line("%,d values of 1 KB, %,d MiB for each store, %,d MiB for Chronicle Map, one thread"
+                .formatted(report.rows(), report.memoryBytes() >> 20, report.chronicleBytes() >> 20));
+        if (!report.hasRedis()) {
+            json.line(WITHOUT_REDIS);
+        }
         json.line("keys  store                            us per batch   over Table's: median (least to most)");
         for (Result result : report.results()) {
             json.line("%4d  %-30s %14.1f   %.2f (%.2f to %.2f)"
@@ -64,5 +83,34 @@ final class BatchBenchCommand implements Callable<Integer> {
         }
         json.print(Map.of("batches", report));
         return 0;
+    }
+
+    private void printCold(ColdBench.Report report) throws Exception {
+        json.line("%,d values of 1 KB, memory for %,d MiB of them, keys by Zipf .99, one request at a time, %s"
+                .formatted(report.rows(), report.valueMemory() >> 20, report.backend()));
+        json.line(
+                "keys  store                     bytes per row   found in memory   blocks, reads per batch   us per batch: P50 (least to most)"
+                        + "   P99 (least to most)   P50 over Table.fetch's");
+        for (ColdBench.Result result : report.results()) {
+            json.line(
+                    "%4d  %-25s %13.0f %15.1f %%   %6.1f %6.1f   %,.0f (%,.0f to %,.0f)   %,.0f (%,.0f to %,.0f)   %.2f (%.2f to %.2f)"
+                            .formatted(
+                                    result.batch(),
+                                    result.name(),
+                                    result.bytesPerRow(),
+                                    100 * result.hitShare().median(),
+                                    result.blocksPerBatch(),
+                                    result.readsPerBatch(),
+                                    result.p50Micros().median(),
+                                    result.p50Micros().least(),
+                                    result.p50Micros().most(),
+                                    result.p99Micros().median(),
+                                    result.p99Micros().least(),
+                                    result.p99Micros().most(),
+                                    result.ratio().median(),
+                                    result.ratio().least(),
+                                    result.ratio().most()));
+        }
+        json.print(Map.of("cold", report));
     }
 }

@@ -31,7 +31,7 @@ import picocli.CommandLine.Option;
             "machine takes from threads that only read the clock: no hundredth search is earlier than that lets it be."
         })
 final class BuildBenchCommand implements Callable<Integer> {
-    private static final int MOST_SETTLING_ROUNDS = 5;
+    private static final int MAX_SETTLING_ROUNDS = 5;
     /** The JVM has settled when it compiles for no more than this part of the time. */
     private static final int SETTLED = 20;
 
@@ -61,7 +61,7 @@ final class BuildBenchCommand implements Callable<Integer> {
     @Option(
             names = "--load",
             paramLabel = "PERCENT",
-            description = "Searches that arrive, of what the workers can answer; default 30.")
+            description = "Load in percent of what the workers can answer; default 30.")
     private int load = 30;
 
     @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all; default 7.")
@@ -131,7 +131,7 @@ final class BuildBenchCommand implements Callable<Integer> {
                 .printf(
                         Locale.ROOT,
                         "a core stands still for %,d us or more: one that computes alone %s, all that compute together %s%n",
-                        Standstills.LEAST_MICROS,
+                        Standstills.MIN_MICROS,
                         standstills(results, Round::oneComputes),
                         standstills(results, Round::allCompute));
         return 0;
@@ -141,7 +141,7 @@ final class BuildBenchCommand implements Callable<Integer> {
     private void settle(BuildBench bench) throws Exception {
         Duration window = Duration.ofMillis(windowMillis);
         boolean settled = false;
-        for (int round = 0; round < MOST_SETTLING_ROUNDS && !settled; round++) {
+        for (int round = 0; round < MAX_SETTLING_ROUNDS && !settled; round++) {
             Duration compiling = bench.round(round, window).compiling();
             settled = compiling.compareTo(window.dividedBy(SETTLED)) < 0;
         }
@@ -171,7 +171,7 @@ final class BuildBenchCommand implements Callable<Integer> {
 
     private static String standstills(List<Round> rounds, Function<Round, Standstills> figure) {
         Standstills all = rounds.stream().map(figure).reduce(Standstills::plus).orElseThrow();
-        return String.format(Locale.ROOT, "%.1f times a second, %.2f %%", all.perSecond(), 100 * all.share());
+        return String.format(Locale.ROOT, "%.1f times per second, %.2f %%", all.perSecond(), 100 * all.share());
     }
 
     private static String spread(List<Round> rounds, ToDoubleFunction<Round> figure) {

@@ -10,7 +10,7 @@ import picocli.CommandLine.Spec;
 /** {@code roost build}: the parent of {@code hnsw}, {@code ivf}, {@code disk} and {@code remote}. */
 @Command(
         name = "build",
-        description = "Builds a table of a vector file and saves it, for roost search --table and for programs.",
+        description = "Builds a table from a vector file and saves it, for roost search --table and for programs.",
         synopsisSubcommandLabel = "hnsw|ivf|disk|remote",
         subcommands = {BuildHnswCommand.class, BuildIvfCommand.class, BuildDiskCommand.class, BuildRemoteCommand.class})
 final class BuildCommand implements Callable<Integer> {

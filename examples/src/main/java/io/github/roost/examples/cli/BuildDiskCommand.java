@@ -3,10 +3,14 @@ package io.github.roost.examples.cli;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.io.BlockIo;
+import io.github.roost.core.vector.TableBuild;
 import io.github.roost.core.vector.TableStats;
 import io.github.roost.core.vector.VectorSource;
+import io.github.roost.core.vector.VectorTable;
 import io.github.roost.index.disk.DiskTable;
 import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -37,14 +41,14 @@ final class BuildDiskCommand implements Callable<Integer> {
             names = "--build-width",
             defaultValue = "100",
             paramLabel = "N",
-            description = "Candidates looked at for each inserted vector; default ${DEFAULT-VALUE}.")
+            description = "Candidates per inserted vector; default ${DEFAULT-VALUE}.")
     private int buildWidth;
 
     @Option(
             names = "--code-bytes",
             defaultValue = "0",
             paramLabel = "N",
-            description = "Memory per row for its code; default 0: a quarter of the dimension, from 8 to 128.")
+            description = "Bytes of memory per row's code; default 0: a quarter of the dimension, from 8 to 128.")
     private int codeBytes;
 
     @Override
@@ -57,23 +61,24 @@ final class BuildDiskCommand implements Callable<Integer> {
 
     private TableStats build(Orchestrator orchestrator, Metric metric, VectorSource source, Path file)
             throws IOException {
-        float[][] rows = new float[source.size()][source.dimension()];
-        for (int row = 0; row < rows.length; row++) {
-            source.read(row, rows[row]);
-        }
         if (metric == Metric.INNER_PRODUCT) {
             throw new CommandFailure("--metric must be squared_l2 or cosine for disk, got inner_product");
         }
         try (BlockIo io = BlockIo.builder(orchestrator).build()) {
-            DiskTable.builder()
+            TableBuild<DiskTable> build = DiskTable.builder()
                     .metric(metric)
                     .degree(degree)
                     .buildWidth(buildWidth)
                     .codeBytes(codeBytes)
-                    .build(orchestrator, io, file, SearchOptions.ids(source), rows);
-            try (DiskTable table = DiskTable.openReadOnly(orchestrator, io, "base", file)) {
+                    .startReadOnly(orchestrator, io, "base", file, SearchOptions.ids(source), source);
+            try (VectorTable table = TableBuilding.await(parent.streams(), build, source.size())) {
                 return table.stats();
             }
+        } catch (UncheckedIOException failed) {
+            throw failed.getCause();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("the build of " + file + " was interrupted");
         }
     }
 }

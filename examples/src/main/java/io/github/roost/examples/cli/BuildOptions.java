@@ -1,16 +1,20 @@
 package io.github.roost.examples.cli;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.vector.TableBuild;
 import io.github.roost.core.vector.TableStats;
-import io.github.roost.core.vector.VectorFile;
 import io.github.roost.core.vector.VectorSource;
 import io.github.roost.core.vector.VectorTable;
+import io.github.roost.examples.input.VectorInput;
+import io.github.roost.index.hnsw.HnswTable;
+import io.github.roost.index.hnsw.LayoutChoice;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The options that the {@code build} commands share, and what they do. */
@@ -19,7 +23,7 @@ final class BuildOptions {
             names = "--base",
             required = true,
             paramLabel = "FILE",
-            description = "The vectors: fvecs, bvecs, fbin, u8bin, i8bin or f16bin, by the end of its name.")
+            description = "The vectors: " + VectorInput.FORMATS + ", recognised by the file's extension.")
     @SuppressWarnings("NullAway.Init")
     private Path base;
 
@@ -29,10 +33,9 @@ final class BuildOptions {
 
     @Option(
             names = "--metric",
-            defaultValue = "squared_l2",
             paramLabel = "M",
-            description = "squared_l2 (default), inner_product or cosine.")
-    private Metric metric = Metric.SQUARED_L2;
+            description = "squared_l2, inner_product or cosine; default what an hdf5 file names, else squared_l2.")
+    private @Nullable Metric metric;
 
     @Option(names = "--json", description = "Print one JSON object.")
     private boolean json;
@@ -56,17 +59,33 @@ final class BuildOptions {
      * @param seconds time of the build
      * @param saveSeconds time to save the table
      * @param table what was built
+     * @param choice what the builder has chosen by itself, and why; null where it had nothing to choose
      */
-    private record Built(double seconds, double saveSeconds, TableStats table) {
+    private record Built(
+            double seconds,
+            double saveSeconds,
+            TableStats table,
+
+            @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable
+            String choice) {
+        static @Nullable String choice(VectorTable table) {
+            if (!(table instanceof HnswTable graph)) {
+                return null;
+            }
+            LayoutChoice choice = graph.layoutChoice();
+            return choice.layout() + ": " + choice.reason();
+        }
+
         String text(Path file) {
             return String.format(
                     Locale.ROOT,
-                    "built in %.1f s: %,d rows x %d, %.1f MiB, %.0f bytes per row%nsaved as %s in %.1f s",
+                    "built in %.1f s: %,d rows x %d, %.1f MiB, %.0f bytes per row%n%ssaved as %s in %.1f s",
                     seconds,
                     table.rows(),
                     table.dimension(),
                     table.bytes() / 1048576.0,
                     (double) table.bytes() / table.rows(),
+                    choice == null ? "" : "layout " + choice + System.lineSeparator(),
                     file,
                     saveSeconds);
         }
@@ -74,15 +93,18 @@ final class BuildOptions {
 
     int run(Streams streams, Start start) throws IOException, InterruptedException {
         try (OutputFile file = OutputFile.prepare("--out", out);
-                VectorFile rows = VectorFile.open(base);
+                VectorInput input = VectorInput.rows(base);
                 Orchestrator orchestrator = Orchestrator.builder().build()) {
+            VectorSource rows = input.vectors();
+            Metric measure = metric();
             long began = System.nanoTime();
             try (VectorTable table =
-                    TableBuilding.await(streams, start.start(orchestrator, "base", metric, rows), rows.size())) {
+                    TableBuilding.await(streams, start.start(orchestrator, "base", measure, rows), rows.size())) {
                 double seconds = (System.nanoTime() - began) / 1e9;
                 long saving = System.nanoTime();
                 file.write(table::save);
-                print(streams, new Built(seconds, (System.nanoTime() - saving) / 1e9, table.stats()));
+                double saved = (System.nanoTime() - saving) / 1e9;
+                print(streams, new Built(seconds, saved, table.stats(), Built.choice(table)));
             }
         }
         return 0;
@@ -91,14 +113,20 @@ final class BuildOptions {
     /** Of a table that is built into its file, which takes the time that others take to save theirs. */
     int runDirect(Streams streams, Direct direct) throws IOException {
         try (OutputFile file = OutputFile.prepare("--out", out);
-                VectorFile rows = VectorFile.open(base);
+                VectorInput input = VectorInput.rows(base);
                 Orchestrator orchestrator = Orchestrator.builder().build()) {
+            VectorSource rows = input.vectors();
+            Metric measure = metric();
             long began = System.nanoTime();
             TableStats[] table = new TableStats[1];
-            file.write(draft -> table[0] = direct.build(orchestrator, metric, rows, draft));
-            print(streams, new Built((System.nanoTime() - began) / 1e9, 0, table[0]));
+            file.write(draft -> table[0] = direct.build(orchestrator, measure, rows, draft));
+            print(streams, new Built((System.nanoTime() - began) / 1e9, 0, table[0], null));
         }
         return 0;
+    }
+
+    private Metric metric() throws IOException {
+        return metric == null ? VectorInput.metric(base) : metric;
     }
 
     private void print(Streams streams, Built built) throws IOException {

@@ -16,11 +16,11 @@ import picocli.CommandLine.Option;
 @Command(
         name = "demo",
         description =
-                "Searches the packages of Debian 12 by meaning: builds an HNSW table a section and an IVF table of"
+                "Searches the packages of Debian 12 by meaning: builds an HNSW table per section and an IVF table of"
                         + " all, answers phrases, and measures a skewed workload.")
 final class DemoCommand implements Callable<Integer> {
-    private static final int MOST_SECONDS = 3_600;
-    private static final int MOST_K = 100;
+    private static final int MAX_SECONDS = 3_600;
+    private static final int MAX_K = 100;
     private static final Path DATA = Path.of("examples", "data", "debian-packages");
 
     private final Streams streams;
@@ -39,7 +39,7 @@ final class DemoCommand implements Callable<Integer> {
             names = "--k",
             defaultValue = "10",
             paramLabel = "K",
-            description = "Neighbours a query, from 1 to 100; default ${DEFAULT-VALUE}.")
+            description = "Neighbours per query, from 1 to 100; default ${DEFAULT-VALUE}.")
     private int k;
 
     @Option(names = "--tables", paramLabel = "N", description = "Take the N largest sections only; default all 58.")
@@ -61,8 +61,8 @@ final class DemoCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        SearchOptions.requireBetween("--seconds", seconds, 1, MOST_SECONDS);
-        SearchOptions.requireBetween("--k", k, 1, MOST_K);
+        SearchOptions.requireBetween("--seconds", seconds, 1, MAX_SECONDS);
+        SearchOptions.requireBetween("--k", k, 1, MAX_K);
         if (tables != null) {
             SearchOptions.requireBetween("--tables", tables, 1, Integer.MAX_VALUE);
         }

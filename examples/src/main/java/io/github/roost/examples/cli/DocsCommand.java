@@ -21,7 +21,7 @@ final class DocsCommand implements Callable<Integer> {
     @Option(names = "--out", paramLabel = "FOLDER", description = "Where to; default examples/target/site.")
     private Path out = RoostHome.checkout().resolve(Path.of("examples", "target", "site"));
 
-    @Option(names = "--guides", description = "The guides alone, which takes a second.")
+    @Option(names = "--guides", description = "Only the guides, which takes a second.")
     private boolean guides;
 
     DocsCommand(Streams streams) {

@@ -19,7 +19,7 @@ import picocli.CommandLine.Option;
             "nodes visited. Exits with 1 if a filter loses more than .02."
         })
 final class FilterBenchCommand implements Callable<Integer> {
-    private static final double MOST_LOST = .02;
+    private static final double MAX_LOST = .02;
     private static final List<Double> SHARES = List.of(.5, .1, .01, .001);
 
     private final Streams streams;
@@ -70,7 +70,7 @@ final class FilterBenchCommand implements Callable<Integer> {
                     Outcome[] filtered = bench.measure(allowed, share);
                     print(allowed.name().toLowerCase(Locale.ROOT), share, filtered);
                     for (int table = 0; table < filtered.length; table++) {
-                        well &= filtered[table].recall() >= all[table].recall() - MOST_LOST;
+                        well &= filtered[table].recall() >= all[table].recall() - MAX_LOST;
                     }
                 }
             }

@@ -14,6 +14,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.logging.Level;
 import java.util.logging.Logger;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -41,7 +42,7 @@ final class FormatBenchCommand implements Callable<Integer> {
     @Option(names = "--rows", paramLabel = "N", description = "Vectors of the mixture; default 100,000.")
     private int rows = 100_000;
 
-    @Option(names = "--dimension", paramLabel = "N", description = "Their components; default 128.")
+    @Option(names = "--dimension", paramLabel = "N", description = "Dimension of the vectors; default 128.")
     private int dimension = 128;
 
     @Option(
@@ -61,8 +62,17 @@ final class FormatBenchCommand implements Callable<Integer> {
     @Option(names = "--segments", paramLabel = "N", description = "Segments that are written; default 8.")
     private int segments = 8;
 
-    @Option(names = "--merge", description = "Merges them to one.")
+    @Option(names = "--merge", description = "Merges the segments into one.")
     private boolean merge;
+
+    @Option(
+            names = "--keep",
+            paramLabel = "FOLDER",
+            description = {
+                "Keeps the indexes there, and takes those that are there: writing them is most of the time. The folder is made",
+                "if it is not there, and never deleted."
+            })
+    private @Nullable Path kept;
 
     @Option(names = "--threads", paramLabel = "N", description = "Threads that search at once; default 2.")
     private int threads = 2;
@@ -108,7 +118,7 @@ final class FormatBenchCommand implements Callable<Integer> {
             vectors = mixture.draw(rows, random);
             queries = mixture.draw(QUERIES, random);
         }
-        try (FormatBench bench = new FormatBench(vectors, queries, segments, merge, contenders)) {
+        try (FormatBench bench = new FormatBench(vectors, queries, segments, merge, contenders, kept)) {
             print(bench, vectors);
         }
         return 0;

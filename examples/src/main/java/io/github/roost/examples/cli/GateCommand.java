@@ -9,7 +9,7 @@ import io.github.roost.bench.locality.WorkConservation;
 import io.github.roost.bench.locality.WorkConservation.Before;
 import io.github.roost.bench.locality.WorkConservation.Flood;
 import io.github.roost.bench.locality.WorkConservation.Staying;
-import io.github.roost.core.dispatch.CrossDomainGate;
+import io.github.roost.core.policy.CrossDomainGate;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -28,13 +28,13 @@ import picocli.CommandLine.Option;
         name = "gate",
         description =
                 "Thresholds of the cross-domain gate, under bursts (crossing harms) and a flood (crossing helps), and what the"
-                        + " default does with several workers a domain.")
+                        + " default does with several workers per domain.")
 final class GateCommand implements Callable<Integer> {
     private static final List<Integer> BACKLOGS = List.of(1, 2, 4, 8);
     private static final List<Integer> SUSTAINED_MICROS = List.of(0, 50, 200, 1_000, 5_000);
 
     private static final int BURSTS = 250;
-    private static final int BURST_PER_WORKER = 2;
+    private static final List<Integer> BURSTS_PER_WORKER = List.of(2, 3, 4);
     private static final Duration BURST_TASK = Duration.ofMillis(1);
     private static final double BALANCED_LOAD = .9;
     private static final Duration BALANCED_TASK = Duration.ofMillis(10);
@@ -75,7 +75,7 @@ final class GateCommand implements Callable<Integer> {
     @Option(names = "--tasks", paramLabel = "N", description = "Tasks of a flood on a made-up machine; default 800.")
     private int tasks = 800;
 
-    @Option(names = "--task-millis", paramLabel = "N", description = "How long each of those sleeps; default 5.")
+    @Option(names = "--task-millis", paramLabel = "N", description = "How long each of these tasks sleeps; default 5.")
     private int taskMillis = 5;
 
     @Option(names = "--table-kib", paramLabel = "N", description = "Size of each table; default 750.")
@@ -180,13 +180,15 @@ final class GateCommand implements Callable<Integer> {
         WorkConservation bench = new WorkConservation(machine);
         int balancedTasks = BALANCED_TASKS_PER_WORKER * machine.workers();
         Map<String, Staying> loads = new LinkedHashMap<>();
-        loads.put("bursts", bench.bursts(BURSTS, BURST_PER_WORKER, BURST_TASK));
+        for (int perWorker : BURSTS_PER_WORKER) {
+            loads.put("bursts-of-" + perWorker, bench.bursts(BURSTS, perWorker, BURST_TASK));
+        }
         loads.put("balanced", bench.balanced(BALANCED_LOAD, BALANCED_TASK, balancedTasks, 1));
         json.line(
-                "work that its domain does in a moment, %s: bursts of %d tasks a worker, a balanced load at %.1f of capacity"
-                        .formatted(machine, BURST_PER_WORKER, BALANCED_LOAD));
-        json.line("load        tasks   crossed    share   workers busy");
-        loads.forEach((name, staying) -> json.line("%-8s %8d  %8d  %5.2f %%  %12.2f"
+                "work that its domain does in a moment, %s: bursts of so many tasks per worker, a balanced load at %.1f of capacity"
+                        .formatted(machine, BALANCED_LOAD));
+        json.line("load           tasks   crossed    share   workers busy");
+        loads.forEach((name, staying) -> json.line("%-11s %8d  %8d  %5.2f %%  %12.2f"
                 .formatted(name, staying.tasks(), staying.crossed(), 100 * staying.crossedShare(), staying.busy())));
         return loads;
     }

@@ -9,7 +9,7 @@ import io.github.roost.bench.hnsw.HnswCurves;
 import io.github.roost.bench.packages.DebianPackages;
 import io.github.roost.bench.peer.PeerPython;
 import io.github.roost.bench.peer.Workload;
-import io.github.roost.core.vector.ElementType;
+import io.github.roost.index.hnsw.GraphLayout;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -26,10 +26,12 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code roost bench hnsw}: frozen tables beside plain jvector and hnswlib. */
-@Command(name = "hnsw", description = "Recall and searches a second on two threads, beside plain jvector and hnswlib.")
+@Command(
+        name = "hnsw",
+        description = "Recall and searches per second on two threads, beside plain jvector and hnswlib.")
 final class HnswBenchCommand implements Callable<Integer> {
     private static final double[] RECALLS = {.95, .99};
-    private static final int QUERIES = 1_000;
+    static final int QUERIES = 1_000;
 
     private final Streams streams;
 
@@ -39,15 +41,20 @@ final class HnswBenchCommand implements Callable<Integer> {
         mixture
     }
 
-    /** What walks read of a component. */
+    /** What walks read. */
     enum Element {
-        float32(ElementType.FLOAT32),
-        int8(ElementType.INT8);
+        float32(GraphLayout.FLOAT32),
+        int8(GraphLayout.INT8),
+        codes(GraphLayout.NEIGHBOR_CODES);
 
-        private final ElementType type;
+        private final GraphLayout layout;
 
-        Element(ElementType type) {
-            this.type = type;
+        Element(GraphLayout layout) {
+            this.layout = layout;
+        }
+
+        GraphLayout layout() {
+            return layout;
         }
     }
 
@@ -80,9 +87,9 @@ final class HnswBenchCommand implements Callable<Integer> {
 
     @Option(
             names = "--element",
-            paramLabel = "float32|int8",
+            paramLabel = "float32|int8|codes",
             split = ",",
-            description = "What Roost's walks read; a table for each. Default float32.")
+            description = "What Roost's graph searches read (codes: of neighbours); one table each. Default float32.")
     private List<Element> elements = List.of(Element.float32);
 
     @Option(names = "--k", paramLabel = "N", split = ",", description = "Neighbours to find; default 10,100.")
@@ -132,7 +139,7 @@ final class HnswBenchCommand implements Callable<Integer> {
         try (HnswBench bench = new HnswBench(
                 workload,
                 TopologyReader.live().read(),
-                elements.stream().distinct().map(element -> element.type).toList(),
+                elements.stream().distinct().map(Element::layout).toList(),
                 python,
                 m,
                 efConstruction,
@@ -173,6 +180,10 @@ final class HnswBenchCommand implements Callable<Integer> {
         if (data == Data.mixture) {
             return Workload.mixture(rows, QUERIES, dimension, centres, 42);
         }
+        return packages(home);
+    }
+
+    static Workload packages(Path home) throws IOException {
         DebianPackages packages = DebianPackages.read(home.resolve("examples/data/debian-packages"));
         float[][] queries = Stream.concat(packages.queries().stream(), packages.phrases().stream())
                 .limit(QUERIES)

@@ -3,6 +3,7 @@ package io.github.roost.examples.cli;
 import io.github.roost.core.Metric;
 import io.github.roost.core.vector.ElementType;
 import io.github.roost.index.hnsw.HnswTable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The options by which an HNSW table is built. */
@@ -23,10 +24,10 @@ final class HnswBuildOptions {
 
     @Option(
             names = "--element",
-            defaultValue = "float32",
             paramLabel = "T",
-            description = "What searches read of a component: float32 (default), or int8, then floats of the best.")
-    private ElementType element = ElementType.FLOAT32;
+            description =
+                    "What searches read of a component: float32, or int8, then floats of the best; default the faster in a sample.")
+    private @Nullable ElementType element;
 
     void check() {
         SearchOptions.requireBetween("--m", m, 2, 256);
@@ -37,11 +38,8 @@ final class HnswBuildOptions {
     }
 
     HnswTable.Builder builder(String name, Metric metric) {
-        return HnswTable.builder()
-                .name(name)
-                .metric(metric)
-                .m(m)
-                .efConstruction(efConstruction)
-                .elementType(element);
+        HnswTable.Builder builder =
+                HnswTable.builder().name(name).metric(metric).m(m).efConstruction(efConstruction);
+        return element == null ? builder : builder.elementType(element);
     }
 }

@@ -6,7 +6,6 @@ import io.github.roost.core.vector.TableBuild;
 import io.github.roost.core.vector.VectorSource;
 import io.github.roost.core.vector.VectorTable;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
 
 /** Which index {@code search} builds or opens, and with which efforts it searches. */
@@ -26,8 +25,8 @@ interface IndexPlan {
     /** Begins to build a table whose ids are the rows' numbers. */
     TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows);
 
-    /** Opens a saved table. */
-    VectorTable open(Orchestrator orchestrator, Path file) throws IOException;
+    /** Opens a table by its file, or whatever else {@code --table} may name. */
+    VectorTable open(Orchestrator orchestrator, String table) throws IOException;
 
     /** The efforts to search with, each at most {@link #widest}. */
     List<Integer> efforts(VectorTable table, int k);

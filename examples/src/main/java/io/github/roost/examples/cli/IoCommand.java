@@ -31,7 +31,7 @@ final class IoCommand implements Callable<Integer> {
     @Option(
             names = "--folder",
             paramLabel = "DIR",
-            description = "Where the file is written; default the temporary one.")
+            description = "Where the file is written; default the temporary folder.")
     private Path folder = Path.of(System.getProperty("java.io.tmpdir"));
 
     @Option(names = "--mib", paramLabel = "N", description = "Size of the file; default 512.")

@@ -23,7 +23,9 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code roost bench ivf}: an IVF table beside FAISS. */
-@Command(name = "ivf", description = "Searches a second and lone latency of an IVF table, beside FAISS's IndexIVFFlat.")
+@Command(
+        name = "ivf",
+        description = "Searches per second and lone latency of an IVF table, beside FAISS's IndexIVFFlat.")
 final class IvfBenchCommand implements Callable<Integer> {
     /** What the lists are of. */
     enum Element {
@@ -58,8 +60,8 @@ final class IvfBenchCommand implements Callable<Integer> {
             paramLabel = "float32|float16|int8",
             split = ",",
             description =
-                    "Tables of floats alone, of halves, of bytes whose best are compared with the floats, beside the"
-                            + " one of floats that bytes choose from; default none.")
+                    "More tables to measure: float32 (no codes), float16, int8 (codes, best candidates compared by"
+                            + " floats); default none.")
     private List<Element> elements = List.of();
 
     @Option(names = "--rounds", paramLabel = "N", description = "Rounds of both; default 3.")

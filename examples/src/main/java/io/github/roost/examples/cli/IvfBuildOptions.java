@@ -8,19 +8,19 @@ import picocli.CommandLine.Option;
 
 /** The options by which an IVF table is built. */
 final class IvfBuildOptions {
-    private static final int MOST_LISTS = 131_072;
+    private static final int MAX_LISTS = 131_072;
 
     @Option(
             names = "--nlist",
             paramLabel = "N",
-            description = "Lists, at most the base's size; default the square root of that.")
+            description = "Lists, at most the number of rows; default its square root.")
     private @Nullable Integer askedNlist;
 
     @Option(
             names = "--element",
             defaultValue = "float32",
             paramLabel = "T",
-            description = "What lists keep of a component: float32 (default), float16 or int8.")
+            description = "How lists store a component: float32 (default), float16 or int8.")
     private ElementType element = ElementType.FLOAT32;
 
     void check() {
@@ -30,7 +30,7 @@ final class IvfBuildOptions {
     }
 
     static void requireLists(String option, int lists) {
-        SearchOptions.requireBetween(option, lists, 1, MOST_LISTS);
+        SearchOptions.requireBetween(option, lists, 1, MAX_LISTS);
     }
 
     /** How many lists a table of so many rows is to have. */

@@ -15,12 +15,12 @@ final class JmhCommand implements Callable<Integer> {
     @Mixin
     private final HelpOption help = new HelpOption();
 
-    @Parameters(arity = "0..1", paramLabel = "REGEX", description = "Which, by a part of their names; default all.")
+    @Parameters(arity = "0..1", paramLabel = "REGEX", description = "Benchmarks whose names contain this; default all.")
     private String regex = "Benchmark";
 
     @Option(
             names = "--quick",
-            description = "A moment of each in this JVM, to see that they run; no figure to rely on.")
+            description = "Runs each briefly in this JVM, to see that it works; the figures mean nothing.")
     private boolean quick;
 
     @Option(names = "--json", paramLabel = "FILE", description = "Also write JMH's results as JSON.")

@@ -17,7 +17,7 @@ import picocli.CommandLine.Option;
         name = "live",
         description = {
             "A live table under nine searches to one change: whether anything is lost, and recall beside a fresh build.",
-            "Exits with 1 if an acknowledged row is not found, a removed one is, or recall is more than .01 below.",
+            "Exits with 1 if an acknowledged row is not found, a removed row is found, or recall is more than .01 lower.",
             "What soak does to the scheduling, this does to a table."
         })
 final class LiveBenchCommand implements Callable<Integer> {
@@ -29,7 +29,7 @@ final class LiveBenchCommand implements Callable<Integer> {
     @Option(names = "--seconds", paramLabel = "N", description = "Length of the load, without checks; default 600.")
     private int seconds = 600;
 
-    @Option(names = "--stretches", paramLabel = "N", description = "How often all is checked; default 5.")
+    @Option(names = "--stretches", paramLabel = "N", description = "How often all rows are checked; default 5.")
     private int stretches = 5;
 
     @Option(names = "--rows", paramLabel = "N", description = "Rows of the table, a mixture; default 50000.")
@@ -44,7 +44,7 @@ final class LiveBenchCommand implements Callable<Integer> {
     @Option(names = "--ef", paramLabel = "N", description = "Width of the searches, for 10 neighbours; default 20.")
     private int ef = 20;
 
-    @Option(names = "--seed", paramLabel = "N", description = "Seed of what is done; default the time.")
+    @Option(names = "--seed", paramLabel = "N", description = "Seed of the random operations; default the time.")
     private long seed = System.nanoTime();
 
     LiveBenchCommand(Streams streams) {
@@ -68,7 +68,7 @@ final class LiveBenchCommand implements Callable<Integer> {
         report.violations().forEach(streams.out()::println);
         for (Stretch stretch : report.stretches()) {
             double lost = stretch.freshRecall() - stretch.recall();
-            if (lost > LiveLoad.MOST_RECALL_LOST) {
+            if (lost > LiveLoad.MAX_RECALL_LOST) {
                 streams.out().printf(Locale.ROOT, "recall is %.4f below that of a fresh build%n", lost);
                 well = false;
             }

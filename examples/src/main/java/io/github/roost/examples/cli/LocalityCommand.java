@@ -15,11 +15,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench locality}: what a table's home is worth in searches a second. */
+/** {@code roost bench locality}: what a table's home is worth in searches per second. */
 @Command(
         name = "locality",
         description =
-                "Searches a second of v0, v1, v2 and v2-gated, where one table fits a domain's cache and two do not.")
+                "Searches per second of v0, v1, v2 and v2-gated, where one table fits a domain's cache and two do not.")
 final class LocalityCommand implements Callable<Integer> {
     @Mixin
     private final HelpOption help = new HelpOption();

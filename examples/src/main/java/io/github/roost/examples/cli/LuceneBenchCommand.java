@@ -29,7 +29,7 @@ final class LuceneBenchCommand implements Callable<Integer> {
     /** It tells of its vector instructions; held here, since a logger that nobody holds forgets its level. */
     private static final Logger LUCENE_LOG = Logger.getLogger("org.apache.lucene");
 
-    private static final int MOST_SECTIONS = 58;
+    private static final int MAX_SECTIONS = 58;
 
     private final Streams streams;
 
@@ -46,14 +46,18 @@ final class LuceneBenchCommand implements Callable<Integer> {
             description = "What clients search by; default all, one after the other.")
     private List<Workload> workloads = List.of(Workload.values());
 
-    @Option(names = "--clients", paramLabel = "N", description = "Threads that search at once; default 64.")
-    private int clients = 64;
+    @Option(
+            names = "--clients",
+            paramLabel = "N",
+            split = ",",
+            description = "Threads that search at once; default 64.")
+    private List<Integer> clients = List.of(64);
 
-    @Option(names = "--segments", paramLabel = "N", description = "Segments of the index; default 8.")
-    private int segments = 8;
+    @Option(names = "--segments", paramLabel = "N", split = ",", description = "Segments of the index; default 8.")
+    private List<Integer> segments = List.of(8);
 
     @Option(names = "--sections", paramLabel = "N", description = "Debian's N largest sections; default all 58.")
-    private int sections = MOST_SECTIONS;
+    private int sections = MAX_SECTIONS;
 
     @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all; default 5.")
     private int rounds = 5;
@@ -75,45 +79,55 @@ final class LuceneBenchCommand implements Callable<Integer> {
         Path home = Path.of(System.getProperty("roost.home", "."));
         DebianPackages packages = DebianPackages.read(home.resolve("examples/data/debian-packages"))
                 .largestSections(sections);
-        List<Outcome> all = new ArrayList<>();
-        try (LuceneBench bench = new LuceneBench(packages, segments, level.machine())) {
-            if (!json) {
-                streams.out()
-                        .println("%,d packages in %d segments, written in %.1f s; %d clients, %d rounds"
-                                .formatted(
-                                        packages.packages().size(),
-                                        segments,
-                                        bench.writing().toMillis() / 1e3,
-                                        clients,
-                                        rounds));
-            }
-            for (Workload workload : workloads) {
-                List<Outcome> outcomes = bench.measure(workload, clients, rounds, Duration.ofMillis(sliceMillis));
-                all.addAll(outcomes);
-                print(workload, outcomes);
+        List<Map<String, Object>> all = new ArrayList<>();
+        for (int count : segments) {
+            try (LuceneBench bench = new LuceneBench(packages, count, level.machine())) {
+                for (int threads : clients) {
+                    say("%,d packages in %d segments, written in %.1f s; %d clients, %d rounds"
+                            .formatted(
+                                    packages.packages().size(),
+                                    count,
+                                    bench.writing().toMillis() / 1e3,
+                                    threads,
+                                    rounds));
+                    List<Outcome> outcomes = new ArrayList<>();
+                    for (Workload workload : workloads) {
+                        List<Outcome> measured =
+                                bench.measure(workload, threads, rounds, Duration.ofMillis(sliceMillis));
+                        outcomes.addAll(measured);
+                        print(workload, measured);
+                    }
+                    all.add(Map.of(
+                            "packages",
+                            packages.packages().size(),
+                            "segments",
+                            count,
+                            "clients",
+                            threads,
+                            "outcomes",
+                            outcomes));
+                }
             }
         }
         if (json) {
             streams.out()
                     .println(new ObjectMapper()
                             .writerWithDefaultPrettyPrinter()
-                            .writeValueAsString(Map.of(
-                                    "packages",
-                                    packages.packages().size(),
-                                    "segments",
-                                    segments,
-                                    "clients",
-                                    clients,
-                                    "outcomes",
-                                    all)));
+                            .writeValueAsString(all.size() == 1 ? all.getFirst() : all));
         }
         return 0;
     }
 
+    private void say(String line) {
+        if (!json) {
+            streams.out().println(line);
+        }
+    }
+
     private void check() {
-        BenchCommand.require("--clients", clients, 1, 4_096);
-        BenchCommand.require("--segments", segments, 1, 1_000);
-        BenchCommand.require("--sections", sections, 1, MOST_SECTIONS);
+        clients.forEach(count -> BenchCommand.require("--clients", count, 1, 4_096));
+        segments.forEach(count -> BenchCommand.require("--segments", count, 1, 1_000));
+        BenchCommand.require("--sections", sections, 1, MAX_SECTIONS);
         BenchCommand.require("--rounds", rounds, 1, 10_000);
         BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);
     }
@@ -125,21 +139,23 @@ final class LuceneBenchCommand implements Callable<Integer> {
         Outcome forkJoin = outcomes.get(Contender.FORK_JOIN.ordinal());
         streams.out().println();
         streams.out()
-                .println("%-16s %28s %30s %22s %26s"
+                .println("%-16s %28s %30s %22s %22s %26s"
                         .formatted(
                                 name(workload),
                                 "searches/s (least to most)",
                                 "times fork_join, same round",
+                                "of the best",
                                 "p50 us",
                                 "p99 us"));
         for (Outcome outcome : outcomes) {
             Samples times = outcome.times(forkJoin);
             streams.out()
-                    .println("%-16s %28s %30s %22s %26s"
+                    .println("%-16s %28s %30s %22s %22s %26s"
                             .formatted(
                                     name(outcome.contender()),
                                     spread("%.0f", Samples.of(outcome.perSecond())),
                                     spread("%.2f", times),
+                                    spread("%.2f", outcome.ofTheBest(outcomes)),
                                     spread("%.0f", Samples.of(outcome.p50us())),
                                     spread("%.0f", Samples.of(outcome.p99us()))));
         }

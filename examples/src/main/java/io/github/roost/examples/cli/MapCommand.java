@@ -25,7 +25,7 @@ import picocli.CommandLine.Option;
         })
 final class MapCommand implements Callable<Integer> {
     /** As many loads as it keeps. */
-    private static final int MOST_DOMAINS_TO_STAY = 4_096;
+    private static final int MAX_DOMAINS_TO_STAY = 4_096;
 
     private final Streams streams;
 
@@ -79,8 +79,8 @@ final class MapCommand implements Callable<Integer> {
             case "pairing" -> Mapping.of(domains, HotColdPairing.assign(traffic, domains));
             case "longest-first" -> Mapping.of(domains, LongestFirst.assign(traffic, domains));
             case "staying" -> {
-                if (domains > MOST_DOMAINS_TO_STAY) {
-                    throw new CommandFailure("--domains must be at most " + MOST_DOMAINS_TO_STAY
+                if (domains > MAX_DOMAINS_TO_STAY) {
+                    throw new CommandFailure("--domains must be at most " + MAX_DOMAINS_TO_STAY
                             + " with --policy staying, got " + domains);
                 }
                 int[] even = new int[traffic.length];

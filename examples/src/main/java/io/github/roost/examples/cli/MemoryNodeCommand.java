@@ -1,11 +1,13 @@
 package io.github.roost.examples.cli;
 
 import io.github.roost.index.remote.MemoryNode;
+import io.github.roost.index.remote.ucx.UcxNode;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -16,9 +18,13 @@ import picocli.CommandLine.Parameters;
         name = "memory-node",
         description = {
             "Serves a pool that roost build remote has saved, until it gets SIGTERM or Ctrl-C.",
-            "Tables of other processes read the pool by themselves; while no heartbeat comes they refuse to."
+            "Tables in other processes read the pool directly, and refuse searches while its heartbeat stands still."
         })
 final class MemoryNodeCommand implements Callable<Integer> {
+    static final String UCX = "ucx:";
+    /** What the line begins with that says where the node listens. */
+    static final String LISTENING = "listening at ";
+
     private final Streams streams;
 
     @Mixin
@@ -31,8 +37,17 @@ final class MemoryNodeCommand implements Callable<Integer> {
     @Option(
             names = "--term-millis",
             paramLabel = "N",
-            description = "How long no heartbeat may come before tables take the node for lost; default 1000.")
+            description = "Time without a heartbeat after which tables consider the node lost; default 1000.")
     private int termMillis = 1_000;
+
+    @Option(
+            names = "--listen",
+            paramLabel = "ucx://HOST:PORT",
+            description = {
+                "Exposes the pool over UCX too; port 0 takes a free one, which is printed.",
+                "Everyone who can reach it can read and write this process's memory: use loopback or a network that you trust."
+            })
+    private @Nullable String listen;
 
     MemoryNodeCommand(Streams streams) {
         this.streams = streams;
@@ -41,13 +56,20 @@ final class MemoryNodeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         BenchCommand.require("--term-millis", termMillis, 20, 3_600_000);
+        if (listen != null && !listen.startsWith(UCX)) {
+            throw new CommandFailure("--listen must be ucx://HOST:PORT, got " + listen);
+        }
         CountDownLatch ended = new CountDownLatch(1);
-        try (MemoryNode node = MemoryNode.serve(pool, Duration.ofMillis(termMillis))) {
+        try (MemoryNode node = MemoryNode.serve(pool, Duration.ofMillis(termMillis));
+                UcxNode exposed = listen == null ? null : UcxNode.serve(pool, listen)) {
             Thread atExit = new Thread(ended::countDown);
             Runtime.getRuntime().addShutdownHook(atExit);
             streams.out()
                     .println("serving %d partitions, %.1f MiB, of %s"
                             .formatted(node.partitions(), node.bytes() / 1048576.0, node.region()));
+            if (exposed != null) {
+                streams.out().println(LISTENING + exposed.address());
+            }
             ended.await();
         }
         return 0;

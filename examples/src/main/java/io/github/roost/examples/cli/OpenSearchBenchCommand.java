@@ -8,6 +8,7 @@ import io.github.roost.examples.opensearch.TenantsOverHttp;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -27,8 +28,8 @@ import picocli.CommandLine.Option;
         })
 final class OpenSearchBenchCommand implements Callable<Integer> {
     private static final int QUERIES = 500;
-    private static final int MOST_ROWS = 63_666;
-    private static final int MOST_NODES = 3;
+    private static final int MAX_ROWS = 63_666;
+    private static final int MAX_NODES = 3;
 
     private final Streams streams;
 
@@ -43,7 +44,7 @@ final class OpenSearchBenchCommand implements Callable<Integer> {
     private List<Question> questions = List.of(Question.values());
 
     @Option(names = "--rows", paramLabel = "N", description = "Packages that are indexed; default all 63,666.")
-    private int rows = MOST_ROWS;
+    private int rows = MAX_ROWS;
 
     @Option(
             names = "--format",
@@ -52,20 +53,32 @@ final class OpenSearchBenchCommand implements Callable<Integer> {
             description = "Formats beside each other; default all.")
     private List<FormatsOverHttp.Contender> formats = List.of(FormatsOverHttp.Contender.values());
 
-    @Option(
-            names = "--recall",
-            paramLabel = "R",
-            split = ",",
-            description = "Recalls of the 10 nearest to be reached; default .95,.98.")
+    @Option(names = "--recall", paramLabel = "R", split = ",", description = "Recalls to reach; default .95,.98.")
     private List<Double> recalls = List.of(.95, .98);
+
+    @Option(
+            names = "--ask",
+            paramLabel = "search|encoded|msearch|batch",
+            split = ",",
+            description = {
+                "How formats are searched; default search: a request per search, its vector an array of numbers.",
+                "encoded: its vector base64; msearch, batch: 16 per request, by OpenSearch or by the plugin."
+            })
+    private List<FormatsOverHttp.Asking> askings = List.of(FormatsOverHttp.Asking.SEARCH);
+
+    @Option(names = "--k", paramLabel = "N", split = ",", description = "Neighbours to find; default 10.")
+    private List<Integer> nearest = List.of(10);
 
     @Option(names = "--threads", paramLabel = "N", description = "Clients that search at once; default 4.")
     private int threads = 4;
 
-    @Option(names = "--effort", paramLabel = "N", description = "Of tenants' and nodes' searches; default 100.")
+    @Option(names = "--effort", paramLabel = "N", description = "Effort of tenants' and nodes' searches; default 100.")
     private int effort = 100;
 
-    @Option(names = "--per-second", paramLabel = "N", description = "Searches of each tenant but the hot; default 10.")
+    @Option(
+            names = "--per-second",
+            paramLabel = "N",
+            description = "Searches per second of each tenant but the hot one; default 10.")
     private int perSecond = 10;
 
     @Option(names = "--rounds", paramLabel = "N", description = "Rounds that count; default 5.")
@@ -87,7 +100,8 @@ final class OpenSearchBenchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        BenchCommand.require("--rows", rows, 1_000, MOST_ROWS);
+        BenchCommand.require("--rows", rows, 1_000, MAX_ROWS);
+        nearest.forEach(k -> BenchCommand.require("--k", k, 1, 1_000));
         BenchCommand.require("--threads", threads, 1, 256);
         BenchCommand.require("--effort", effort, 1, 100_000);
         BenchCommand.require("--per-second", perSecond, 1, 10_000);
@@ -122,27 +136,36 @@ final class OpenSearchBenchCommand implements Callable<Integer> {
 
     private void formats(float[][] vectors, float[][] queries)
             throws IOException, InterruptedException, ExecutionException {
-        try (FormatsOverHttp bench =
-                FormatsOverHttp.start(RoostHome.checkout(), formats, vectors, queries, this::say)) {
-            for (double recall : recalls) {
-                List<FormatsOverHttp.Outcome> outcomes = bench.measure(recall, threads, rounds, slice());
-                FormatsOverHttp.Outcome reference = outcomes.stream()
-                        .filter(outcome -> outcome.contender() == FormatsOverHttp.Contender.LUCENE_HNSW)
-                        .findAny()
-                        .orElse(outcomes.getFirst());
-                for (FormatsOverHttp.Outcome outcome : outcomes) {
-                    streams.out()
-                            .println("formats at %.2f  %-13s %24s searches/s, effort %3d, recall %.3f, %s times %s"
-                                    .formatted(
-                                            recall,
-                                            name(outcome.contender()),
-                                            spread("%,.0f", outcome.perSecond()),
-                                            outcome.effort(),
-                                            outcome.recall(),
-                                            spread("%.2f", outcome.times(reference)),
-                                            name(reference.contender())));
+        try (FormatsOverHttp bench = FormatsOverHttp.start(
+                RoostHome.checkout(), Collections.max(nearest), formats, vectors, queries, this::say)) {
+            for (int k : nearest) {
+                for (double recall : recalls) {
+                    formats(bench, k, recall);
                 }
             }
+        }
+    }
+
+    private void formats(FormatsOverHttp bench, int k, double recall) throws InterruptedException, ExecutionException {
+        List<FormatsOverHttp.Outcome> outcomes = bench.measure(k, recall, askings, threads, rounds, slice());
+        FormatsOverHttp.Outcome reference = outcomes.stream()
+                .filter(outcome -> outcome.contender() == FormatsOverHttp.Contender.LUCENE_HNSW)
+                .findAny()
+                .orElse(outcomes.getFirst());
+        for (FormatsOverHttp.Outcome outcome : outcomes) {
+            streams.out()
+                    .println("formats %d at %s  %-13s %-8s %24s searches/s, effort %3d, recall %.3f, %s times %s %s"
+                            .formatted(
+                                    k,
+                                    recall,
+                                    name(outcome.contender()),
+                                    name(outcome.asking()),
+                                    spread("%,.0f", outcome.perSecond()),
+                                    outcome.effort(),
+                                    outcome.recall(),
+                                    spread("%.2f", outcome.times(reference)),
+                                    name(reference.contender()),
+                                    name(reference.asking())));
         }
     }
 
@@ -166,7 +189,7 @@ final class OpenSearchBenchCommand implements Callable<Integer> {
 
     private void nodes(float[][] vectors, float[][] queries)
             throws IOException, InterruptedException, ExecutionException {
-        List<Integer> sizes = List.of(1, 2, MOST_NODES);
+        List<Integer> sizes = List.of(1, 2, MAX_NODES);
         try (NodesOverHttp bench =
                 NodesOverHttp.start(RoostHome.checkout(), sizes, vectors, queries, effort, this::say)) {
             List<NodesOverHttp.Outcome> outcomes = bench.measure(threads, rounds, slice());

@@ -15,7 +15,7 @@ import picocli.CommandLine.Option;
             "and prints how to search them. The node ends, and its files go, with SIGTERM or Ctrl-C."
         })
 final class OpenSearchCommand implements Callable<Integer> {
-    private static final int MOST_SECTIONS = 58;
+    private static final int MAX_SECTIONS = 58;
 
     private final Streams streams;
 
@@ -26,7 +26,7 @@ final class OpenSearchCommand implements Callable<Integer> {
     private int port = 9_200;
 
     @Option(names = "--sections", paramLabel = "N", description = "Debian's N largest sections; default all 58.")
-    private int sections = MOST_SECTIONS;
+    private int sections = MAX_SECTIONS;
 
     OpenSearchCommand(Streams streams) {
         this.streams = streams;
@@ -35,7 +35,7 @@ final class OpenSearchCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         BenchCommand.require("--port", port, 0, 65_535);
-        BenchCommand.require("--sections", sections, 1, MOST_SECTIONS);
+        BenchCommand.require("--sections", sections, 1, MAX_SECTIONS);
         DebianPackages packages = DebianPackages.read(RoostHome.packages()).largestSections(sections);
         streams.err().println("starting OpenSearch");
         try (PackageNode node = PackageNode.start(RoostHome.checkout(), port)) {

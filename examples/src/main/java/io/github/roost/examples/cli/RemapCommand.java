@@ -15,7 +15,7 @@ import picocli.CommandLine.Option;
 /** {@code roost bench remap}: whether searches feel a remap. */
 @Command(
         name = "remap",
-        description = "Latencies in windows that begin with a remap, beside those of windows alike that do not.")
+        description = "Latencies in windows that begin with a remap, beside equal windows without a remap.")
 final class RemapCommand implements Callable<Integer> {
     @Mixin
     private final HelpOption help = new HelpOption();

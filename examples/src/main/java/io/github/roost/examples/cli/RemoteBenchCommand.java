@@ -1,6 +1,8 @@
 package io.github.roost.examples.cli;
 
 import io.github.roost.bench.Samples;
+import io.github.roost.bench.remote.PartitionCosts;
+import io.github.roost.bench.remote.PoolAccess;
 import io.github.roost.bench.remote.RemoteBench;
 import io.github.roost.bench.remote.RemoteBench.Cached;
 import io.github.roost.bench.remote.RemoteBench.Found;
@@ -13,6 +15,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -30,10 +34,10 @@ final class RemoteBenchCommand implements Callable<Integer> {
     @Mixin
     private final HelpOption help = new HelpOption();
 
-    @Option(names = "--rows", paramLabel = "N", description = "Rows, made up; default 200000.")
+    @Option(names = "--rows", paramLabel = "N", description = "Generated rows; default 200000.")
     private int rows = 200_000;
 
-    @Option(names = "--dimension", paramLabel = "N", description = "Their dimension; default 128.")
+    @Option(names = "--dimension", paramLabel = "N", description = "Dimension of the rows; default 128.")
     private int dimension = 128;
 
     @Option(names = "--partitions", paramLabel = "N", description = "Partitions; default 160.")
@@ -50,6 +54,21 @@ final class RemoteBenchCommand implements Callable<Integer> {
 
     @Option(names = "--rounds", paramLabel = "N", description = "Rounds of the measured times; default 3.")
     private int rounds = 3;
+
+    @Option(names = "--without-graph", description = "Leaves out one graph of all rows, whose build takes longest.")
+    private boolean withoutGraph;
+
+    @Option(
+            names = "--provider",
+            paramLabel = "P",
+            description = "mapped (default): the pool's file; ucx: a memory node in a process of its own, over UCX.")
+    private String provider = "mapped";
+
+    @Option(
+            names = "--transports",
+            paramLabel = "T",
+            description = "With --provider ucx: tcp (default), posix or what else UCX has.")
+    private @Nullable String transports;
 
     @Option(
             names = "--folder",
@@ -76,14 +95,36 @@ final class RemoteBenchCommand implements Callable<Integer> {
         BenchCommand.require("--visited", visited, 1, partitions);
         BenchCommand.require("--k", k, 1, 1_000);
         BenchCommand.require("--rounds", rounds, 1, 1_000);
+        if (!provider.equals("mapped") && !provider.equals("ucx")) {
+            throw new CommandFailure("--provider must be mapped or ucx, got " + provider);
+        }
+        if (transports != null && provider.equals("mapped")) {
+            throw new CommandFailure("--transports must be left out without --provider ucx, got " + transports);
+        }
         Results results = new RemoteBench(
                         new RemoteBench.Options(
-                                rows, dimension, partitions, batch, visited, k, rounds, Math.min(100, batch), folder),
+                                rows,
+                                dimension,
+                                partitions,
+                                batch,
+                                visited,
+                                k,
+                                rounds,
+                                Math.min(100, batch),
+                                !withoutGraph,
+                                folder),
+                        this::reach,
                         text -> streams.err().println(text))
                 .run();
         print(results);
         json.print(Map.of("results", results));
         return 0;
+    }
+
+    private PoolAccess reach(Path file) throws IOException {
+        return provider.equals("ucx")
+                ? UcxNodeProcess.expose(file, transports == null ? "tcp" : transports)
+                : PoolAccess.mapped(file);
     }
 
     private void print(Results results) {
@@ -121,10 +162,20 @@ final class RemoteBenchCommand implements Callable<Integer> {
                             found.recall(),
                             found.queriesPerSecond()));
         }
+        json.line("by default a search visits %d partitions, in which the build found %.4f of its sample's neighbours"
+                .formatted(results.pool().visited(), results.pool().recall()));
         json.line("cache   reads of a second batch   seconds");
         for (Cached cached : results.cached()) {
             json.line("%3.0f %%   %23d   %.3f".formatted(100 * cached.share(), cached.reads(), cached.seconds()));
         }
+        PartitionCosts costs = results.costs();
+        json.line("a query of %,d rows in memory: %.1f us by a walk; by a scan of a group of %s"
+                .formatted(
+                        costs.rows(),
+                        costs.walkMicros(),
+                        costs.scans().stream()
+                                .map(scan -> "%d %.1f us".formatted(scan.queries(), scan.micros()))
+                                .collect(Collectors.joining(", "))));
         RemoteBench.Modelled modelled = results.modelled();
         json.line("modelled, 100 Gb/s: fetches %.1f ms, searches %.1f ms, both %.1f ms: %.1f %% of the fetches hidden"
                 .formatted(
@@ -147,8 +198,25 @@ final class RemoteBenchCommand implements Callable<Integer> {
                                 shipping.queryBytes(),
                                 shipping.breakEven(),
                                 shipping.queriesPerPartition()));
-        json.line("fetches of partitions: mapped %.2f GB/s, asked for over TCP on this machine %.2f GB/s"
-                .formatted(shipping.oneSidedGigabytes(), shipping.twoSidedGigabytes()));
+        json.line("fetches of partitions: %s %.2f GB/s, asked for over gRPC on this machine %.2f GB/s"
+                .formatted(provider, shipping.oneSidedGigabytes(), shipping.twoSidedGigabytes()));
+        List<RemoteBench.Inserting> inserting = results.inserting();
+        if (inserting.isEmpty()) {
+            return;
+        }
+        Samples ratios =
+                Samples.of(inserting.stream().map(RemoteBench.Inserting::ratio).toList());
+        json.line(
+                "searches per second with %d rows or more inserted during a batch of %,d: %.2f (%.2f to %.2f) of those without"
+                        .formatted(
+                                inserting.stream()
+                                        .mapToInt(RemoteBench.Inserting::inserts)
+                                        .min()
+                                        .orElse(0),
+                                batch,
+                                ratios.median(),
+                                ratios.least(),
+                                ratios.most()));
     }
 
     private static String spread(List<Times> times, ToDoubleFunction<Times> value, String format) {

@@ -16,13 +16,13 @@ import picocli.CommandLine.Option;
 
 /** The options of a pool that is built: of {@code build remote} and of {@code search remote --base}. */
 final class RemoteBuildOptions {
-    private static final int MOST_PARTITIONS = 10_000;
+    private static final int MAX_PARTITIONS = 10_000;
     private static final int ROWS_PER_PARTITION = 6_250;
 
     @Option(
             names = "--partitions",
             paramLabel = "N",
-            description = "Partitions, at most the base's size; default one per 6250 rows.")
+            description = "Partitions, at most the number of rows; default one per 6250 rows.")
     private @Nullable Integer asked;
 
     @Option(
@@ -41,13 +41,13 @@ final class RemoteBuildOptions {
     }
 
     static void requirePartitions(String option, int partitions) {
-        SearchOptions.requireBetween(option, partitions, 1, MOST_PARTITIONS);
+        SearchOptions.requireBetween(option, partitions, 1, MAX_PARTITIONS);
     }
 
     /** How many partitions a pool of so many rows is to have. */
     int partitions(int rows) {
         if (asked == null) {
-            return Math.clamp(rows / ROWS_PER_PARTITION, 1, MOST_PARTITIONS);
+            return Math.clamp(rows / ROWS_PER_PARTITION, 1, MAX_PARTITIONS);
         }
         if (asked > rows) {
             throw new CommandFailure("--partitions must be at most the base's size of " + rows + ", got " + asked);

@@ -34,6 +34,7 @@ import picocli.CommandLine.Option;
         description = "A workload of many tables on this machine, the schedulings and plain pools in turns.")
 final class ReplayCommand implements Callable<Integer> {
     private static final int BUDGET_MIB = 64;
+    private static final int PREDICTED_SEARCHES = 20_000;
 
     private final Streams streams;
 
@@ -46,11 +47,19 @@ final class ReplayCommand implements Callable<Integer> {
             description = "hnsw, ivf, packages-hnsw, packages-ivf, or a JSON file; default packages-hnsw.")
     private String workload = "packages-hnsw";
 
-    @Option(names = "--policy", paramLabel = "P,P,..", description = "Of v0, v1, v2, v2-gated; default all.")
-    private String policies = String.join(",", Schedulings.NAMES);
+    @Option(
+            names = "--policy",
+            paramLabel = "P,P,..",
+            description =
+                    "Of v0, v1, v2, v2-gated, roost-undivided, roost; default all but roost-undivided. The first is the baseline.")
+    private String policies = String.join(",", Schedulings.NAMES) + ",roost";
 
-    @Option(names = "--baseline", paramLabel = "forkjoin|fixed", description = "Also the same searches on this pool.")
-    private @Nullable String baseline;
+    @Option(
+            names = "--baseline",
+            paramLabel = "forkjoin,fixed",
+            split = ",",
+            description = "Also the same searches on these pools.")
+    private List<String> baselines = List.of();
 
     @Option(names = "--level", paramLabel = "L3|L2|NUMA|PACKAGE", description = "What a cache domain is; default L3.")
     private DomainLevel level = DomainLevel.L3;
@@ -61,14 +70,31 @@ final class ReplayCommand implements Callable<Integer> {
             description = "Size of all generated tables; default " + BUDGET_MIB + ".")
     private int budgetMib = BUDGET_MIB;
 
-    @Option(names = "--in-flight", paramLabel = "N", description = "Searches under way; default 8 a core.")
+    @Option(names = "--in-flight", paramLabel = "N", description = "Searches under way; default 8 per core.")
     private int inFlight;
 
     @Option(
             names = "--rate",
             paramLabel = "N",
-            description = "Open loop: searches arrive at random, so many a second; default closed loop.")
+            description = "Open loop: searches arrive at random, so many per second; default closed loop.")
     private double rate;
+
+    @Option(
+            names = "--load",
+            paramLabel = "X,X,..",
+            split = ",",
+            description =
+                    "After the closed loop open loops at these shares of what the policy of --load-of reached in it.")
+    private List<Double> loads = List.of();
+
+    @Option(
+            names = "--load-of",
+            paramLabel = "P",
+            description = "The policy whose throughput --load is of; default v1.")
+    private String loadOf = "v1";
+
+    @Option(names = "--one-table", description = "One table of the size of all.")
+    private boolean oneTable;
 
     @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all; default 6.")
     private int rounds = 6;
@@ -105,33 +131,85 @@ final class ReplayCommand implements Callable<Integer> {
         List<String> schedulings =
                 Arrays.asList(policies.toLowerCase(Locale.ROOT).split(",", -1));
         List<String> names = new ArrayList<>(schedulings);
-        if (baseline != null) {
-            names.add(baseline);
-        }
+        names.addAll(baselines);
+        requireLoads(names);
         Topology topology = TopologyReader.live().level(level).read();
         int cores = Math.toIntExact(topology.cores().count());
         WorkloadSpec spec = WorkloadSpec.load(workload)
                 .withBudgetMib(budgetMib)
                 .withLoad(inFlight == 0 ? 8 * cores : inFlight, rate);
+        if (oneTable) {
+            spec = spec.withTables(1);
+        }
         List<TableSpec> tables = WorkloadTables.specs(spec, RoostHome.packages());
         Parameters parameters = parameters();
         try (Replay replay = new Replay(spec, tables, topology, names, streams.err()::println)) {
-            List<Outcome> outcomes = replay.run(rounds, Duration.ofSeconds(seconds), streams.err()::println);
-            List<SimResult> predicted =
-                    predict ? replay.predict(parameters, "here", level, schedulings, 20_000) : List.of();
+            replay.warmUp(streams.err()::println);
+            List<Measured> all = new ArrayList<>();
+            all.add(measured(replay, parameters, schedulings, 0, rate));
+            double capacity = loads.isEmpty() ? 0 : capacity(all.getFirst());
+            for (double load : loads) {
+                all.add(measured(replay, parameters, schedulings, load, load * capacity));
+            }
             if (json) {
                 Map<String, Object> result = new LinkedHashMap<>();
                 result.put("workload", spec);
                 result.put("domains", topology.domains().size());
-                result.put("outcomes", outcomes);
-                result.put("predicted", predicted);
+                result.put("outcomes", all.getFirst().outcomes);
+                result.put("predicted", all.getFirst().predicted);
+                result.put("loads", all.subList(1, all.size()));
                 streams.out().println(new JsonMapper().writeValueAsString(result));
             } else {
-                print(spec, topology, outcomes);
-                printPredicted(outcomes, predicted);
+                for (Measured measured : all) {
+                    print(spec, topology, measured);
+                }
             }
         }
         return 0;
+    }
+
+    /**
+     * What a replay under one load was like.
+     *
+     * @param load share of a policy's throughput; 0 for the load that was asked for by itself
+     * @param perSecond searches that arrived per second; 0 in a closed loop
+     */
+    private record Measured(double load, double perSecond, List<Outcome> outcomes, List<SimResult> predicted) {}
+
+    private void requireLoads(List<String> names) {
+        for (double load : loads) {
+            if (!(load > 0 && load <= 10)) {
+                throw new IllegalArgumentException("--load must be over 0 and at most 10, got " + load);
+            }
+        }
+        if (!loads.isEmpty() && !names.contains(loadOf)) {
+            throw new IllegalArgumentException("--load-of must be one of " + names + ", got " + loadOf);
+        }
+        if (!loads.isEmpty() && rate > 0) {
+            throw new IllegalArgumentException(
+                    "--load is a share of what a closed loop reaches: leave out --rate, got " + rate);
+        }
+    }
+
+    private double capacity(Measured closed) {
+        return closed.outcomes.stream()
+                .filter(outcome -> outcome.name().equals(loadOf))
+                .mapToDouble(outcome -> Interval.of(outcome.rates()).mean())
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private Measured measured(
+            Replay replay, Parameters parameters, List<String> schedulings, double load, double perSecond)
+            throws Exception {
+        Duration slice = Duration.ofSeconds(seconds);
+        List<Outcome> outcomes = perSecond > 0
+                ? replay.runOpen(perSecond, rounds, slice, streams.err()::println)
+                : replay.run(rounds, slice, streams.err()::println);
+        List<SimResult> predicted = predict
+                ? replay.predict(parameters, "here", level, schedulings, perSecond, PREDICTED_SEARCHES)
+                : List.of();
+        return new Measured(load, perSecond, outcomes, predicted);
     }
 
     private Parameters parameters() throws Exception {
@@ -140,23 +218,24 @@ final class ReplayCommand implements Callable<Integer> {
     }
 
     @SuppressWarnings("ReferenceEquality") // the first of the list, not one of the same figures
-    private void print(WorkloadSpec spec, Topology topology, List<Outcome> outcomes) {
+    private void print(WorkloadSpec spec, Topology topology, Measured measured) {
+        List<Outcome> outcomes = measured.outcomes;
         streams.out()
                 .println("%s on %d domains, %s"
                         .formatted(
                                 spec.name(),
                                 topology.domains().size(),
-                                spec.perSecond() > 0
-                                        ? "open loop, %.0f searches a second".formatted(spec.perSecond())
+                                measured.perSecond > 0
+                                        ? openLoop(measured)
                                         : "closed loop, %d in flight".formatted(spec.inFlight())));
         streams.out()
-                .println("           searches/s   +-     P50 us    P99 us   P999 us  recall   steals in, across"
+                .println("                searches/s   +-     P50 us    P99 us   P999 us  recall   steals in, across"
                         + "   remaps  moved MiB   ratio to "
                         + outcomes.getFirst().name());
         for (Outcome outcome : outcomes) {
             Interval perSecond = Interval.of(outcome.rates());
             streams.out()
-                    .println("%-9s %11.0f %5.0f %9.0f %9.0f %9.0f %7.3f %9d %8d %8d %10.0f   %s"
+                    .println("%-15s %10.0f %5.0f %9.0f %9.0f %9.0f %7.3f %9d %8d %8d %10.0f   %s"
                             .formatted(
                                     outcome.name(),
                                     perSecond.mean(),
@@ -171,28 +250,49 @@ final class ReplayCommand implements Callable<Integer> {
                                     outcome.scheduled().movedMib(),
                                     outcome == outcomes.getFirst() ? "" : outcome.verdict()));
         }
+        if (measured.perSecond > 0) {
+            streams.out()
+                    .println(
+                            "submitted after the intended time, of which latencies have their part: P50 %.0f us, P999 %.0f us"
+                                    .formatted(
+                                            outcomes.getFirst().late().p50us(),
+                                            outcomes.getFirst().late().p999us()));
+        }
+        printPredicted(measured);
+        streams.out().println();
     }
 
-    private void printPredicted(List<Outcome> outcomes, List<SimResult> predicted) {
-        if (predicted.isEmpty()) {
+    private String openLoop(Measured measured) {
+        String share = measured.load > 0 ? "%.2f of the throughput of %s, ".formatted(measured.load, loadOf) : "";
+        return "open loop, %s%.0f searches per second".formatted(share, measured.perSecond);
+    }
+
+    private void printPredicted(Measured all) {
+        if (all.predicted.isEmpty()) {
             return;
         }
         streams.out()
                 .println(
-                        "\n           predicted/s   measured/s   predicted over measured   CPU us a search: predicted, measured");
-        for (SimResult simulated : predicted) {
-            Outcome measured = outcomes.stream()
+                        "\n                predicted: searches/s   P50 us   P999 us   over measured: searches/s    P50   P999"
+                                + "   CPU us per search: predicted, measured");
+        for (SimResult simulated : all.predicted) {
+            Outcome measured = all.outcomes.stream()
                     .filter(outcome -> outcome.name().equals(simulated.policy()))
                     .findFirst()
                     .orElseThrow();
-            double rateMeasured = Interval.of(measured.rates()).mean();
             streams.out()
-                    .println("%-9s %12.0f %12.0f %25.2f %29.1f %9.1f"
+                    .println("%-15s %22.0f %8.0f %9.0f %26.2f %6.2f %6.2f %29.1f %9.1f"
                             .formatted(
                                     simulated.policy(),
                                     simulated.perSecond(),
-                                    rateMeasured,
-                                    simulated.perSecond() / rateMeasured,
+                                    simulated.latencies().p50us(),
+                                    simulated.latencies().p999us(),
+                                    simulated.perSecond()
+                                            / Interval.of(measured.rates()).mean(),
+                                    simulated.latencies().p50us()
+                                            / measured.latencies().p50us(),
+                                    simulated.latencies().p999us()
+                                            / measured.latencies().p999us(),
                                     simulated.busyMicros(),
                                     measured.cpuMicros()));
         }

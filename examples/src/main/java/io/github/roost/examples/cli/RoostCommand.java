@@ -6,7 +6,11 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import picocli.CommandLine;
@@ -15,6 +19,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
  * The command {@code roost}: takes the command line apart, runs a subcommand and turns every failure into one line on
@@ -30,6 +35,7 @@ public final class RoostCommand implements Callable<Integer> {
 
     private static final Logger HELIDON_LOG = Logger.getLogger("io.helidon");
 
+    private static final String BENCH = "bench";
     private static final int FAILED = 1;
     private static final int WRONG_ARGUMENTS = 2;
 
@@ -53,7 +59,7 @@ public final class RoostCommand implements Callable<Integer> {
     public static int run(String[] args, Streams streams) {
         int status;
         try {
-            status = commandLine(streams).execute(args);
+            status = commandLine(streams, args).execute(args);
         } catch (OutOfMemoryError e) {
             streams.err()
                     .println("roost: out of memory: the JVM may use "
@@ -67,45 +73,94 @@ public final class RoostCommand implements Callable<Integer> {
         return status;
     }
 
+    /** The commands by name, in the order of the help. */
+    private static final Map<String, Function<Streams, Object>> COMMANDS = commands();
+
+    private static final Map<String, Function<Streams, Object>> BENCHES = benches();
+
+    private static Map<String, Function<Streams, Object>> commands() {
+        Map<String, Function<Streams, Object>> commands = new LinkedHashMap<>();
+        commands.put("demo", DemoCommand::new);
+        commands.put("topology", TopologyCommand::new);
+        commands.put("map", MapCommand::new);
+        commands.put("build", BuildCommand::new);
+        commands.put("search", SearchCommand::new);
+        commands.put("memory-node", MemoryNodeCommand::new);
+        commands.put("serve", ServeCommand::new);
+        commands.put("opensearch", OpenSearchCommand::new);
+        commands.put("soak", SoakCommand::new);
+        commands.put("docs", DocsCommand::new);
+        commands.put("sim", SimCommand::new);
+        commands.put(
+                "table-service",
+                streams -> new CommandLine(new TableServiceCommand(streams))
+                        .addSubcommand(new TableNodeCommand(streams))
+                        .addSubcommand(new TableRollCommand(streams))
+                        .addSubcommand(new TableFetchCommand(streams)));
+        commands.put("rehearse", streams -> new RehearseCommand());
+        commands.put(BENCH, streams -> new BenchCommand());
+        return commands;
+    }
+
+    private static Map<String, Function<Streams, Object>> benches() {
+        Map<String, Function<Streams, Object>> commands = new LinkedHashMap<>();
+        commands.put("ivf", IvfBenchCommand::new);
+        commands.put("fan-out", FanOutCommand::new);
+        commands.put("freshness", FreshnessCommand::new);
+        commands.put("locality", LocalityCommand::new);
+        commands.put("hnsw", HnswBenchCommand::new);
+        commands.put("rivals", RivalsCommand::new);
+        commands.put("live", LiveBenchCommand::new);
+        commands.put("filters", FilterBenchCommand::new);
+        commands.put("build", BuildBenchCommand::new);
+        commands.put("lucene", LuceneBenchCommand::new);
+        commands.put("lucene-formats", FormatBenchCommand::new);
+        commands.put("opensearch", OpenSearchBenchCommand::new);
+        commands.put("table", TableBenchCommand::new);
+        commands.put("batch", BatchBenchCommand::new);
+        commands.put("service", ServiceBenchCommand::new);
+        commands.put("versions", VersionsCommand::new);
+        commands.put("scheduling", SchedulingCommand::new);
+        commands.put("gate", GateCommand::new);
+        commands.put("replay", ReplayCommand::new);
+        commands.put("jmh", streams -> new JmhCommand());
+        commands.put("all", AllCommand::new);
+        commands.put("serve", ServeBenchCommand::new);
+        commands.put("remap", RemapCommand::new);
+        commands.put("io", IoCommand::new);
+        commands.put("stalls", StallsCommand::new);
+        commands.put("disk", DiskBenchCommand::new);
+        commands.put("remote", RemoteBenchCommand::new);
+        return commands;
+    }
+
+    /** Every command. */
     static CommandLine commandLine(Streams streams) {
-        CommandLine command = new CommandLine(new RoostCommand())
-                .addSubcommand(new DemoCommand(streams))
-                .addSubcommand(new TopologyCommand(streams))
-                .addSubcommand(new MapCommand(streams))
-                .addSubcommand(new BuildCommand(streams))
-                .addSubcommand(new SearchCommand(streams))
-                .addSubcommand(new MemoryNodeCommand(streams))
-                .addSubcommand(new ServeCommand(streams))
-                .addSubcommand(new OpenSearchCommand(streams))
-                .addSubcommand(new SoakCommand(streams))
-                .addSubcommand(new DocsCommand(streams))
-                .addSubcommand(new SimCommand(streams))
-                .addSubcommand(new TableServiceCommand(streams))
-                .addSubcommand(new CommandLine(new BenchCommand())
-                        .addSubcommand(new IvfBenchCommand(streams))
-                        .addSubcommand(new FanOutCommand(streams))
-                        .addSubcommand(new FreshnessCommand(streams))
-                        .addSubcommand(new LocalityCommand(streams))
-                        .addSubcommand(new HnswBenchCommand(streams))
-                        .addSubcommand(new LiveBenchCommand(streams))
-                        .addSubcommand(new FilterBenchCommand(streams))
-                        .addSubcommand(new BuildBenchCommand(streams))
-                        .addSubcommand(new LuceneBenchCommand(streams))
-                        .addSubcommand(new FormatBenchCommand(streams))
-                        .addSubcommand(new OpenSearchBenchCommand(streams))
-                        .addSubcommand(new TableBenchCommand(streams))
-                        .addSubcommand(new BatchBenchCommand(streams))
-                        .addSubcommand(new VersionsCommand(streams))
-                        .addSubcommand(new SchedulingCommand(streams))
-                        .addSubcommand(new GateCommand(streams))
-                        .addSubcommand(new ReplayCommand(streams))
-                        .addSubcommand(new JmhCommand())
-                        .addSubcommand(new AllCommand(streams))
-                        .addSubcommand(new ServeBenchCommand(streams))
-                        .addSubcommand(new RemapCommand(streams))
-                        .addSubcommand(new IoCommand(streams))
-                        .addSubcommand(new StallsCommand(streams))
-                        .addSubcommand(new RemoteBenchCommand(streams)));
+        return commandLine(streams, COMMANDS, BENCHES);
+    }
+
+    /** The command that the arguments name, or every one: to describe them all takes a good part of a second. */
+    private static CommandLine commandLine(Streams streams, String[] args) {
+        Map<String, Function<Streams, Object>> named = named(COMMANDS, args, 0);
+        return commandLine(streams, named, named.containsKey(BENCH) ? named(BENCHES, args, 1) : BENCHES);
+    }
+
+    private static Map<String, Function<Streams, Object>> named(
+            Map<String, Function<Streams, Object>> commands, String[] args, int position) {
+        Function<Streams, Object> command = args.length > position ? commands.get(args[position]) : null;
+        return command == null ? commands : Map.of(args[position], command);
+    }
+
+    private static CommandLine commandLine(
+            Streams streams,
+            Map<String, Function<Streams, Object>> commands,
+            Map<String, Function<Streams, Object>> benches) {
+        CommandLine command = new CommandLine(new RoostCommand());
+        commands.forEach((name, made) -> command.addSubcommand(name, made.apply(streams)));
+        CommandLine bench = command.getSubcommands().get(BENCH);
+        if (bench != null) {
+            benches.forEach((name, made) -> bench.addSubcommand(name, made.apply(streams)));
+        }
         return command.setOut(new PrintWriter(streams.out(), true, StandardCharsets.UTF_8))
                 .setErr(new PrintWriter(streams.err(), true, StandardCharsets.UTF_8))
                 .setColorScheme(CommandLine.Help.defaultColorScheme(CommandLine.Help.Ansi.OFF))
@@ -123,8 +178,18 @@ public final class RoostCommand implements Callable<Integer> {
     }
 
     private static int reportWrongArguments(ParameterException exception, Streams streams) {
-        streams.err().println("roost: " + oneLine(String.valueOf(exception.getMessage())));
+        streams.err().println("roost: " + oneLine(String.valueOf(exception.getMessage())) + hint(exception));
         return WRONG_ARGUMENTS;
+    }
+
+    /** For a slip of the pen: what is most like it, and where all is listed. */
+    private static String hint(ParameterException exception) {
+        if (!(exception instanceof UnmatchedArgumentException unmatched)) {
+            return "";
+        }
+        List<String> alike = unmatched.getSuggestions();
+        String question = alike.isEmpty() ? "; see " : "; did you mean " + alike.getFirst() + "? See ";
+        return question + exception.getCommandLine().getCommandSpec().qualifiedName(" ") + " --help";
     }
 
     private static int report(Exception exception, Streams streams) {

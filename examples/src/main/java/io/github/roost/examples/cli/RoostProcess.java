@@ -11,12 +11,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Runs a command of Roost in a JVM of its own, so that no benchmark runs in what another left behind: compiled code,
  * pinned threads, a full heap. What it has to say is passed on as it comes. Not thread-safe.
  */
 final class RoostProcess {
+    /** A part that takes so long hangs; the others are not to wait for it. */
+    private static final long MAX_MINUTES = 15;
+
     private final PrintStream err;
 
     RoostProcess(PrintStream err) {
@@ -31,7 +37,7 @@ final class RoostProcess {
      */
     String run(Part part, Path json) throws IOException, InterruptedException {
         List<String> words = new ArrayList<>(jvm());
-        words.addAll(part.command());
+        part.command().forEach(word -> words.add(leftBy(word, json)));
         words.add("--json");
         Path printed = json.resolveSibling(part.name() + ".txt");
         if (part.writesFile()) {
@@ -43,15 +49,33 @@ final class RoostProcess {
                 .start();
         Thread ender = new Thread(process::destroy);
         Runtime.getRuntime().addShutdownHook(ender);
+        AtomicBoolean late = new AtomicBoolean();
+        CompletableFuture<Void> limit = CompletableFuture.runAsync(
+                () -> {
+                    late.set(true);
+                    process.destroyForcibly();
+                },
+                CompletableFuture.delayedExecutor(MAX_MINUTES, TimeUnit.MINUTES));
         try {
             String last = passedOn(process);
             int status = process.waitFor();
             Files.deleteIfExists(status == 0 ? printed : json);
+            if (late.get()) {
+                return "ended after %d minutes: %s".formatted(MAX_MINUTES, last);
+            }
             return status == 0 ? "" : "status %d: %s".formatted(status, last);
         } finally {
+            limit.cancel(false);
             process.destroy();
             removeHook(ender);
         }
+    }
+
+    /** A word {@code NAME.json} is the file that the part of this name has left beside the others. */
+    private static String leftBy(String word, Path json) {
+        return word.endsWith(".json")
+                ? json.resolveSibling(word.replaceFirst("json$", "raw.json")).toString()
+                : word;
     }
 
     /** Passes on what the process says, and returns the last line of it. */
@@ -69,7 +93,7 @@ final class RoostProcess {
         return last;
     }
 
-    private static void removeHook(Thread ender) {
+    static void removeHook(Thread ender) {
         try {
             Runtime.getRuntime().removeShutdownHook(ender);
         } catch (IllegalStateException shuttingDown) {
@@ -78,7 +102,7 @@ final class RoostProcess {
     }
 
     /** This JVM, as it was started. */
-    private static List<String> jvm() {
+    static List<String> jvm() {
         List<String> words = new ArrayList<>();
         words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         words.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());

@@ -28,9 +28,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code roost bench scheduling}: what scheduling costs, with the JDK's pools beside it. */
-@Command(
-        name = "scheduling",
-        description = "What scheduling costs, with ForkJoinPool and a fixed pool beside it in the same run.")
+@Command(name = "scheduling", description = "Cost of scheduling, beside ForkJoinPool and a fixed pool in the same run.")
 final class SchedulingCommand implements Callable<Integer> {
     private static final int REPORTING_TASK_MICROS = 1;
     private static final int REPORTING_SUBMITTERS = 2;
@@ -146,7 +144,7 @@ final class SchedulingCommand implements Callable<Integer> {
     }
 
     private void throughput() {
-        print("tasks a second, median of %d rounds; in brackets roost's ratio of the same round: least to most"
+        print("tasks per second, median of %d rounds; in brackets roost's ratio of the same round: least to most"
                 .formatted(rounds));
         print("%8s %10s  %12s %26s %26s  %s"
                 .formatted(
@@ -155,7 +153,7 @@ final class SchedulingCommand implements Callable<Integer> {
                         "roost",
                         "fork_join",
                         "fixed",
-                        "bytes a task: roost, fork_join, fixed"));
+                        "bytes per task: roost, fork_join, fixed"));
         List<Map<String, Object>> points = new ArrayList<>();
         figures.put("throughput", points);
         for (int micros : taskMicros) {
@@ -177,6 +175,9 @@ final class SchedulingCommand implements Callable<Integer> {
                                 Samples.of(fixed.bytesPerTask()).median()));
             }
         }
+        long futureBytes = Throughput.futureBytes();
+        figures.put("futureBytes", futureBytes);
+        print("of roost's bytes per task, its future alone, a CompletableFuture, takes %d".formatted(futureBytes));
         print("");
     }
 

@@ -21,7 +21,7 @@ import picocli.CommandLine.ParentCommand;
 /** {@code roost search disk}. */
 @Command(name = "disk", description = "Searches a table on disk, once for each --k and --width.")
 final class SearchDiskCommand implements Callable<Integer>, IndexPlan {
-    private static final int LEAST_DEFAULT_WIDTH = 100;
+    private static final int MIN_DEFAULT_WIDTH = 100;
 
     @ParentCommand
     private @SuppressWarnings("NullAway.Init") SearchCommand parent;
@@ -36,8 +36,7 @@ final class SearchDiskCommand implements Callable<Integer>, IndexPlan {
             names = "--width",
             split = ",",
             paramLabel = "N",
-            description =
-                    "Nodes a search keeps in sight, raised to K where it is less; default the larger of 100 and 2 K.")
+            description = "Candidates a search keeps, at least K; default the larger of 100 and 2 K.")
     private List<Integer> asked = List.of();
 
     private @Nullable BlockIo io;
@@ -68,7 +67,7 @@ final class SearchDiskCommand implements Callable<Integer>, IndexPlan {
         if (options.base != null) {
             throw new CommandFailure("--table must be given in the place of --base: roost build disk makes one");
         }
-        asked.forEach(width -> SearchOptions.requireBetween("--width", width, 1, DiskSearch.MOST_WIDTH));
+        asked.forEach(width -> SearchOptions.requireBetween("--width", width, 1, DiskSearch.MAX_WIDTH));
     }
 
     @Override
@@ -82,16 +81,16 @@ final class SearchDiskCommand implements Callable<Integer>, IndexPlan {
     }
 
     @Override
-    public VectorTable open(Orchestrator orchestrator, Path file) throws IOException {
+    public VectorTable open(Orchestrator orchestrator, String table) throws IOException {
         BlockIo opened = BlockIo.builder(orchestrator).build();
         io = opened;
-        return DiskTable.openReadOnly(orchestrator, opened, "base", file);
+        return DiskTable.openReadOnly(orchestrator, opened, "base", Path.of(table));
     }
 
     @Override
     public List<Integer> efforts(VectorTable table, int k) {
         int widest = widest(table);
-        List<Integer> wanted = asked.isEmpty() ? List.of(Math.max(LEAST_DEFAULT_WIDTH, 2 * k)) : asked;
+        List<Integer> wanted = asked.isEmpty() ? List.of(Math.max(MIN_DEFAULT_WIDTH, 2 * k)) : asked;
         return wanted.stream()
                 .map(width -> Math.min(Math.max(width, k), widest))
                 .distinct()
@@ -100,6 +99,6 @@ final class SearchDiskCommand implements Callable<Integer>, IndexPlan {
 
     @Override
     public int widest(VectorTable table) {
-        return Math.min(table.size(), DiskSearch.MOST_WIDTH);
+        return Math.min(table.size(), DiskSearch.MAX_WIDTH);
     }
 }

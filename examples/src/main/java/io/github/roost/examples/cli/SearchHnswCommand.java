@@ -18,7 +18,7 @@ import picocli.CommandLine.ParentCommand;
 /** {@code roost search hnsw}. */
 @Command(name = "hnsw", description = "Searches an HNSW table, once for each --k and --ef.")
 final class SearchHnswCommand implements Callable<Integer>, IndexPlan {
-    private static final int LEAST_DEFAULT_EF = 100;
+    private static final int MIN_DEFAULT_EF = 100;
     private static final int WIDEST = 100_000;
 
     @ParentCommand
@@ -37,7 +37,7 @@ final class SearchHnswCommand implements Callable<Integer>, IndexPlan {
             names = "--ef",
             split = ",",
             paramLabel = "N",
-            description = "Candidates a search keeps, raised to K where it is less; default the larger of 100 and 2 K.")
+            description = "Candidates a search keeps (ef), at least K; default the larger of 100 and 2 K.")
     private List<Integer> asked = List.of();
 
     @Override
@@ -72,14 +72,14 @@ final class SearchHnswCommand implements Callable<Integer>, IndexPlan {
     }
 
     @Override
-    public VectorTable open(Orchestrator orchestrator, Path file) throws IOException {
-        return HnswTable.open(orchestrator, "base", file);
+    public VectorTable open(Orchestrator orchestrator, String table) throws IOException {
+        return HnswTable.open(orchestrator, "base", Path.of(table));
     }
 
     @Override
     public List<Integer> efforts(VectorTable table, int k) {
         int widest = widest(table);
-        List<Integer> wanted = asked.isEmpty() ? List.of(Math.max(LEAST_DEFAULT_EF, 2 * k)) : asked;
+        List<Integer> wanted = asked.isEmpty() ? List.of(Math.max(MIN_DEFAULT_EF, 2 * k)) : asked;
         return wanted.stream()
                 .map(ef -> Math.min(Math.max(ef, k), widest))
                 .distinct()

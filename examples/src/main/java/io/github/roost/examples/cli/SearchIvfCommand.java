@@ -18,7 +18,7 @@ import picocli.CommandLine.ParentCommand;
 /** {@code roost search ivf}. */
 @Command(name = "ivf", description = "Searches an IVF table, once for each --k and --nprobe.")
 final class SearchIvfCommand implements Callable<Integer>, IndexPlan {
-    private static final int LEAST_DEFAULT_NPROBE = 8;
+    private static final int MIN_DEFAULT_NPROBE = 8;
     private static final int DEFAULT_SHARE = 8;
 
     @ParentCommand
@@ -37,9 +37,8 @@ final class SearchIvfCommand implements Callable<Integer>, IndexPlan {
             names = "--nprobe",
             split = ",",
             paramLabel = "N",
-            description =
-                    "Lists that a search looks at, more where they hold fewer than K vectors; default an eighth of"
-                            + " all, at least 8.")
+            description = "Lists that a search scans, more if they hold fewer than K vectors; default an eighth of"
+                    + " all, at least 8.")
     private List<Integer> asked = List.of();
 
     @Override
@@ -82,24 +81,22 @@ final class SearchIvfCommand implements Callable<Integer>, IndexPlan {
     @Override
     public TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows) {
         // A default effort that is given is not measured: every search here says its own.
-        int nprobe = Math.min(LEAST_DEFAULT_NPROBE, build.nlist(rows.size()));
+        int nprobe = Math.min(MIN_DEFAULT_NPROBE, build.nlist(rows.size()));
         return build.builder("base", metric, rows.size())
                 .nprobe(nprobe)
                 .start(orchestrator, SearchOptions.ids(rows), rows);
     }
 
     @Override
-    public VectorTable open(Orchestrator orchestrator, Path file) throws IOException {
-        return IvfTable.open(orchestrator, "base", file);
+    public VectorTable open(Orchestrator orchestrator, String table) throws IOException {
+        return IvfTable.open(orchestrator, "base", Path.of(table));
     }
 
     @Override
     public List<Integer> efforts(VectorTable table, int k) {
         int nlist = widest(table);
         requireAtMost(nlist);
-        return asked.isEmpty()
-                ? List.of(Math.min(nlist, Math.max(LEAST_DEFAULT_NPROBE, nlist / DEFAULT_SHARE)))
-                : asked;
+        return asked.isEmpty() ? List.of(Math.min(nlist, Math.max(MIN_DEFAULT_NPROBE, nlist / DEFAULT_SHARE))) : asked;
     }
 
     @Override

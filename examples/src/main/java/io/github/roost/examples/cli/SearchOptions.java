@@ -3,6 +3,7 @@ package io.github.roost.examples.cli;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Vectors;
 import io.github.roost.core.vector.VectorSource;
+import io.github.roost.examples.input.VectorInput;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,24 +15,28 @@ import picocli.CommandLine.Option;
 
 /** The options that {@code search hnsw}, {@code search ivf} and {@code search remote} share. */
 final class SearchOptions {
-    static final int MOST_IN_FLIGHT = 1_000_000;
-    private static final int MOST_SECONDS = 86_400;
+    static final int MAX_IN_FLIGHT = 1_000_000;
+    private static final int MAX_SECONDS = 86_400;
 
     @Option(
             names = "--base",
             paramLabel = "FILE",
-            description = "The vectors to build a table of: fvecs, bvecs, fbin, u8bin, i8bin or f16bin.")
+            description = "The vectors from which to build a table: " + VectorInput.FORMATS + ".")
     @Nullable
     Path base;
 
     @Option(
             names = "--table",
             paramLabel = "TABLE",
-            description = "In place of --base: a table that roost build, or a program, has saved.")
+            description = "Instead of --base: a table saved by roost build or by a program.")
     @Nullable
-    Path table;
+    String table;
 
-    @Option(names = "--query", required = true, paramLabel = "FILE", description = "The queries, as --base.")
+    @Option(
+            names = "--query",
+            required = true,
+            paramLabel = "FILE",
+            description = "The queries, a file as for --base; in an hdf5 file the dataset test.")
     @SuppressWarnings("NullAway.Init")
     Path query;
 
@@ -40,13 +45,14 @@ final class SearchOptions {
             required = true,
             split = ",",
             paramLabel = "K",
-            description = "Neighbours per query, from 1 to the base's size, at most 10,000.")
+            description = "Neighbours per query, from 1 to the number of rows, at most 10,000.")
     List<Integer> k = List.of();
 
     @Option(
             names = "--metric",
             paramLabel = "M",
-            description = "With --base: squared_l2 (default), inner_product or cosine.")
+            description =
+                    "With --base: squared_l2, inner_product or cosine; default what an hdf5 file names, else squared_l2.")
     private @Nullable Metric metric;
 
     @Option(
@@ -60,14 +66,14 @@ final class SearchOptions {
             names = "--warm-up",
             paramLabel = "SECONDS",
             defaultValue = "2",
-            description = "Time of each search before it is measured; default ${DEFAULT-VALUE}.")
+            description = "Warm-up before each measurement; default ${DEFAULT-VALUE}.")
     private double warmUpSeconds;
 
     @Option(
             names = "--seconds",
             paramLabel = "SECONDS",
             defaultValue = "1",
-            description = "Time of each search that is measured, all queries once at least; default ${DEFAULT-VALUE}.")
+            description = "Time of each measurement, at least all queries once; default ${DEFAULT-VALUE}.")
     private double seconds;
 
     @Option(
@@ -84,7 +90,7 @@ final class SearchOptions {
     @Nullable
     Path out;
 
-    @Option(names = "--json", description = "Print a JSON object per K and effort, each on a line.")
+    @Option(names = "--json", description = "Print one JSON object per line, for each K and effort.")
     boolean json;
 
     void check() throws IOException {
@@ -95,9 +101,9 @@ final class SearchOptions {
             throw new CommandFailure("--metric must be left out with --table, which knows its own, got " + metric);
         }
         for (int one : k) {
-            requireBetween("--k", one, 1, Vectors.MOST_NEIGHBORS);
+            requireBetween("--k", one, 1, Vectors.MAX_NEIGHBORS);
         }
-        requireBetween("--in-flight", inFlight, 1, MOST_IN_FLIGHT);
+        requireBetween("--in-flight", inFlight, 1, MAX_IN_FLIGHT);
         requireSeconds("--warm-up", warmUpSeconds);
         requireSeconds("--seconds", seconds);
         if (out != null && k.size() > 1) {
@@ -105,7 +111,7 @@ final class SearchOptions {
         }
         if (out != null && Files.exists(out)) {
             refuseToOverwrite(out, "--base", base);
-            refuseToOverwrite(out, "--table", table);
+            refuseToOverwrite(out, "--table", table == null ? null : Path.of(table));
             refuseToOverwrite(out, "--query", query);
             refuseToOverwrite(out, "--truth", truth);
         }
@@ -119,8 +125,8 @@ final class SearchOptions {
         return base;
     }
 
-    Metric metric() {
-        return metric == null ? Metric.SQUARED_L2 : metric;
+    Metric metric() throws IOException {
+        return metric == null ? VectorInput.metric(base()) : metric;
     }
 
     Duration warmUp() {
@@ -148,8 +154,8 @@ final class SearchOptions {
 
     private static void requireSeconds(String option, double value) {
         // Not a comparison that no number passes.
-        if (!(value >= 0 && value <= MOST_SECONDS)) {
-            throw new CommandFailure(option + " must be between 0 and " + MOST_SECONDS + " seconds, got " + value);
+        if (!(value >= 0 && value <= MAX_SECONDS)) {
+            throw new CommandFailure(option + " must be between 0 and " + MAX_SECONDS + " seconds, got " + value);
         }
     }
 

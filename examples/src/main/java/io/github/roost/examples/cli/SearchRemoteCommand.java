@@ -7,6 +7,7 @@ import io.github.roost.core.vector.VectorSource;
 import io.github.roost.core.vector.VectorTable;
 import io.github.roost.index.remote.MappedMemory;
 import io.github.roost.index.remote.RemoteTable;
+import io.github.roost.index.remote.ucx.UcxMemory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -20,9 +21,8 @@ import picocli.CommandLine.ParentCommand;
 /** {@code roost search remote}. */
 @Command(
         name = "remote",
-        description =
-                "Searches a pool of partitions, beside the memory node that serves it or by itself, once for each --k"
-                        + " and --visited.")
+        description = "Searches a pool of partitions, with or without a memory node that serves it, once for each --k"
+                + " and --visited. --table is the pool's file, or ucx://HOST:PORT where a node listens.")
 final class SearchRemoteCommand implements Callable<Integer>, IndexPlan {
     @ParentCommand
     private @SuppressWarnings("NullAway.Init") SearchCommand parent;
@@ -40,7 +40,7 @@ final class SearchRemoteCommand implements Callable<Integer>, IndexPlan {
             names = "--visited",
             split = ",",
             paramLabel = "N",
-            description = "Partitions that a search visits; default 5, or all where there are fewer.")
+            description = "Partitions that a search visits; default what the build of the pool has chosen.")
     private List<Integer> asked = List.of();
 
     @Option(names = "--cache-mib", paramLabel = "N", description = "Memory for fetched partitions; default 1024.")
@@ -93,8 +93,11 @@ final class SearchRemoteCommand implements Callable<Integer>, IndexPlan {
     }
 
     @Override
-    public VectorTable open(Orchestrator orchestrator, Path file) throws IOException {
-        Path pool = file.toAbsolutePath();
+    public VectorTable open(Orchestrator orchestrator, String table) throws IOException {
+        if (table.startsWith(MemoryNodeCommand.UCX)) {
+            return table().open(orchestrator, "base", new UcxMemory(), table);
+        }
+        Path pool = Path.of(table).toAbsolutePath();
         Path folder = Objects.requireNonNull(pool.getParent(), "a file is in a folder");
         return table().open(
                         orchestrator,

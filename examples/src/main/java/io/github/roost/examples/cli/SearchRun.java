@@ -7,8 +7,9 @@ import io.github.roost.bench.Recall;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.core.vector.VectorFile;
+import io.github.roost.core.vector.VectorSource;
 import io.github.roost.core.vector.VectorTable;
+import io.github.roost.examples.input.VectorInput;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -79,7 +80,8 @@ final class SearchRun {
     }
 
     private static float[][] rows(Path file) throws IOException {
-        try (VectorFile vectors = VectorFile.open(file)) {
+        try (VectorInput input = VectorInput.queries(file)) {
+            VectorSource vectors = input.vectors();
             float[][] rows = new float[vectors.size()][];
             for (int row = 0; row < rows.length; row++) {
                 rows[row] = vectors.row(row);
@@ -89,7 +91,7 @@ final class SearchRun {
     }
 
     private VectorTable table(Orchestrator orchestrator, float[][] queries) throws IOException, InterruptedException {
-        Path saved = options.table;
+        String saved = options.table;
         if (saved != null) {
             VectorTable table = plan.open(orchestrator, saved);
             try {
@@ -101,14 +103,15 @@ final class SearchRun {
             }
         }
         Path base = options.base();
-        try (VectorFile rows = VectorFile.open(base)) {
-            fit(base, queries, rows.dimension(), rows.size());
+        try (VectorInput input = VectorInput.rows(base)) {
+            VectorSource rows = input.vectors();
+            fit(base.toString(), queries, rows.dimension(), rows.size());
             plan.fit(rows.size());
             return TableBuilding.await(streams, plan.start(orchestrator, options.metric(), rows), rows.size());
         }
     }
 
-    private void fit(Path source, float[][] queries, int sourceDimension, int size) throws IOException {
+    private void fit(String source, float[][] queries, int sourceDimension, int size) throws IOException {
         int dimension = queries[0].length;
         String option = options.table == null ? "--base" : "--table";
         if (dimension != sourceDimension) {

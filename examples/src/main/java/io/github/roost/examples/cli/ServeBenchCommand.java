@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
 /** {@code roost bench serve}: goodput against offered load. */
 @Command(
         name = "serve",
-        description = "What the HTTP service answers and what it sheds, as more is asked of it than it can do.")
+        description = "Requests that the HTTP service answers and sheds, below and above its capacity.")
 final class ServeBenchCommand implements Callable<Integer> {
     private static final Path DATA = Path.of("examples", "data", "debian-packages");
 

@@ -5,19 +5,24 @@ import io.github.roost.examples.serve.ServeSettings;
 import io.github.roost.examples.serve.TableService;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost serve}: the Debian packages, or vectors of a file, over HTTP. */
+/** {@code roost serve}: the Debian packages, vectors of a file, or saved tables, over HTTP. */
 @Command(
         name = "serve",
         description = {
             "Serves vectors over HTTP until it gets SIGTERM or Ctrl-C: the Debian packages, one table per section, or one"
-                    + " table of a file. Tables are kept in examples/target/served: the next start opens them.",
+                    + " table of a file. Tables are kept in examples/target/served: the next start opens them. With"
+                    + " --table, saved tables are served as they are.",
             "The environment variable ROOST_TOKEN guards writes, and must be set to bind anything but this machine."
         })
 final class ServeCommand implements Callable<Integer> {
@@ -48,6 +53,14 @@ final class ServeCommand implements Callable<Integer> {
     private @Nullable Path data;
 
     @Option(
+            names = "--table",
+            paramLabel = "[NAME=]TABLE",
+            description =
+                    "Serve a table that roost build hnsw, ivf or disk or a program has saved instead; may be given several"
+                            + " times, for tables of one dimension and metric. Named after its file where no NAME is given.")
+    private List<String> saved = List.of();
+
+    @Option(
             names = "--metric",
             paramLabel = "M",
             description =
@@ -71,12 +84,17 @@ final class ServeCommand implements Callable<Integer> {
         BenchCommand.require("--port", port, 0, 65_535);
         int mostTables = tables == null ? Integer.MAX_VALUE : tables;
         BenchCommand.require("--tables", mostTables, 1, Integer.MAX_VALUE);
-        if (data == null ? metric != null : tables != null) {
-            throw new CommandFailure(
-                    data == null
-                            ? "--metric is of --data, which is not given"
-                            : "--tables is of the packages, not of --data");
+        if (data != null && !saved.isEmpty()) {
+            throw new CommandFailure("--data or --table may be given, got both");
         }
+        if (data == null && metric != null) {
+            throw new CommandFailure("--metric requires --data");
+        }
+        if (tables != null && (data != null || !saved.isEmpty())) {
+            throw new CommandFailure(
+                    "--tables applies to the packages, not to " + (data != null ? "--data" : "--table"));
+        }
+        Map<String, Path> files = files();
         ServeSettings settings = ServeSettings.DEFAULT
                 .withHost(host, System.getenv("ROOST_TOKEN"))
                 .withPort(port);
@@ -85,11 +103,35 @@ final class ServeCommand implements Callable<Integer> {
                 : TopologyReader.synthetic(topology).onThisSystem(true);
         Path home = Path.of(System.getProperty("roost.home", ""));
         TableService service = new TableService(settings, machine.read(), streams.err());
-        if (data == null) {
+        if (!files.isEmpty()) {
+            service.runSaved(files);
+        } else if (data == null) {
             service.runPackages(home.resolve(DATA), mostTables, home.resolve(KEPT));
         } else {
             service.runFile(data, metric, home.resolve(KEPT));
         }
         return 0;
+    }
+
+    /** The files of saved tables by the tables' names. */
+    private Map<String, Path> files() {
+        Map<String, Path> files = new LinkedHashMap<>();
+        for (String option : saved) {
+            int equals = option.indexOf('=');
+            Path file = Path.of(option.substring(equals + 1));
+            if (!Files.isRegularFile(file)) {
+                throw new CommandFailure("--table " + option + ": there is no file " + file);
+            }
+            String name = equals < 0 ? TableService.nameOf(file) : option.substring(0, equals);
+            if (name.isBlank()) {
+                throw new CommandFailure("--table must be NAME=TABLE or TABLE, got " + option);
+            }
+            Path before = files.put(name, file);
+            if (before != null) {
+                throw new CommandFailure("--table must give each table another name, got " + name + " for " + before
+                        + " and for " + file + ": say NAME=" + file);
+            }
+        }
+        return files;
     }
 }

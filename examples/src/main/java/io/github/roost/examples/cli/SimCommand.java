@@ -35,7 +35,7 @@ import picocli.CommandLine.Option;
         })
 final class SimCommand implements Callable<Integer> {
     /** Many times what machines have. */
-    private static final int MOST_DOMAINS = 1_024;
+    private static final int MAX_DOMAINS = 1_024;
 
     private final Streams streams;
 
@@ -59,7 +59,7 @@ final class SimCommand implements Callable<Integer> {
             names = "--policy",
             paramLabel = "P,P,..",
             description =
-                    "v0, v1, v2 (as published), v2-gated, v2-homes, v2-staying, v2-mailboxes, roost-whole, roost-regions, roost; default v0,v1,v2.")
+                    "v0, v1, v2 (as published), v2-gated, v2-homes, v2-staying, v2-mailboxes, roost-whole, roost-undivided, roost; default v0,v1,v2.")
     private String policies = "v0,v1,v2";
 
     @Option(
@@ -120,7 +120,7 @@ final class SimCommand implements Callable<Integer> {
     @Option(
             names = "--rate",
             paramLabel = "N",
-            description = "Open loop: searches arrive at random, so many a second; default closed loop.")
+            description = "Open loop: searches arrive at random, so many per second; default closed loop.")
     private double rate;
 
     @Option(
@@ -209,7 +209,7 @@ final class SimCommand implements Callable<Integer> {
         BenchCommand.require("--drift", drift, 0, Integer.MAX_VALUE);
         Parameters parameters = parameterFile == null ? Parameters.builtIn() : Parameters.read(parameterFile);
         if (calibrate) {
-            streams.out().println(new Calibration(parameters, this::say).run().json());
+            calibrate(parameters);
             return 0;
         }
         if (matrix) {
@@ -244,6 +244,16 @@ final class SimCommand implements Callable<Integer> {
             }
         }
         return 0;
+    }
+
+    private void calibrate(Parameters parameters) throws Exception {
+        try (OutputFile file = json == null ? null : OutputFile.prepare("--json", json)) {
+            String measured = new Calibration(parameters, this::say).run().json();
+            streams.out().println(measured);
+            if (file != null) {
+                file.write(path -> Files.writeString(path, measured, StandardCharsets.UTF_8));
+            }
+        }
     }
 
     private static Path defaultPage() {
@@ -339,14 +349,14 @@ final class SimCommand implements Callable<Integer> {
         try {
             int first = Integer.parseInt(ends[0]);
             int last = ends.length == 1 ? first : Integer.parseInt(ends[1]);
-            if (ends.length <= 2 && first >= 1 && last >= first && last <= MOST_DOMAINS) {
+            if (ends.length <= 2 && first >= 1 && last >= first && last <= MAX_DOMAINS) {
                 return IntStream.rangeClosed(first, last).boxed().toList();
             }
         } catch (NumberFormatException notANumber) {
             // Reported below with all else that is wrong.
         }
         throw new CommandFailure(
-                "--ccds must be a number or a range such as 1..12, up to " + MOST_DOMAINS + ", got " + text);
+                "--ccds must be a number or a range such as 1..12, up to " + MAX_DOMAINS + ", got " + text);
     }
 
     private void progress(SimResult result) {

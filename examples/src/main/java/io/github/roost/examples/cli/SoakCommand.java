@@ -29,7 +29,7 @@ final class SoakCommand implements Callable<Integer> {
     @Option(names = "--seconds", paramLabel = "N", description = "How long; default 600.")
     private int seconds = 600;
 
-    @Option(names = "--seed", paramLabel = "N", description = "Seed of what is done; default the time.")
+    @Option(names = "--seed", paramLabel = "N", description = "Seed of the random operations; default the time.")
     private long seed = System.nanoTime();
 
     SoakCommand(Streams streams) {

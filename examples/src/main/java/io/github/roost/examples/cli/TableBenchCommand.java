@@ -20,9 +20,9 @@ import picocli.CommandLine.Option;
                 "Cache lines per lookup of LongTable and its ablations, and lookups per second beside other maps.")
 final class TableBenchCommand implements Callable<Integer> {
     /** Their load factors are exact in so few slots, and an array has room for so many. */
-    private static final int LEAST_BITS = 10;
+    private static final int MIN_BITS = 10;
 
-    private static final int MOST_BITS = 26;
+    private static final int MAX_BITS = 26;
 
     @Mixin
     private final HelpOption help = new HelpOption();
@@ -53,8 +53,8 @@ final class TableBenchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        countBits.forEach(slots -> BenchCommand.require("--count-bits", slots, LEAST_BITS, MOST_BITS));
-        bits.forEach(slots -> BenchCommand.require("--bits", slots, LEAST_BITS, MOST_BITS));
+        countBits.forEach(slots -> BenchCommand.require("--count-bits", slots, MIN_BITS, MAX_BITS));
+        bits.forEach(slots -> BenchCommand.require("--bits", slots, MIN_BITS, MAX_BITS));
         BenchCommand.require("--rounds", rounds, 1, 10_000);
         List<Count> counts = new ArrayList<>();
         json.line("cache lines per lookup, 79 % of the slots in use     slots    here   paper");

@@ -2,20 +2,27 @@ package io.github.roost.examples.cli;
 
 import io.github.roost.examples.tableservice.RollingService;
 import io.github.roost.examples.tableservice.RollingService.Seen;
+import io.github.roost.examples.tableservice.RollingService.Settings;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost table-service}: what a client sees while versions are rolled out. */
+/** {@code roost table-service}: what a client sees while versions are rolled out; and the parts of a service on several machines. */
 @Command(
         name = "table-service",
-        description =
-                "Starts servers of one table on loopback, rolls versions out over them, and prints what a client sees.")
+        description = {
+            "Starts etcd and servers of one table on loopback, each a process, rolls versions out over them, and prints"
+                    + " what a client sees. Subcommands are the parts of such a service on several machines."
+        },
+        synopsisSubcommandLabel = "[node|roll|fetch]")
 final class TableServiceCommand implements Callable<Integer> {
-    private static final int MOST_NODES = 16;
-    private static final int MOST_ROWS = 1_000_000;
+    private static final int MAX_NODES = 16;
+    private static final int MAX_ROWS = 1_000_000;
 
     @Mixin
     private final HelpOption help = new HelpOption();
@@ -29,6 +36,14 @@ final class TableServiceCommand implements Callable<Integer> {
     @Option(names = "--rows", paramLabel = "N", description = "Rows of 1 KB of each version; default 20000.")
     private int rows = 20_000;
 
+    @Option(
+            names = "--kill",
+            description = "Then kills each server once, and etcd for a while; needs etcd and two servers or more.")
+    private boolean kill;
+
+    @Option(names = "--outage", paramLabel = "SECONDS", description = "How long etcd is killed for; default 60.")
+    private int outage = 60;
+
     @Mixin
     private final JsonOption json;
 
@@ -38,15 +53,45 @@ final class TableServiceCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        BenchCommand.require("--nodes", nodes, 1, MOST_NODES);
+        BenchCommand.require("--nodes", nodes, 1, MAX_NODES);
         BenchCommand.require("--versions", versions, 1, 1_000);
-        BenchCommand.require("--rows", rows, 1, MOST_ROWS);
-        Seen seen = RollingService.run(nodes, versions, rows, json::line);
-        json.line("the client: %,d batches of 100 rows, %,d without an answer, %,d of mixed versions"
-                .formatted(seen.batches(), seen.failed(), seen.mixed()));
+        BenchCommand.require("--rows", rows, 1, MAX_ROWS);
+        BenchCommand.require("--outage", outage, 1, 3_600);
+        if (kill && nodes < 2) {
+            throw new CommandFailure("--kill needs --nodes 2 or more, got " + nodes);
+        }
+        Settings settings =
+                new Settings(nodes, versions, rows, kill ? Duration.ofSeconds(outage) : null, RoostProcess.jvm());
+        Seen seen;
+        try (RollingService service = new RollingService(settings, json::line)) {
+            Thread atExit = new Thread(() -> close(service), "roost-table-service-end");
+            Runtime.getRuntime().addShutdownHook(atExit);
+            seen = service.run();
+            RoostProcess.removeHook(atExit);
+        }
+        print(seen);
+        return seen.failed() + seen.wrong() == 0 ? 0 : 1;
+    }
+
+    private static void close(RollingService service) {
+        try {
+            service.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void print(Seen seen) throws IOException {
+        json.line("the client: %,d batches of 100 rows, %,d without an answer, %,d wrong or of mixed versions"
+                .formatted(seen.batches(), seen.failed(), seen.wrong()));
         seen.byVersion().forEach((version, batches) -> json.line("%,d of version %d".formatted(batches, version)));
-        json.line("in memory at most: %d versions at %d servers".formatted(seen.mostVersions(), nodes));
+        json.line("%,d of %,d requests were sent to a second server, since the first was slow"
+                .formatted(seen.client().hedges(), seen.client().requests()));
+        json.line("in memory at most: %d versions at %d servers, %.2f times what one version of all takes"
+                .formatted(seen.mostVersions(), nodes, seen.mostMemory()));
+        if (kill && !seen.processes()) {
+            json.line("nobody was killed: that needs etcd");
+        }
         json.print(Map.of("client", seen));
-        return seen.failed() + seen.mixed() == 0 ? 0 : 1;
     }
 }

@@ -11,10 +11,11 @@ import picocli.CommandLine.Option;
 /** {@code roost bench versions}: batches of a table whose versions are rolled out, in virtual time. */
 @Command(
         name = "versions",
-        description = "Simulates batches while versions are rolled out, servers killed and messages lost: how many mix"
-                + " versions?")
+        description =
+                "Simulates batches while versions are rolled out, servers and coordinators killed and messages lost: how many mix"
+                        + " versions?")
 final class VersionsCommand implements Callable<Integer> {
-    private static final int MOST_BATCHES = 1_000_000_000;
+    private static final int MAX_BATCHES = 1_000_000_000;
 
     @Mixin
     private final HelpOption help = new HelpOption();
@@ -22,7 +23,7 @@ final class VersionsCommand implements Callable<Integer> {
     @Option(names = "--batches", paramLabel = "N", description = "Batches to simulate; default 10000000.")
     private int batches = 10_000_000;
 
-    @Option(names = "--seed", paramLabel = "N", description = "Of all that is random; default 28.")
+    @Option(names = "--seed", paramLabel = "N", description = "Seed of all random choices; default 28.")
     private long seed = 28;
 
     @Mixin
@@ -34,23 +35,40 @@ final class VersionsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        BenchCommand.require("--batches", batches, 1, MOST_BATCHES);
+        BenchCommand.require("--batches", batches, 1, MAX_BATCHES);
         Outcome outcome = VersionSimulation.run(seed, batches);
-        json.line("%,d batches, %,d answered in time, %,d of mixed versions; %.3f attempts per batch"
-                .formatted(
-                        outcome.batches(),
-                        outcome.answered(),
-                        outcome.mixed(),
-                        outcome.attempts() / (double) outcome.batches()));
+        json.line(
+                "%,d batches, %,d answered in time (%.4f %%), %,d of mixed versions; %.3f attempts per batch, %,d hedges"
+                        .formatted(
+                                outcome.batches(),
+                                outcome.answered(),
+                                100.0 * outcome.answered() / outcome.batches(),
+                                outcome.mixed(),
+                                outcome.attempts() / (double) outcome.batches(),
+                                outcome.hedges()));
         json.line("naive: %,d answered, %,d of mixed versions, %.2f %%"
                 .formatted(
                         outcome.naive(),
                         outcome.naiveMixed(),
                         100.0 * outcome.naiveMixed() / Math.max(1, outcome.naive())));
-        json.line("%,d versions rolled out, %,d servers killed, %,d steps of former coordinators refused"
-                .formatted(outcome.rolls(), outcome.kills(), outcome.fencedOff()));
-        json.line("looks at which no version was complete: %,d; most memory: %.2f times one version each"
+        json.line(
+                "%,d versions rolled out; %,d servers and %,d coordinators killed, %,d replaced; %,d orders of former ones refused, %,d done"
+                        .formatted(
+                                outcome.rolls(),
+                                outcome.kills(),
+                                outcome.coordinators(),
+                                outcome.rivals(),
+                                outcome.fencedOff(),
+                                outcome.outOfTurn()));
+        json.line("changes after which no version was complete: %,d; most memory: %.2f times one version each"
                 .formatted(outcome.incomplete(), outcome.mostMemory()));
+        json.line("");
+        json.line("killed or replaced, by the phase of a roll");
+        outcome.byPhase().forEach((phase, victims) -> json.line("  %-22s %s".formatted(phase, victims)));
+        json.line("");
+        outcome.messages()
+                .forEach(kind -> json.line("%s: %,d sent, %,d lost, %,d doubled, %,d late"
+                        .formatted(kind.kind(), kind.sent(), kind.lost(), kind.doubled(), kind.late())));
         json.print(Map.of("versions", outcome));
         return 0;
     }

@@ -1,4 +1,4 @@
-/** The command line: one class a subcommand. */
+/** The command line: one class per subcommand. */
 @NullMarked
 package io.github.roost.examples.cli;
 

@@ -51,7 +51,7 @@ public record DemoReport(
      * @param packages number of packages
      * @param dimension of their vectors
      * @param loadSeconds time to read the data set
-     * @param hnswTables number of HNSW tables, one a section
+     * @param hnswTables number of HNSW tables, one per section
      * @param hnswSeconds time to build them
      * @param ivfLists number of lists of the IVF table
      * @param ivfSeconds time to build it
@@ -103,7 +103,7 @@ public record DemoReport(
      * @param recall recall@k against exact search, by distance
      * @param queries queries answered
      * @param seconds in this time
-     * @param qps queries a second
+     * @param qps queries per second
      * @param p50us median latency in microseconds
      * @param p99us 99th percentile
      * @param p999us 99.9th percentile

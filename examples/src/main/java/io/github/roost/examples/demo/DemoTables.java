@@ -25,9 +25,9 @@ import java.util.concurrent.CompletableFuture;
 final class DemoTables {
     private static final int M = 16;
     private static final int EF_CONSTRUCTION = 200;
-    private static final int LEAST_EF = 64;
+    private static final int MIN_EF = 64;
     /** All tables together look at far more than one: each may look less. */
-    private static final int LEAST_MERGED_EF = 24;
+    private static final int MIN_MERGED_EF = 24;
 
     private static final int EF_PER_NEIGHBOUR = 4;
     private static final int PROBED_SHARE = 5;
@@ -113,7 +113,7 @@ final class DemoTables {
 
     /** Asks every section's table and merges the answers. */
     CompletableFuture<Neighbors> searchSections(float[] query, int k) {
-        return merged.search(SearchRequest.of(query, k).effort(Math.max(LEAST_MERGED_EF, k)))
+        return merged.search(SearchRequest.of(query, k).effort(Math.max(MIN_MERGED_EF, k)))
                 .thenApply(DemoTables::neighbors);
     }
 
@@ -128,7 +128,7 @@ final class DemoTables {
     }
 
     private static int ef(int k) {
-        return Math.max(LEAST_EF, EF_PER_NEIGHBOUR * k);
+        return Math.max(MIN_EF, EF_PER_NEIGHBOUR * k);
     }
 
     private static Neighbors neighbors(List<TableHit> hits) {

@@ -60,7 +60,7 @@ final class DemoText {
     void build(Build build) {
         title("Tables");
         line("%,d packages of %d dimensions read in %.2f s", build.packages(), build.dimension(), build.loadSeconds());
-        line("%d HNSW tables, one a section, built in %.2f s", build.hnswTables(), build.hnswSeconds());
+        line("%d HNSW tables, one per section, built in %.2f s", build.hnswTables(), build.hnswSeconds());
         line("1 IVF table of all packages, %d lists, built in %.2f s", build.ivfLists(), build.ivfSeconds());
     }
 

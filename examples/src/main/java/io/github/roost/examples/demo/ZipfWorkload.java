@@ -20,7 +20,7 @@ final class ZipfWorkload {
     private final int[] queries = new int[PERIOD];
 
     /**
-     * @param queriesOfTable for each table the ordinals of the queries to ask it, at least one a table
+     * @param queriesOfTable for each table the ordinals of the queries to ask it, at least one per table
      */
     ZipfWorkload(List<int[]> queriesOfTable) {
         Random random = new Random(SEED);

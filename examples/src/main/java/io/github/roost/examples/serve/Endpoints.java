@@ -3,6 +3,7 @@ package io.github.roost.examples.serve;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats;
 import io.github.roost.core.Vectors;
+import io.github.roost.core.task.Registration;
 import io.github.roost.core.vector.VectorTable;
 import io.github.roost.examples.serve.ServeMetrics.ServiceStats;
 import io.github.roost.topology.TopologyJson;
@@ -12,11 +13,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Semaphore;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** What the service answers to what, without the ways in and out: those are {@link Routes}. Thread-safe. */
 final class Endpoints {
-    private static final int MOST_VECTORS = 1_000;
+    private static final int MAX_VECTORS = 1_000;
     /**
      * Searches that may be under way a worker. Enough that no worker runs dry, and so few that the last of them is answered
      * soon; what comes on top is shed before it costs anything but its reading.
@@ -54,6 +56,14 @@ final class Endpoints {
         bodies.close();
     }
 
+    /** Frees the tables, where some are served; nobody may search them any more. */
+    void closeTables() {
+        Served now = served;
+        if (now != null) {
+            now.tables().close();
+        }
+    }
+
     private Served served() {
         Served now = served;
         if (now == null) {
@@ -70,6 +80,14 @@ final class Endpoints {
                         () -> new Problem(404, "there is no table " + name + ", GET /tables names those there are"));
     }
 
+    private DescribedTable changeable(ServerRequest request) {
+        return switch (table(request)) {
+            case DescribedTable described -> described;
+            case SavedTable saved ->
+                throw new Problem(409, "table " + saved.name() + " is served as it was saved: it takes no changes");
+        };
+    }
+
     /** One table, as its users see it. */
     record TableView(String name, int rows, int dimension, String metric, List<Integer> homes) {}
 
@@ -79,7 +97,16 @@ final class Endpoints {
                 table.rows().size(),
                 table.rows().dimension(),
                 table.rows().metric().name(),
-                orchestrator.homes(table.rows().mappingId()));
+                homes(table.rows().registration()));
+    }
+
+    private List<Integer> homes(Registration table) {
+        return IntStream.range(0, table.clusters())
+                .mapToObj(cluster -> orchestrator.homes(table.id(cluster)))
+                .flatMap(List::stream)
+                .distinct()
+                .sorted()
+                .toList();
     }
 
     /** All tables. */
@@ -111,7 +138,7 @@ final class Endpoints {
 
     private Reply search(ServerRequest request, List<ServedTable> among) {
         long began = System.nanoTime();
-        SearchRequest asked = bodies.read(request, SearchRequest.class);
+        SearchBody asked = bodies.read(request, SearchBody.class);
         if (!searchesLeft.tryAcquire()) {
             throw Searches.full();
         }
@@ -139,7 +166,7 @@ final class Endpoints {
 
     Reply put(ServerRequest request) {
         guard.check(request);
-        ServedTable table = table(request);
+        DescribedTable table = changeable(request);
         List<NewVector> vectors = checked(bodies.read(request, PutRequest.class).vectors(), table.rows());
         int added = table.put(vectors);
         return Reply.json(new PutAnswer(added, vectors.size() - added));
@@ -147,7 +174,7 @@ final class Endpoints {
 
     /** All are checked before any is put. */
     private static List<NewVector> checked(@Nullable List<PutRequest.PutVector> asked, VectorTable rows) {
-        if (asked == null || asked.isEmpty() || asked.size() > MOST_VECTORS) {
+        if (asked == null || asked.isEmpty() || asked.size() > MAX_VECTORS) {
             throw new Problem(
                     422, "vectors must have between 1 and 1,000 entries, got " + (asked == null ? 0 : asked.size()));
         }
@@ -175,7 +202,7 @@ final class Endpoints {
 
     Reply remove(ServerRequest request) {
         guard.check(request);
-        ServedTable table = table(request);
+        DescribedTable table = changeable(request);
         String text = request.path().pathParameters().get("id");
         long id;
         try {

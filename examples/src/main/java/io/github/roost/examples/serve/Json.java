@@ -54,6 +54,9 @@ final class Json {
 
     /** @throws Problem 400 if the body is not JSON, or not of this form */
     static <T> T read(byte[] body, Class<T> form) {
+        if (body.length == 0) {
+            throw new Problem(400, "the body must be JSON, got an empty body");
+        }
         try (JsonParser parser = new NoNulls(MAPPER.createParser(body))) {
             return MAPPER.readValue(parser, form);
         } catch (UnrecognizedPropertyException e) {

@@ -2,6 +2,7 @@ package io.github.roost.examples.serve;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -9,6 +10,7 @@ import io.github.roost.core.Vectors;
 import io.github.roost.core.vector.VectorSource;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -26,6 +28,8 @@ import org.jspecify.annotations.Nullable;
 final class JsonRows {
     private static final ObjectMapper MAPPER = JsonMapper.builder()
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            // Else a second row on a line would be left out.
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
             .build();
 
     private final List<Long> ids = new ArrayList<>();
@@ -34,7 +38,7 @@ final class JsonRows {
 
     private JsonRows() {}
 
-    /** @throws IOException if the file cannot be read; the message names the line that is wrong */
+    /** @throws IOException if the file cannot be read; the message names it, and the line that is wrong */
     static JsonRows read(Path file) throws IOException {
         JsonRows rows = new JsonRows();
         try (BufferedReader lines = Files.newBufferedReader(file)) {
@@ -52,6 +56,8 @@ final class JsonRows {
                     }
                 }
             }
+        } catch (CharacterCodingException noText) {
+            throw new IOException(file + " must be text in UTF-8: " + noText.getMessage(), noText);
         }
         if (rows.vectors.isEmpty()) {
             throw new IOException(file + " must hold at least one row, got none");
@@ -91,7 +97,7 @@ final class JsonRows {
             throw new IllegalArgumentException(
                     "vector must have " + dimension + " dimensions, as those before, got " + components.size());
         }
-        Vectors.requireRange("dimension", dimension, 1, Vectors.MOST_DIMENSIONS);
+        Vectors.requireRange("dimension", dimension, 1, Vectors.MAX_DIMENSIONS);
         float[] vector = new float[dimension];
         for (int i = 0; i < dimension; i++) {
             if (!components.get(i).isNumber()

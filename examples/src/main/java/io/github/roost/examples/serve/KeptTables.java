@@ -1,15 +1,15 @@
 package io.github.roost.examples.serve;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.WholeFile;
+import io.github.roost.core.file.WholeFile;
 import io.github.roost.index.hnsw.LiveTable;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /**
  * The tables of a service, kept in a folder from one start to the next, with a key that says of what they were built: tables
@@ -49,19 +49,32 @@ final class KeptTables {
      * @return the tables, or empty where they are to be built
      */
     Optional<List<LiveTable>> open(Orchestrator orchestrator, List<String> names) {
-        List<LiveTable> tables = new ArrayList<>();
         try {
             if (!Files.exists(folder.resolve(KEY_FILE))
                     || !Files.readString(folder.resolve(KEY_FILE)).equals(key)) {
                 return Optional.empty();
             }
-            for (String name : names) {
-                tables.add(LiveTable.open(orchestrator, name, file(tables.size())));
-            }
-            return Optional.of(tables);
-        } catch (IOException gone) {
-            // Damaged, or removed by somebody: they can be built again.
+        } catch (IOException unreadable) {
+            return Optional.empty();
+        }
+        // By several threads: each file is read once to check it.
+        List<Optional<LiveTable>> opened = IntStream.range(0, names.size())
+                .parallel()
+                .mapToObj(table -> open(orchestrator, names.get(table), file(table)))
+                .toList();
+        List<LiveTable> tables = opened.stream().flatMap(Optional::stream).toList();
+        if (tables.size() < names.size()) {
             tables.forEach(LiveTable::close);
+            return Optional.empty();
+        }
+        return Optional.of(tables);
+    }
+
+    /** Empty where it is damaged, or was removed by somebody: it can be built again. */
+    private static Optional<LiveTable> open(Orchestrator orchestrator, String name, Path file) {
+        try {
+            return Optional.of(LiveTable.open(orchestrator, name, file));
+        } catch (IOException gone) {
             return Optional.empty();
         }
     }

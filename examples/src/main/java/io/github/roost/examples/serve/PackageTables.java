@@ -6,6 +6,7 @@ import io.github.roost.bench.packages.DebianPackages.Query;
 import io.github.roost.bench.packages.DebianPackages.Section;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.LiveTable;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -34,8 +35,9 @@ final class PackageTables implements ServedData {
     }
 
     @Override
-    public List<ServedTable> build(Orchestrator orchestrator, Consumer<ServedTable> built) {
-        List<ServedTable> tables = new ArrayList<>();
+    public List<DescribedTable> build(Orchestrator orchestrator, Consumer<DescribedTable> built) throws IOException {
+        ItemRows words = words();
+        List<DescribedTable> tables = new ArrayList<>();
         for (Section section : data.sections()) {
             LiveTable rows = LiveTable.builder()
                     .name(section.name())
@@ -43,19 +45,27 @@ final class PackageTables implements ServedData {
                             orchestrator,
                             Arrays.stream(section.rows()).asLongStream().toArray(),
                             data.vectorsOf(section));
-            tables.add(new ServedTable(rows, items(section)));
+            tables.add(new DescribedTable(rows, items(section), words));
             built.accept(tables.getLast());
         }
         return tables;
     }
 
     @Override
-    public List<ServedTable> describe(List<LiveTable> kept) {
-        List<ServedTable> tables = new ArrayList<>();
+    public List<DescribedTable> describe(List<LiveTable> kept) throws IOException {
+        ItemRows words = words();
+        List<DescribedTable> tables = new ArrayList<>();
         for (LiveTable rows : kept) {
-            tables.add(new ServedTable(rows, items(data.sections().get(tables.size()))));
+            tables.add(new DescribedTable(rows, items(data.sections().get(tables.size())), words));
         }
         return tables;
+    }
+
+    /** Of all sections: a package is in one of them, and its ordinal the id of no other one. */
+    private ItemRows words() throws IOException {
+        Map<Long, Item> items = new HashMap<>();
+        data.sections().forEach(section -> items.putAll(items(section)));
+        return ItemRows.of(items);
     }
 
     private Map<Long, Item> items(Section section) {
@@ -68,11 +78,11 @@ final class PackageTables implements ServedData {
     }
 
     @Override
-    public Tables tables(List<ServedTable> tables) {
+    public Tables tables(List<DescribedTable> tables) {
         Map<String, float[]> phrases = new LinkedHashMap<>();
         for (Query phrase : data.phrases()) {
             phrases.put(phrase.text(), phrase.vector());
         }
-        return new Tables(tables, phrases);
+        return new Tables(tables, phrases, tables.getFirst().words()::close);
     }
 }

@@ -24,7 +24,7 @@ final class RequestBody implements AutoCloseable {
     /** Small, since everybody whose body is awaited has one. */
     private static final int CHUNK = 4 << 10;
     /** How many bodies of the largest size may be held at a time; searches are a few kilobytes each. */
-    private static final int MOST_AT_A_TIME = 64;
+    private static final int MAX_AT_A_TIME = 64;
     /**
      * A body up to so many times too large is read to its end and thrown away: a connection that is closed before that may
      * be reset, and the client then never sees why.
@@ -40,15 +40,15 @@ final class RequestBody implements AutoCloseable {
     private final int free;
 
     /**
-     * @param mostBytes the largest body; all that are being read may together hold {@value #MOST_AT_A_TIME} times as much,
-     *     and each a {@value #MOST_AT_A_TIME}th of it besides
+     * @param mostBytes the largest body; all that are being read may together hold {@value #MAX_AT_A_TIME} times as much,
+     *     and each a {@value #MAX_AT_A_TIME}th of it besides
      * @param time how long one may take to arrive before its connection is closed
      */
     RequestBody(int mostBytes, Duration time) {
         this.mostBytes = mostBytes;
         this.time = time;
-        this.room = new Semaphore((int) Math.min(Integer.MAX_VALUE, (long) mostBytes * MOST_AT_A_TIME));
-        this.free = mostBytes / MOST_AT_A_TIME;
+        this.room = new Semaphore((int) Math.min(Integer.MAX_VALUE, (long) mostBytes * MAX_AT_A_TIME));
+        this.free = mostBytes / MAX_AT_A_TIME;
         this.clock = new ScheduledThreadPoolExecutor(
                 1, Thread.ofPlatform().daemon().name("roost-body-clock").factory());
         clock.setRemoveOnCancelPolicy(true);

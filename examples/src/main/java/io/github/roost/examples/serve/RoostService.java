@@ -18,7 +18,7 @@ import java.time.Duration;
  * Thread-safe.
  */
 public final class RoostService implements AutoCloseable {
-    private static final int MOST_CONNECTIONS = 10_000;
+    private static final int MAX_CONNECTIONS = 10_000;
     /** How long answers that are written may take to leave before their connections are closed. */
     private static final Duration LAST_BYTES = Duration.ofSeconds(1);
     /**
@@ -50,7 +50,7 @@ public final class RoostService implements AutoCloseable {
         this.server = WebServer.builder()
                 .host(settings.host())
                 .port(settings.port())
-                .maxTcpConnections(MOST_CONNECTIONS)
+                .maxTcpConnections(MAX_CONNECTIONS)
                 .idleConnectionTimeout(settings.bodyTime().multipliedBy(IDLE_BODY_TIMES))
                 .idleConnectionPeriod(settings.bodyTime())
                 // HTTP/1.1 alone, once: of two the server would have to find out which is meant before it answers at
@@ -113,6 +113,9 @@ public final class RoostService implements AutoCloseable {
     public boolean drain() {
         boolean answered = inFlight.drain(settings.drainTime());
         boolean drained = orchestrator.close(settings.drainTime());
+        if (drained) {
+            endpoints.closeTables();
+        }
         server.stop();
         headerTime.close();
         endpoints.close();

@@ -1,19 +1,17 @@
 package io.github.roost.examples.serve;
 
 import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Vectors;
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.OrchestratorClosedException;
 import io.github.roost.core.task.Part;
 import io.github.roost.core.task.RejectedSearchException;
-import io.github.roost.core.task.SearchFunction;
 import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.examples.serve.SearchAnswer.Hit;
-import io.github.roost.examples.serve.SearchAnswer.Ran;
-import io.github.roost.examples.serve.SearchRequest.Filter;
+import io.github.roost.examples.serve.SearchBody.Filter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -26,16 +24,13 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks search requests and has them run: one task a table, each at home, merged by the last that finishes. The calling
- * thread waits for the answer, so it should be virtual. Thread-safe.
+ * Checks search requests and has them run, each table's at its home, and merges what they find. The calling thread waits for
+ * the answer, so it should be virtual. Thread-safe.
  */
 final class Searches {
-    static final int MOST_NEIGHBORS = 1_000;
+    static final int MAX_NEIGHBORS = 1_000;
     /** Distances between vectors below this are finite, in every dimension that a table can have. */
     private static final float LARGEST_VALUE = 1e6f;
-
-    private static final int LEAST_EF = 64;
-    private static final int EF_PER_NEIGHBOUR = 4;
 
     private final Orchestrator orchestrator;
     private final Tables tables;
@@ -48,36 +43,31 @@ final class Searches {
         this.mostTime = mostTime;
     }
 
-    /** What one table found, and where. */
-    private record Found(ServedTable table, Neighbors neighbors, Ran ran) {}
-
     /**
      * Searches some tables.
      *
      * @throws Problem 422 if the request asks for what cannot be, 429 if there is no room, 504 past its deadline
      */
-    SearchAnswer answer(List<ServedTable> among, SearchRequest request) {
-        float[] query = query(request);
-        int k = request.neighbors();
-        if (k < 1 || k > MOST_NEIGHBORS) {
+    SearchAnswer answer(List<ServedTable> among, SearchBody body) {
+        float[] query = query(among, body);
+        int k = body.neighbors();
+        if (k < 1 || k > MAX_NEIGHBORS) {
             throw new Problem(422, "k must be between 1 and 1,000, got " + k);
         }
-        Duration time = time(request);
-        List<Part<float[], Found>> parts = new ArrayList<>();
-        for (ServedTable table : among) {
-            parts.add(new Part<>(
-                    search(table, k, request.filter()), query, table.rows().mappingId(query)));
-        }
+        Duration time = time(body);
+        SearchRequest request = SearchRequest.of(query, k).options(SubmitOptions.DEFAULT.withTimeout(time));
         long began = System.nanoTime();
-        List<Found> found = await(submit(parts, SubmitOptions.DEFAULT.withTimeout(time)), time);
+        List<Found> found = await(begin(among, request, body.filter()), time);
         long micros = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - began);
         return new SearchAnswer(
-                nearest(found, k), found.stream().map(Found::ran).toList(), micros);
+                nearest(found, k),
+                body.wantsRan() ? found.stream().map(Found::ran).toList() : null,
+                micros);
     }
 
-    private float[] query(SearchRequest request) {
-        float[] vector = request.vector();
-        String like = request.like();
+    private float[] query(List<ServedTable> among, SearchBody body) {
+        float[] vector = body.vector();
+        String like = body.like();
         if ((vector == null) == (like == null)) {
             throw new Problem(
                     422, "a search must have either vector or like, got " + (like == null ? "neither" : "both"));
@@ -86,13 +76,15 @@ final class Searches {
             requireVector("vector", vector, tables.dimension(), tables.metric());
             return vector;
         }
-        return tables.like(String.valueOf(like))
+        return tables.like(String.valueOf(like), among)
                 .orElseThrow(() -> new Problem(
-                        422, "like must be the name of a row or one of the phrases of GET /phrases, got " + like));
+                        422,
+                        "like must be the name of a row, the id of one without a name, or one of the phrases of GET"
+                                + " /phrases, got \"" + like + "\""));
     }
 
-    private Duration time(SearchRequest request) {
-        Integer deadline = request.deadlineMs();
+    private Duration time(SearchBody body) {
+        Integer deadline = body.deadlineMs();
         if (deadline == null) {
             return mostTime;
         }
@@ -119,21 +111,34 @@ final class Searches {
         }
     }
 
-    private static SearchFunction<float[], Found> search(ServedTable table, int k, @Nullable Filter filter) {
-        int ef = Math.max(LEAST_EF, EF_PER_NEIGHBOUR * k);
-        SearchFunction<float[], Neighbors> search = filter == null
-                ? table.rows().searchFunction(k, ef)
-                : table.rows().searchFunction(k, ef, IdFilter.of(id -> filter.allows(table, id)));
-        return (query, context) -> new Found(
-                table, search.search(query, context), new Ran(table.name(), context.worker(), context.domain()));
-    }
-
-    private CompletableFuture<List<Found>> submit(List<Part<float[], Found>> parts, SubmitOptions options) {
+    /**
+     * Begins the searches: those of tables with words as one request, of which all parts are accepted or none, and each of the
+     * others by itself.
+     *
+     * @return completes with what was found in some of the tables each
+     */
+    private List<CompletableFuture<List<Found>>> begin(
+            List<ServedTable> among, SearchRequest request, @Nullable Filter filter) {
+        List<Part<SearchRequest, Found>> parts = new ArrayList<>();
+        List<CompletableFuture<List<Found>>> searches = new ArrayList<>();
         try {
-            return orchestrator.fanOut(parts, found -> found, options);
+            for (ServedTable table : among) {
+                SearchRequest filtered =
+                        filter == null ? request : request.filter(IdFilter.of(id -> filter.allows(table, id)));
+                switch (table) {
+                    case DescribedTable described -> parts.add(described.part(filtered));
+                    case SavedTable saved -> searches.add(saved.search(filtered));
+                }
+            }
+            if (!parts.isEmpty()) {
+                searches.add(orchestrator.fanOut(parts, found -> found, request.options()));
+            }
+            return searches;
         } catch (RejectedSearchException e) {
+            cancel(searches);
             throw full();
         } catch (OrchestratorClosedException e) {
+            cancel(searches);
             throw shuttingDown();
         }
     }
@@ -142,16 +147,17 @@ final class Searches {
         return new Problem(429, "the service is full: ask again later");
     }
 
-    private static List<Found> await(CompletableFuture<List<Found>> future, Duration time) {
+    private static List<Found> await(List<CompletableFuture<List<Found>>> searches, Duration time) {
+        long end = System.nanoTime() + time.toNanos();
         try {
-            return future.get(time.toNanos(), TimeUnit.NANOSECONDS);
-        } catch (TimeoutException e) {
-            future.cancel(false);
-            throw tooLate(time);
-        } catch (CancellationException e) {
+            List<Found> found = new ArrayList<>();
+            for (CompletableFuture<List<Found>> search : searches) {
+                found.addAll(search.get(end - System.nanoTime(), TimeUnit.NANOSECONDS));
+            }
+            return found;
+        } catch (TimeoutException | CancellationException e) {
             throw tooLate(time);
         } catch (InterruptedException e) {
-            future.cancel(false);
             Thread.currentThread().interrupt();
             throw shuttingDown();
         } catch (ExecutionException e) {
@@ -160,7 +166,14 @@ final class Searches {
                 case OrchestratorClosedException closed -> shuttingDown();
                 case null, default -> new IllegalStateException(e.getCause());
             };
+        } finally {
+            cancel(searches);
         }
+    }
+
+    /** Those that are done stay so. */
+    private static void cancel(List<CompletableFuture<List<Found>>> searches) {
+        searches.forEach(search -> search.cancel(false));
     }
 
     private static Problem shuttingDown() {
@@ -172,20 +185,10 @@ final class Searches {
     }
 
     private static List<Hit> nearest(List<Found> found, int k) {
-        List<Hit> hits = new ArrayList<>();
-        for (Found part : found) {
-            for (int i = 0; i < part.neighbors().size(); i++) {
-                long id = part.neighbors().ids()[i];
-                Item item = part.table().item(id).orElse(null);
-                hits.add(new Hit(
-                        part.table().name(),
-                        id,
-                        item == null ? "" : item.name(),
-                        item == null ? "" : item.text(),
-                        part.neighbors().distances()[i]));
-            }
-        }
-        hits.sort(Comparator.comparingDouble(Hit::distance));
-        return List.copyOf(hits.subList(0, Math.min(k, hits.size())));
+        return found.stream()
+                .flatMap(Found::hits)
+                .sorted(Comparator.comparingDouble(Hit::distance))
+                .limit(k)
+                .toList();
     }
 }

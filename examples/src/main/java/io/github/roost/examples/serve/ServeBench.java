@@ -41,12 +41,12 @@ public final class ServeBench implements AutoCloseable {
     /**
      * What became of one load.
      *
-     * @param capacity answers a second just before it
-     * @param offered requests a second that were due
-     * @param sent requests a second that were sent; less than offered where all connections were waiting
-     * @param goodput answers a second
-     * @param shed requests a second turned away with 429
-     * @param otherwise requests a second with any other end
+     * @param capacity answers per second just before it
+     * @param offered requests per second that were due
+     * @param sent requests per second that were sent; less than offered where all connections were waiting
+     * @param goodput answers per second
+     * @param shed requests per second turned away with 429
+     * @param otherwise requests per second with any other end
      * @param latencies of the answers
      */
     public record Point(
@@ -58,8 +58,11 @@ public final class ServeBench implements AutoCloseable {
             double otherwise,
             Latencies latencies) {}
 
-    /** @param built is told of each table that stands */
-    public ServeBench(DebianPackages data, Topology topology, Consumer<String> built) {
+    /**
+     * @param built is told of each table that stands
+     * @throws IOException if there is no room for temporary files
+     */
+    public ServeBench(DebianPackages data, Topology topology, Consumer<String> built) throws IOException {
         this.orchestrator = Orchestrator.builder().topology(topology).build();
         this.service = new RoostService(orchestrator, ServeSettings.DEFAULT.withPort(0));
         PackageTables packages = new PackageTables(data);

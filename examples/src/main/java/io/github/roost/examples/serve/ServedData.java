@@ -19,15 +19,15 @@ interface ServedData {
      *
      * @param built is told of each that stands
      */
-    List<ServedTable> build(Orchestrator orchestrator, Consumer<ServedTable> built) throws IOException;
+    List<DescribedTable> build(Orchestrator orchestrator, Consumer<DescribedTable> built) throws IOException;
 
     /**
      * Gives tables that were kept the words of their rows.
      *
      * @param kept as {@link #build} has built them, in that order
      */
-    List<ServedTable> describe(List<LiveTable> kept) throws IOException;
+    List<DescribedTable> describe(List<LiveTable> kept) throws IOException;
 
     /** The tables and the phrases whose vectors are known. */
-    Tables tables(List<ServedTable> tables);
+    Tables tables(List<DescribedTable> tables);
 }

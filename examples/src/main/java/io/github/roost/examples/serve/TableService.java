@@ -11,6 +11,9 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -35,6 +38,13 @@ public final class TableService {
         this.messages = messages;
     }
 
+    /** The name of the table of a file, where nobody gives another: that of the file without its extension. */
+    public static String nameOf(Path file) {
+        String name = String.valueOf(file.getFileName());
+        int dot = name.lastIndexOf('.');
+        return dot > 0 ? name.substring(0, dot) : name;
+    }
+
     /**
      * Serves the Debian packages, and drains at SIGTERM or SIGINT. Does not return before.
      *
@@ -43,19 +53,17 @@ public final class TableService {
      * @param kept a folder in which tables are kept from one start to the next
      */
     public void runPackages(Path folder, int mostTables, Path kept) throws IOException, InterruptedException {
-        run(
-                () -> {
-                    DebianPackages all = DebianPackages.read(folder);
-                    return new PackageTables(all.largestSections(
-                            Math.min(mostTables, all.sections().size())));
-                },
-                () -> {
-                    try (Stream<Path> files = Files.list(folder)) {
-                        return new KeptTables(
-                                kept.resolve("packages"),
-                                KeptTables.keyOf(files.sorted().toList(), "largest " + mostTables));
-                    }
-                });
+        run(() -> {
+            DebianPackages all = DebianPackages.read(folder);
+            PackageTables packages = new PackageTables(
+                    all.largestSections(Math.min(mostTables, all.sections().size())));
+            try (Stream<Path> files = Files.list(folder)) {
+                KeptTables before = new KeptTables(
+                        kept.resolve("packages"),
+                        KeptTables.keyOf(files.sorted().toList(), "largest " + mostTables));
+                return orchestrator -> tables(orchestrator, packages, before);
+            }
+        });
     }
 
     /**
@@ -66,28 +74,55 @@ public final class TableService {
      * @param kept a folder in which tables are kept from one start to the next
      */
     public void runFile(Path file, @Nullable Metric metric, Path kept) throws IOException, InterruptedException {
-        run(
-                () -> UserTable.of(file, metric),
-                () -> new KeptTables(
-                        kept.resolve("file-"
-                                + Integer.toHexString(file.toAbsolutePath().hashCode())),
-                        KeptTables.keyOf(List.of(file), "metric " + metric)));
+        run(() -> {
+            UserTable table = UserTable.of(file, metric);
+            KeptTables before = new KeptTables(
+                    kept.resolve(
+                            "file-" + Integer.toHexString(file.toAbsolutePath().hashCode())),
+                    KeptTables.keyOf(List.of(file), "metric " + metric));
+            return orchestrator -> tables(orchestrator, table, before);
+        });
     }
 
-    /** Makes something that reads files. */
+    /**
+     * Serves saved tables, and drains at SIGTERM or SIGINT. Does not return before.
+     *
+     * @param files by the names of their tables, at least one: of {@code HnswTable}, {@code LiveTable}, {@code IvfTable} or {@code
+     *     DiskTable}, all of one dimension and metric
+     */
+    public void runSaved(Map<String, Path> files) throws IOException, InterruptedException {
+        run(() -> {
+            SavedTables saved = SavedTables.of(files);
+            return orchestrator -> {
+                Tables tables = saved.open(orchestrator);
+                messages.println("opened " + files.size() + " saved tables of %,d rows".formatted(tables.rows()));
+                return tables;
+            };
+        });
+    }
+
+    /** Reads what tables are made of, which takes no workers. */
     @FunctionalInterface
-    private interface Reading<T> {
-        T get() throws IOException;
+    private interface Reading {
+        Opening read() throws IOException;
     }
 
-    private void run(Reading<ServedData> data, Reading<KeptTables> kept) throws IOException, InterruptedException {
+    /** Makes the tables, which takes workers. */
+    @FunctionalInterface
+    private interface Opening {
+        Tables tables(Orchestrator orchestrator) throws IOException;
+    }
+
+    private void run(Reading reading) throws IOException, InterruptedException {
+        // Beside the start of the workers and of the server, which reads nothing.
+        CompletableFuture<Opening> read = CompletableFuture.supplyAsync(() -> unchecked(reading));
         Orchestrator orchestrator = Orchestrator.builder().topology(topology).build();
         RoostService service = listen(orchestrator);
         CountDownLatch ended = new CountDownLatch(1);
         Thread drain = new Thread(() -> drain(service, ended), "roost-drain");
         Runtime.getRuntime().addShutdownHook(drain);
         try {
-            service.serve(tables(orchestrator, data.get(), kept));
+            service.serve(whole(read).tables(orchestrator));
         } catch (IOException | RuntimeException e) {
             if (!service.isDraining()) {
                 Runtime.getRuntime().removeShutdownHook(drain);
@@ -104,8 +139,28 @@ public final class TableService {
         ended.await();
     }
 
-    private Tables tables(Orchestrator orchestrator, ServedData data, Reading<KeptTables> from) throws IOException {
-        KeptTables kept = from.get();
+    private static Opening unchecked(Reading reading) {
+        try {
+            return reading.read();
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        }
+    }
+
+    /** What was read, or what reading it failed with. */
+    private static Opening whole(CompletableFuture<Opening> read) throws IOException {
+        try {
+            return read.join();
+        } catch (CompletionException failed) {
+            switch (failed.getCause()) {
+                case UncheckedIOException unreadable -> throw unreadable.getCause();
+                case RuntimeException unexpected -> throw unexpected;
+                case null, default -> throw failed;
+            }
+        }
+    }
+
+    Tables tables(Orchestrator orchestrator, ServedData data, KeptTables kept) throws IOException {
         List<LiveTable> opened = kept.open(orchestrator, data.names()).orElse(List.of());
         if (!opened.isEmpty()) {
             messages.println("opened " + data.title() + " that an earlier start has built");
@@ -113,13 +168,13 @@ public final class TableService {
         }
         messages.println("building " + data.title());
         AtomicInteger standing = new AtomicInteger();
-        List<ServedTable> tables = data.build(orchestrator, built -> {
+        List<DescribedTable> tables = data.build(orchestrator, built -> {
             if (standing.incrementAndGet() % TOLD_EVERY == 0) {
                 messages.println("built " + standing + " of " + data.names().size() + " tables");
             }
         });
         try {
-            kept.keep(tables.stream().map(ServedTable::rows).toList());
+            kept.keep(tables.stream().map(DescribedTable::rows).toList());
         } catch (IOException notKept) {
             messages.println(
                     "the tables are built again at the next start, they cannot be kept: " + notKept.getMessage());
@@ -127,7 +182,7 @@ public final class TableService {
         return data.tables(tables);
     }
 
-    private RoostService listen(Orchestrator orchestrator) throws IOException {
+    RoostService listen(Orchestrator orchestrator) throws IOException {
         try {
             return new RoostService(orchestrator, settings);
         } catch (UncheckedIOException e) {

@@ -1,11 +1,13 @@
 package io.github.roost.examples.serve;
 
 import io.github.roost.core.Metric;
+import io.github.roost.core.vector.VectorTable;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * What a service serves: tables of one dimension and one metric, and phrases whose vectors are known. The set of tables
@@ -14,18 +16,35 @@ import java.util.Optional;
 final class Tables {
     private final Map<String, ServedTable> byName = new LinkedHashMap<>();
     private final Map<String, float[]> phrases;
+    private final Runnable release;
     private final int dimension;
     private final Metric metric;
 
     /**
      * @param tables at least one, of different names
      * @param phrases vectors by phrase
+     * @param release frees what the tables read from, when they are closed
+     * @throws IllegalArgumentException if tables differ in dimension or metric
      */
-    Tables(List<ServedTable> tables, Map<String, float[]> phrases) {
+    Tables(List<? extends ServedTable> tables, Map<String, float[]> phrases, Runnable release) {
+        tables.forEach(table -> requireAlike(tables.getFirst().rows(), table.rows()));
         tables.forEach(table -> byName.put(table.name(), table));
         this.phrases = new LinkedHashMap<>(phrases);
+        this.release = release;
         this.dimension = tables.getFirst().rows().dimension();
         this.metric = tables.getFirst().rows().metric();
+    }
+
+    private static void requireAlike(VectorTable first, VectorTable other) {
+        if (other.dimension() != first.dimension() || other.metric() != first.metric()) {
+            throw new IllegalArgumentException(
+                    "tables that are served together must have one dimension and metric, got " + describe(first)
+                            + " and " + describe(other));
+        }
+    }
+
+    private static String describe(VectorTable table) {
+        return table.name() + " (" + table.dimension() + ", " + table.metric() + ")";
     }
 
     Optional<ServedTable> find(String name) {
@@ -42,12 +61,16 @@ final class Tables {
         return new ArrayList<>(phrases.keySet());
     }
 
-    /** The vector of a known phrase, or of the row that is called so, in whichever table. */
-    Optional<float[]> like(String text) {
+    /**
+     * The vector of a known phrase, or of the row that is called so, in whichever table.
+     *
+     * @param first the tables whose rows are meant where others have one that is called so, too
+     */
+    Optional<float[]> like(String text, List<ServedTable> first) {
         float[] phrase = phrases.get(text);
         return phrase != null
                 ? Optional.of(phrase)
-                : byName.values().stream()
+                : Stream.concat(first.stream(), byName.values().stream())
                         .flatMap(table -> table.vectorOf(text).stream())
                         .findFirst();
     }
@@ -64,8 +87,9 @@ final class Tables {
         return byName.values().stream().mapToLong(table -> table.rows().size()).sum();
     }
 
-    /** Unregisters all tables. */
+    /** Frees all tables and what they are read by. */
     void close() {
         byName.values().forEach(table -> table.rows().close());
+        release.run();
     }
 }

@@ -2,8 +2,8 @@ package io.github.roost.examples.serve;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.vector.VectorFile;
 import io.github.roost.core.vector.VectorSource;
+import io.github.roost.examples.input.VectorInput;
 import io.github.roost.index.hnsw.LiveTable;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -63,29 +63,18 @@ final class UserTable implements ServedData {
             throw new NoSuchFileException(file.toString(), null, "is no file");
         }
         String fileName = String.valueOf(file.getFileName());
-        int dot = fileName.lastIndexOf('.');
-        String name = dot > 0 ? fileName.substring(0, dot) : fileName;
-        return switch (fileName.substring(dot + 1).toLowerCase(Locale.ROOT)) {
+        String name = TableService.nameOf(file);
+        return switch (fileName.substring(fileName.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT)) {
             case "jsonl", "ndjson" -> {
                 JsonRows read = JsonRows.read(file);
-                yield new UserTable(name, orElse(metric, Metric.SQUARED_L2), read.items(), read::rows);
+                yield new UserTable(name, metric == null ? Metric.SQUARED_L2 : metric, read.items(), read::rows);
             }
-            case "hdf5", "h5" ->
-                new UserTable(
-                        name,
-                        metric == null ? HdfRows.metric(file) : metric,
-                        Map.of(),
-                        () -> Rows.inOrder(VectorSource.of(HdfRows.read(file)), () -> {}));
             default ->
-                new UserTable(name, orElse(metric, Metric.SQUARED_L2), Map.of(), () -> {
-                    VectorFile vectors = VectorFile.open(file);
-                    return Rows.inOrder(vectors, vectors::close);
+                new UserTable(name, metric == null ? VectorInput.metric(file) : metric, Map.of(), () -> {
+                    VectorInput input = VectorInput.rows(file);
+                    return Rows.inOrder(input.vectors(), input::close);
                 });
         };
-    }
-
-    private static Metric orElse(@Nullable Metric metric, Metric other) {
-        return metric == null ? other : metric;
     }
 
     @Override
@@ -99,7 +88,7 @@ final class UserTable implements ServedData {
     }
 
     @Override
-    public List<ServedTable> build(Orchestrator orchestrator, Consumer<ServedTable> built) throws IOException {
+    public List<DescribedTable> build(Orchestrator orchestrator, Consumer<DescribedTable> built) throws IOException {
         Rows read = rows.read();
         try {
             LiveTable table = LiveTable.builder()
@@ -107,7 +96,7 @@ final class UserTable implements ServedData {
                     .metric(metric)
                     .start(orchestrator, read.ids(), read.vectors())
                     .join();
-            ServedTable served = new ServedTable(table, items);
+            DescribedTable served = new DescribedTable(table, items, ItemRows.of(items));
             built.accept(served);
             return List.of(served);
         } finally {
@@ -116,12 +105,12 @@ final class UserTable implements ServedData {
     }
 
     @Override
-    public List<ServedTable> describe(List<LiveTable> kept) {
-        return List.of(new ServedTable(kept.getFirst(), items));
+    public List<DescribedTable> describe(List<LiveTable> kept) throws IOException {
+        return List.of(new DescribedTable(kept.getFirst(), items, ItemRows.of(items)));
     }
 
     @Override
-    public Tables tables(List<ServedTable> tables) {
-        return new Tables(tables, Map.of());
+    public Tables tables(List<DescribedTable> tables) {
+        return new Tables(tables, Map.of(), tables.getFirst().words()::close);
     }
 }

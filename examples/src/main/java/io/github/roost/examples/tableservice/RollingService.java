@@ -1,231 +1,268 @@
 package io.github.roost.examples.tableservice;
 
-import io.github.roost.table.Column;
-import io.github.roost.table.RowWriter;
-import io.github.roost.table.Schema;
-import io.github.roost.tableservice.FetchedRows;
+import io.github.roost.tableservice.Coordinator;
 import io.github.roost.tableservice.InMemoryRegistry;
-import io.github.roost.tableservice.RollingUpdate;
-import io.github.roost.tableservice.RollingUpdate.Step;
-import io.github.roost.tableservice.RollingUpdate.Target;
-import io.github.roost.tableservice.RowSource;
-import io.github.roost.tableservice.Served;
+import io.github.roost.tableservice.Registry;
+import io.github.roost.tableservice.Seat;
 import io.github.roost.tableservice.ServerOptions;
 import io.github.roost.tableservice.TableClient;
-import io.github.roost.tableservice.TableNode;
-import io.github.roost.tableservice.TableServer;
+import io.github.roost.tableservice.etcd.EtcdRegistry;
+import io.github.roost.tableservice.etcd.LocalEtcd;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.SplittableRandom;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.Objects;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
-/** Servers of one table on loopback, in this process: versions are rolled out over them, beside a client that checks every row. */
-public final class RollingService {
+/**
+ * Servers of one table on loopback, each a process, with etcd as their registry: versions are rolled out over them and processes killed,
+ * beside a client that checks every row. Without etcd the servers are in this process, and nobody is killed. Closing it, by
+ * any thread, ends all processes.
+ */
+public final class RollingService implements AutoCloseable {
     private static final String TABLE = "items";
-    private static final Schema SCHEMA = Schema.of(Column.ofLong("version"), Column.ofBytes("value"));
-    private static final int VALUE_BYTES = 1_024;
-    private static final int BATCH = 100;
     /** Shards of a version, in turn: every version is sharded anew. */
     private static final int[] SHARDS = {3, 5, 4};
+    /** Batches that are waited for after a change, so that it is seen by some. */
+    private static final int SOME = 50;
 
-    private static final Duration DEADLINE = Duration.ofSeconds(5);
+    private final Settings settings;
+    private final Consumer<String> log;
+    private final Path folder;
+    private final List<NodeProcess> processes = new ArrayList<>();
+    private final List<ServiceNode> nodes = new ArrayList<>();
+    private @Nullable LocalEtcd etcd;
+    private @Nullable Registry registry;
+    /** Of the coordinator's thread, which is the one that runs all. */
+    private int mostVersions;
 
-    private RollingService() {}
+    private long mostBytes;
+    private long bytesAtRest;
+    private volatile boolean isClosed;
 
     /**
-     * What the client saw.
-     *
-     * @param batches that it asked for
-     * @param failed of these, without an answer by the deadline
-     * @param mixed with rows of several versions, or of another than the batch says
-     * @param byVersion batches by the version that they were of
-     * @param mostVersions most versions in memory at once, over all servers, in versions of one server
-     */
-    public record Seen(long batches, long failed, long mixed, Map<Long, Long> byVersion, int mostVersions) {}
-
-    private record Node(String name, TableNode tables, TableServer server) {}
-
-    /**
-     * Starts servers, rolls versions out, and stops them.
+     * What to do.
      *
      * @param servers each with all shards
      * @param versions to roll out after the first
      * @param rows of each version
-     * @param log is told of every step
-     * @throws IOException if a server cannot write its files
+     * @param outage how long etcd is killed for, after each server was killed once; null to kill nobody
+     * @param roost the command {@code roost}, as words
      */
-    public static Seen run(int servers, int versions, int rows, Consumer<String> log)
-            throws IOException, InterruptedException {
-        Path folder = Files.createTempDirectory("roost-table-service-");
-        List<Node> nodes = new ArrayList<>();
-        try (InMemoryRegistry registry = new InMemoryRegistry()) {
-            RowSource source = source(rows);
-            for (int i = 0; i < servers; i++) {
-                String name = "server " + i;
-                TableNode tables = TableNode.open(name, folder.resolve("server" + i));
-                TableServer server = TableServer.start(Map.of(TABLE, tables), ServerOptions.onLoopback(0));
-                nodes.add(new Node(name, tables, server));
-                registry.register(name, server.address());
-                log.accept(name + " listens on " + server.address());
+    public record Settings(
+            int servers, int versions, int rows, @Nullable Duration outage, List<String> roost) {}
+
+    /**
+     * What the client saw.
+     *
+     * @param processes whether servers were processes of their own, with etcd
+     * @param batches that it asked for
+     * @param failed of these, without an answer by the deadline
+     * @param wrong with rows that are missing, of other keys, or of another version than the batch says
+     * @param byVersion batches by the version that they were of
+     * @param mostVersions most versions in memory at once, over all servers, in versions of one server
+     * @param mostMemory most memory that these took, over what they take when all have one version
+     * @param client what it did
+     * @param kills of servers and etcd
+     */
+    public record Seen(
+            boolean processes,
+            long batches,
+            long failed,
+            long wrong,
+            Map<Long, Long> byVersion,
+            int mostVersions,
+            double mostMemory,
+            TableClient.Stats client,
+            int kills) {}
+
+    /**
+     * A service that is not started.
+     *
+     * @param log is told of every step
+     * @throws IOException if there is no room for temporary files
+     */
+    public RollingService(Settings settings, Consumer<String> log) throws IOException {
+        this.settings = settings;
+        this.log = log;
+        this.folder = Files.createTempDirectory("roost-table-service-");
+    }
+
+    /** Starts servers, rolls versions out, and kills whom it is to kill. */
+    public Seen run() throws IOException, InterruptedException {
+        Registry started = start();
+        try (Coordinator coordinator = coordinator(started)) {
+            roll(coordinator, 1);
+            bytesAtRest = mostBytes;
+            try (TableClient client = new TableClient(started)) {
+                AskingClient asking = new AskingClient(client, TABLE, settings.rows);
+                int kills;
+                try (asking) {
+                    asking.await(SOME);
+                    for (long version = 2; version <= settings.versions + 1L; version++) {
+                        roll(coordinator, version);
+                        asking.await(SOME);
+                    }
+                    kills = settings.outage == null || etcd == null ? 0 : killEach(coordinator, asking, client);
+                }
+                if (asking.failed() > 0) {
+                    say("the last batch without an answer: " + asking.lastFailure());
+                }
+                return new Seen(
+                        etcd != null,
+                        asking.batches(),
+                        asking.failed(),
+                        asking.wrong(),
+                        new TreeMap<>(asking.byVersion()),
+                        mostVersions,
+                        mostBytes / (double) bytesAtRest,
+                        client.stats(),
+                        kills);
             }
-            long term = registry.takeCharge(TABLE);
-            roll(nodes, term, 1, source, log);
-            try (TableClient client = new TableClient(registry)) {
-                return rollBesideClient(client, nodes, term, versions, rows, log, source);
-            }
-        } finally {
-            nodes.forEach(node -> node.server.close());
-            nodes.forEach(node -> node.tables.close());
-            delete(folder);
         }
     }
 
-    private static Seen rollBesideClient(
-            TableClient client,
-            List<Node> nodes,
-            long term,
-            int versions,
-            int rows,
-            Consumer<String> log,
-            RowSource source)
-            throws IOException, InterruptedException {
-        AtomicBoolean isOver = new AtomicBoolean();
-        Asking asking = new Asking(client, rows, isOver);
-        Thread thread = Thread.ofPlatform().name("client").start(asking);
-        int most = 0;
+    private void say(String line) {
+        if (!isClosed) {
+            log.accept(line);
+        }
+    }
+
+    private Registry start() throws IOException, InterruptedException {
+        Registry started;
+        if (LocalEtcd.program().isPresent()) {
+            LocalEtcd local = LocalEtcd.start(folder.resolve("etcd"));
+            own(() -> etcd = local, local);
+            say("etcd answers on " + local.endpoint());
+            EtcdRegistry connected = EtcdRegistry.connect(List.of(local.endpoint()));
+            own(() -> registry = connected, connected);
+            started = connected;
+            for (int i = 0; i < settings.servers; i++) {
+                NodeProcess process = NodeProcess.start(
+                        settings.roost, "server" + i, Seat.whole(i), local.endpoint(), folder, settings.rows);
+                own(() -> processes.add(process), process);
+            }
+        } else {
+            say("etcd is not installed (apt-get install etcd-server): all servers are in this process");
+            started = new InMemoryRegistry();
+            for (int i = 0; i < settings.servers; i++) {
+                String name = "server" + i;
+                ServiceNode node = ServiceNode.start(
+                        new ServiceNode.Settings(
+                                name, TABLE, Seat.whole(i), folder.resolve(name), ServerOptions.onLoopback(0), null),
+                        started,
+                        new DemoRows(settings.rows));
+                own(() -> nodes.add(node), node);
+            }
+        }
+        started.servers().forEach((server, address) -> say(server + " listens on " + address));
+        return started;
+    }
+
+    /** Keeps what is to be closed with this; closes it at once if this is closed already. */
+    private synchronized void own(Runnable keep, AutoCloseable started) {
+        if (!isClosed) {
+            keep.run();
+            return;
+        }
         try {
-            for (long version = 2; version <= versions + 1L; version++) {
-                most = Math.max(most, roll(nodes, term, version, source, log));
-            }
-        } finally {
-            isOver.set(true);
-            thread.join();
+            started.close();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
         }
-        return new Seen(asking.batches, asking.failed, asking.mixed, asking.byVersion, most);
+        throw new IllegalStateException("the service is closed");
     }
 
-    /** Fetches batch after batch. Its counts are read once its thread has ended. */
-    private static final class Asking implements Runnable {
-        private final TableClient client;
-        private final int rows;
-        private final AtomicBoolean isOver;
-        private final Map<Long, Long> byVersion = new LinkedHashMap<>();
-        private long batches;
-        private long failed;
-        private long mixed;
-
-        Asking(TableClient client, int rows, AtomicBoolean isOver) {
-            this.client = client;
-            this.rows = rows;
-            this.isOver = isOver;
-        }
-
-        @Override
-        public void run() {
-            SplittableRandom random = new SplittableRandom(28);
-            while (!isOver.get()) {
-                batches++;
-                try {
-                    FetchedRows found = client.fetch(
-                                    TABLE, random.longs(BATCH, 0, rows).toArray(), DEADLINE)
-                            .join();
-                    byVersion.merge(found.version(), 1L, Long::sum);
-                    mixed += isOfOneVersion(found) ? 0 : 1;
-                } catch (CompletionException e) {
-                    failed++;
-                }
-            }
-        }
-
-        private static boolean isOfOneVersion(FetchedRows found) {
-            for (int i = 0; i < found.size(); i++) {
-                if (!found.isPresent(i) || found.batch(i).getLong(found.row(i), 0) != found.version()) {
-                    return false;
-                }
-            }
-            return true;
-        }
-    }
-
-    /** Does steps until all servers have the version alone; the most versions that were in memory. */
-    private static int roll(List<Node> nodes, long term, long version, RowSource source, Consumer<String> log)
-            throws IOException, InterruptedException {
-        int shards = SHARDS[(int) (version % SHARDS.length)];
+    private Coordinator coordinator(Registry started) {
         // Each step ends before the next begins, so of clients none is longer under way than its deadline.
-        Target target = new Target(version, shards, 2, DEADLINE.toNanos() / 5);
-        long settledSince = 0;
-        int most = 0;
-        while (true) {
-            List<RollingUpdate.Server> seen = seen(nodes);
-            most = Math.max(
-                    most,
-                    seen.stream().mapToInt(server -> server.versions().size()).sum());
-            boolean isComplete = RollingUpdate.isComplete(seen, target);
-            settledSince = !isComplete ? 0 : settledSince == 0 ? System.nanoTime() : settledSince;
-            long settled = settledSince == 0 ? 0 : System.nanoTime() - settledSince;
-            switch (RollingUpdate.next(seen, target, settled)) {
-                case Step.Load load -> {
-                    named(nodes, load.server()).tables.load(term, load.version(), load.served(), source);
-                    log.accept(load.server() + " has version " + load.version() + " in " + shards + " shards");
-                }
-                case Step.Unload unload -> {
-                    named(nodes, unload.server()).tables.unload(term, unload.version());
-                    log.accept(unload.server() + " gives up version " + unload.version());
-                }
-                case Step.Wait wait -> Thread.sleep(20);
-                case Step.Done done -> {
-                    return most;
-                }
+        Coordinator.Options options = new Coordinator.Options(
+                2, AskingClient.DEADLINE.dividedBy(5), Duration.ofMinutes(5), null, null, new Coordinator.Observer() {
+                    @Override
+                    public void told(String what) {
+                        say(what);
+                    }
+
+                    @Override
+                    public void saw(int versions, long bytes) {
+                        mostVersions = Math.max(mostVersions, versions);
+                        mostBytes = Math.max(mostBytes, bytes);
+                    }
+                });
+        return new Coordinator(started, TABLE, options);
+    }
+
+    private void roll(Coordinator coordinator, long version) throws InterruptedException {
+        int shards = SHARDS[(int) (version % SHARDS.length)];
+        coordinator.roll(version, shards);
+        say("all servers have version " + version + " in " + shards + " shards");
+    }
+
+    /** Kills one server after the other, then etcd; each comes back, and a version is rolled out after both. */
+    private int killEach(Coordinator coordinator, AskingClient asking, TableClient client)
+            throws IOException, InterruptedException {
+        long version = settings.versions + 2L;
+        for (NodeProcess process : processes) {
+            process.kill();
+            say(process.name() + " is killed");
+            asking.await(SOME);
+            process.restart();
+            say(process.name() + " is back");
+            long before = answers(client, process.name());
+            while (answers(client, process.name()) == before) {
+                asking.await(1);
             }
+            say(process.name() + " answers again");
         }
+        roll(coordinator, version);
+        LocalEtcd local = Objects.requireNonNull(etcd);
+        Duration outage = Objects.requireNonNull(settings.outage);
+        local.kill();
+        say("etcd is killed, for " + outage.toSeconds() + " s");
+        long before = asking.batches();
+        Thread.sleep(outage);
+        say("meanwhile %,d batches".formatted(asking.batches() - before));
+        local.restart();
+        say("etcd is back");
+        roll(coordinator, version + 1);
+        asking.await(SOME);
+        return processes.size() + 1;
     }
 
-    private static List<RollingUpdate.Server> seen(List<Node> nodes) {
-        List<RollingUpdate.Server> seen = new ArrayList<>();
-        for (int group = 0; group < nodes.size(); group++) {
-            Node node = nodes.get(group);
-            seen.add(new RollingUpdate.Server(
-                    node.name, group, 0, true, node.tables.view().versions()));
+    private static long answers(TableClient client, String server) {
+        return client.stats().answers().getOrDefault(server, 0L);
+    }
+
+    /** Ends all processes, and deletes what they have written. Again without effect. */
+    @Override
+    public synchronized void close() throws IOException {
+        if (isClosed) {
+            return;
         }
-        return seen;
-    }
-
-    private static Node named(List<Node> nodes, String name) {
-        return nodes.stream().filter(node -> node.name.equals(name)).findFirst().orElseThrow();
-    }
-
-    private static RowSource source(int rows) {
-        return new RowSource() {
-            @Override
-            public Schema schema(long version) {
-                return SCHEMA;
-            }
-
-            @Override
-            public void load(long version, Served shards, Sink to) {
-                RowWriter row = to.writer();
-                byte[] value = new byte[VALUE_BYTES];
-                for (long key = 0; key < rows; key++) {
-                    to.put(key, row.setLong(0, version).setBytes(1, value));
-                }
-            }
-        };
+        isClosed = true;
+        processes.forEach(NodeProcess::end);
+        processes.forEach(NodeProcess::close);
+        nodes.forEach(ServiceNode::close);
+        if (registry != null) {
+            registry.close();
+        }
+        if (etcd != null) {
+            etcd.close();
+        }
+        delete(folder);
     }
 
     private static void delete(Path folder) throws IOException {
         try (Stream<Path> files = Files.walk(folder)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
+                Files.deleteIfExists(file);
             }
         }
     }

@@ -47,16 +47,23 @@ class BoundariesTest {
     private static final String HWLOC = "io.github.roost.topology.hwloc..";
     private static final String POOL = "io.github.roost.core.pool..";
     private static final String PLACEMENT = "io.github.roost.core.placement..";
+    /** Decisions that only core and the simulator, which decides alike, ask for. */
+    private static final String[] DECISIONS = {
+        "io.github.roost.core.dispatch..", "io.github.roost.core.monitor..", "io.github.roost.core.remap.."
+    };
+
     private static final String RINGS = "io.github.roost.core.io.linux..";
     private static final String LIBRARIES_OF_KERNELS = "io.github.roost.core.kernel..";
     private static final String LOOKUP = "io.github.roost.table.kernel..";
     private static final String WALK = "io.github.roost.index.hnsw.walk..";
     private static final String KERNEL = "io.github.roost.index.ivf.kernel..";
+    private static final String UCX = "io.github.roost.index.remote.ucx..";
     private static final String[] INTERNALS = {HWLOC, POOL, PLACEMENT, RINGS, LOOKUP, WALK, KERNEL};
-    private static final String[] NATIVE = {HWLOC, RINGS, LIBRARIES_OF_KERNELS, LOOKUP, WALK, KERNEL};
+    private static final String[] NATIVE = {HWLOC, RINGS, LIBRARIES_OF_KERNELS, LOOKUP, WALK, KERNEL, UCX};
 
     private static final DescribedPredicate<JavaClass> EXPORTED = resideInAnyPackage(LIBRARIES)
             .and(DescribedPredicate.not(resideInAnyPackage(INTERNALS)))
+            .and(DescribedPredicate.not(resideInAnyPackage(DECISIONS)))
             .and(DescribedPredicate.describe("public", BoundariesTest::isPublic));
 
     @ArchTest
@@ -91,7 +98,15 @@ class BoundariesTest {
             .whereLayer("bench")
             .mayOnlyBeAccessedByLayers("examples")
             .whereLayer("table")
-            .mayOnlyBeAccessedByLayers("table-service", "bench", "examples")
+            .mayOnlyBeAccessedByLayers(
+                    "table-service",
+                    "index-hnsw",
+                    "index-ivf",
+                    "index-disk",
+                    "index-remote",
+                    "opensearch",
+                    "bench",
+                    "examples")
             .whereLayer("table-service")
             .mayOnlyBeAccessedByLayers("bench", "examples")
             .whereLayer("opensearch")
@@ -127,6 +142,14 @@ class BoundariesTest {
 
     @ArchTest
     static final ArchRule placementIsBehindCore = onlyUsedBy(PLACEMENT, CORE);
+
+    @ArchTest
+    static final ArchRule decisionsAreBehindCoreAndTheSimulator = noClasses()
+            .that()
+            .resideOutsideOfPackages(CORE, "io.github.roost.bench..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(DECISIONS);
 
     @ArchTest
     static final ArchRule ringsAreBehindCore = onlyUsedBy(RINGS, CORE);
@@ -195,7 +218,9 @@ class BoundariesTest {
             .resideInAnyPackage(
                     "io.github.roost.core.dispatch..",
                     "io.github.roost.core.mapping..",
-                    "io.github.roost.core.monitor..")
+                    "io.github.roost.core.monitor..",
+                    "io.github.roost.core.policy..",
+                    "io.github.roost.core.remap..")
             .should()
             .dependOnClassesThat(resideInAPackage(POOL).or(resideInAPackage("io.github.roost.core")));
 
@@ -230,6 +255,26 @@ class BoundariesTest {
             .dependOnClassesThat()
             .resideInAPackage("io.micrometer..");
 
+    @ArchTest
+    static final ArchRule etcdIsOptional = noClasses()
+            .that()
+            .resideInAnyPackage(LIBRARIES)
+            .and()
+            .resideOutsideOfPackage("io.github.roost.tableservice.etcd..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("io.etcd..");
+
+    @ArchTest
+    static final ArchRule ucxIsOptional = noClasses()
+            .that()
+            .resideInAnyPackage(LIBRARIES)
+            .and()
+            .resideOutsideOfPackage(UCX)
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("org.openucx..");
+
     /** Every package below a root as a slice of its own, the root too. */
     private static SliceAssignment packagesOf(String root) {
         return new SliceAssignment() {
@@ -263,7 +308,7 @@ class BoundariesTest {
     }
 
     private static ArchCondition<JavaMethod> nameNothingInternal() {
-        DescribedPredicate<JavaClass> internal = resideInAnyPackage(INTERNALS);
+        DescribedPredicate<JavaClass> internal = resideInAnyPackage(INTERNALS).or(resideInAnyPackage(DECISIONS));
         return new ArchCondition<>("name nothing internal") {
             @Override
             public void check(JavaMethod method, ConditionEvents events) {

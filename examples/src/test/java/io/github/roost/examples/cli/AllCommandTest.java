@@ -11,11 +11,13 @@ import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+@Tag("stress")
 class AllCommandTest {
     private static final Path SMALL_RUN =
             Path.of("../bench/src/test/resources/io/github/roost/bench/report/small-run.json");

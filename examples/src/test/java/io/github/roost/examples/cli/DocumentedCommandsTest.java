@@ -20,7 +20,7 @@ import picocli.CommandLine.Model.CommandSpec;
 /** The {@code ./roost} commands that README.md and docs show exist, with the options shown. */
 class DocumentedCommandsTest {
     private static final Pattern COMMAND = Pattern.compile("(?:^|`)\\./roost((?: [^`\\n#]*)?)", Pattern.MULTILINE);
-    private static final Pattern WORDS = Pattern.compile("[a-z|-]+");
+    private static final Pattern WORDS = Pattern.compile("[a-z][a-z|-]*");
     private static final Pattern OPTION = Pattern.compile("--[a-z][a-z-]*");
     /** The launcher's own, whose arguments are Maven's. */
     private static final String TEST = "test";

@@ -84,6 +84,12 @@ class RoostCommandTest {
     }
 
     @Test
+    void aCommandThatIsMisspeltIsAnsweredWithTheOneMeant() {
+        assertThat(CommandRun.of("serch").err().strip())
+                .isEqualTo("roost: Unmatched argument at index 0: 'serch'; did you mean search? See roost --help");
+    }
+
+    @Test
     void aMessageNamesTheValueAndTheExpectation() {
         assertThat(CommandRun.of("demo", "--k", "0").err().strip())
                 .isEqualTo("roost: --k must be between 1 and 100, got 0");

@@ -8,6 +8,8 @@ import io.github.roost.bench.ExactSearch;
 import io.github.roost.bench.FloatVectors;
 import io.github.roost.bench.OrdinalRows;
 import io.github.roost.core.Neighbors;
+import io.jhdf.HdfFile;
+import io.jhdf.WritableHdfFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,6 +19,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,6 +27,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@Tag("stress")
 class SearchCommandTest {
     private static final int DIMENSION = 12;
     private static final int BASE = 2_000;
@@ -123,6 +127,28 @@ class SearchCommandTest {
                 .isEqualTo(1);
     }
 
+    @Test
+    void anHdf5FileOfAnnBenchmarksIsBuiltSavedAndSearchedByItsMetric() throws IOException {
+        Path hdf5 = folder.resolve("glove.hdf5");
+        try (WritableHdfFile file = HdfFile.write(hdf5)) {
+            file.putDataset("train", VECTORS);
+            file.putDataset("test", ASKED);
+            file.putAttribute("distance", "angular");
+        }
+        Path table = folder.resolve("glove.roost");
+
+        CommandRun build = CommandRun.of("build", "hnsw", "--base", hdf5, "--out", table, "--json");
+        CommandRun search = unhurried(new ArrayList<>(
+                List.of("search", "hnsw", "--table", table, "--query", hdf5, "--k", K, "--ef", BASE, "--json")));
+
+        assertThat(build.complaints()).isEmpty();
+        assertThat(new ObjectMapper().readTree(build.out()).at("/table/metric").asText())
+                .isEqualTo("COSINE");
+        assertThat(search.complaints()).isEmpty();
+        assertThat(new ObjectMapper().readTree(search.out()).get("queries").asInt())
+                .isEqualTo(QUERIES);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"hnsw", "ivf"})
     void theJsonObjectHasWhatItIsSaidToHave(String index) throws IOException {
@@ -176,6 +202,7 @@ class SearchCommandTest {
         JsonNode report = new ObjectMapper().readTree(built.out());
         assertThat(report.get("table").get("rows").asInt()).isEqualTo(BASE);
         assertThat(report.get("table").get("bytes").asLong()).isGreaterThan(4L * BASE * DIMENSION);
+        assertThat(report.path("choice").asText()).matches(index.equals("hnsw") ? "(FLOAT32|INT8): .+" : "");
         assertThat(run.complaints()).isEmpty();
         assertThat(OrdinalRows.readTruth(out, QUERIES, K, BASE)).isDeepEqualTo(ordinals(TRUTH));
         JsonNode searched = new ObjectMapper().readTree(run.out());
@@ -385,6 +412,7 @@ class SearchCommandTest {
         CommandRun built = CommandRun.of(
                 "build", "disk", "--base", base.toString(), "--out", table.toString(), "--degree", "24", "--json");
         assertThat(built.status()).as(built.err()).isZero();
+        assertThat(built.err()).contains("building the index of ");
         assertThat(new ObjectMapper()
                         .readTree(built.out())
                         .get("table")

@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.roost.bench.workload.WorkloadSpec;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+@Tag("stress")
 class SimCommandTest {
     @Test
     void printsThePapersFiguresBesideItsOwnAndKeepsWhatItRecorded(@TempDir Path folder) throws Exception {

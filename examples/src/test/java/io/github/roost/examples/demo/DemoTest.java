@@ -9,9 +9,11 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The demo end to end, narrowed to what is quick to build. */
+@Tag("stress")
 class DemoTest {
     /** The folder of the project: tests run in that of the module. */
     @BeforeEach

@@ -1,7 +1,9 @@
 package io.github.roost.examples.docs;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -15,25 +17,31 @@ import java.util.stream.Collectors;
  * it sleeps after <!-- as in: idleStrategy = IdleStrategy.spinThenPark(#) -->1,000 fruitless looks
  * }</pre>
  *
- * Zeros after the {@code #} stand for a smaller unit: {@code #_000} in the code is 200 in the text where it is {@code 200_000}.
+ * Zeros after the {@code #} stand for a smaller unit: {@code #_000} in the code is 200 in the text where it is {@code 200_000}. A
+ * type's name restricts the search to its file: {@code as in Vectors: MAX_NEIGHBORS = #;}. {@code Integer.MAX_VALUE - 8} in the
+ * code is the number that it makes.
  */
 final class CodeFacts {
-    private static final Pattern FACT = Pattern.compile("<!-- as in: (.+?) -->([\\d,]*\\d)?");
+    private static final Pattern FACT = Pattern.compile("<!-- as in(?: (\\w+))?: (.+?) -->([\\d,]*\\d)?");
     private static final String NUMBER = "#";
+    private static final String BELOW_MOST = "Integer.MAX_VALUE - ";
 
     private CodeFacts() {}
 
     /**
      * What is wrong with a text's facts.
      *
-     * @param sources all Java in which the code may stand
+     * @param sources all Java in which the code may stand, by the names of the types
      */
-    static List<String> problems(String file, String markdown, String sources) {
+    static List<String> problems(String file, String markdown, Map<String, String> sources) {
         List<String> problems = new ArrayList<>();
         for (Matcher fact = FACT.matcher(markdown); fact.find(); ) {
-            String code = fact.group(1);
-            String stated = fact.group(2) == null ? "no number" : fact.group(2).replace(",", "");
-            Set<String> values = values(code, sources);
+            String type = fact.group(1);
+            String code = fact.group(2);
+            String stated = fact.group(3) == null ? "no number" : fact.group(3).replace(",", "");
+            Set<String> values = type == null
+                    ? values(code, sources.values())
+                    : values(code, List.of(sources.getOrDefault(type, "")));
             if (!values.equals(Set.of(stated))) {
                 problems.add("%s says %s for %s, the code says %s".formatted(file, stated, code, values));
             }
@@ -46,15 +54,22 @@ final class CodeFacts {
         return FACT.matcher(markdown).results().count();
     }
 
-    private static Set<String> values(String code, String sources) {
+    private static Set<String> values(String code, Collection<String> sources) {
         String[] around = code.split(NUMBER, -1);
         if (around.length != 2) {
             throw new IllegalArgumentException("code must have one " + NUMBER + " for its number, got " + code);
         }
-        return Pattern.compile(Pattern.quote(around[0]) + "(\\d[\\d_]*)" + Pattern.quote(around[1]))
-                .matcher(sources)
-                .results()
-                .map(match -> match.group(1).replace("_", ""))
+        Pattern pattern = Pattern.compile(Pattern.quote(around[0]) + "((?:" + Pattern.quote(BELOW_MOST)
+                + ")?\\d[\\d_]*)" + Pattern.quote(around[1]));
+        return sources.stream()
+                .flatMap(source -> pattern.matcher(source).results())
+                .map(match -> number(match.group(1)))
                 .collect(Collectors.toSet());
+    }
+
+    private static String number(String code) {
+        return code.startsWith(BELOW_MOST)
+                ? String.valueOf(Integer.MAX_VALUE - Integer.parseInt(code.substring(BELOW_MOST.length())))
+                : code.replace("_", "");
     }
 }

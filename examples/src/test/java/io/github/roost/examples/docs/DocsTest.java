@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What README.md and docs show in Java compiles, and their links lead somewhere. */
 class DocsTest {
@@ -52,25 +55,31 @@ class DocsTest {
                 .isEmpty();
     }
 
-    private static String librarySources() throws IOException {
-        StringBuilder sources = new StringBuilder();
+    private static Map<String, String> librarySources() throws IOException {
+        Map<String, String> sources = new HashMap<>();
         for (Path file : Documents.javaFiles()) {
             if (file.toString().contains("/src/main/")) {
-                sources.append(Files.readString(file));
+                String type = file.getFileName().toString().replace(".java", "");
+                sources.merge(type, Files.readString(file), String::concat);
             }
         }
-        return sources.toString();
+        return sources;
     }
 
-    @Test
-    void theDocsOfSchedulingTakeTheirDefaultsFromTheCode() throws IOException {
-        assertThat(CodeFacts.count(Files.readString(Documents.PROJECT.resolve("docs/scheduling.md"))))
-                .isPositive();
+    @ParameterizedTest
+    @ValueSource(strings = {"scheduling", "tuning", "limits", "tables"})
+    void theGuidesTakeTheirDefaultsAndLimitsFromTheCode(String guide) throws IOException {
+        assertThat(CodeFacts.count(Files.readString(Documents.PROJECT.resolve("docs/" + guide + ".md"))))
+                .isGreaterThanOrEqualTo(5);
     }
 
     @Test
     void aNumberThatIsNotTheCodesIsReported() {
-        String code = "looks = spinThenPark(1_000); gate = new Gate(2, 200_000); twice(1); twice(2)";
+        Map<String, String> code = Map.of(
+                "Pool",
+                "looks = spinThenPark(1_000); gate = new Gate(2, 200_000); twice(1); twice(2)",
+                "Rows",
+                "most = Integer.MAX_VALUE - 8; twice(3)");
 
         assertThat(CodeFacts.problems("a.md", "<!-- as in: spinThenPark(#) -->1,000 looks", code))
                 .isEmpty();
@@ -84,6 +93,12 @@ class DocsTest {
                 .containsExactly("a.md says 1 for gone(#), the code says []");
         assertThat(CodeFacts.problems("a.md", "<!-- as in: twice(#) -->1", code))
                 .hasSize(1);
+        assertThat(CodeFacts.problems("a.md", "<!-- as in Rows: twice(#) -->3", code))
+                .isEmpty();
+        assertThat(CodeFacts.problems("a.md", "<!-- as in Pool: most = # -->1", code))
+                .containsExactly("a.md says 1 for most = #, the code says []");
+        assertThat(CodeFacts.problems("a.md", "up to <!-- as in: most = # -->2,147,483,639 rows", code))
+                .isEmpty();
     }
 
     @Test

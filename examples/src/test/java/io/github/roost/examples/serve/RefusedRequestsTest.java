@@ -47,7 +47,7 @@ class RefusedRequestsTest {
             quoteCharacter = '`',
             value = {
                 "{ | 400 | the body must be JSON: ",
-                "`` | 400 | the body ",
+                "`` | 400 | the body must be JSON, got an empty body",
                 "null | 400 | the body must be JSON: null is no value here, leave the field out",
                 "[] | 400 | the body does not fit: ",
                 "{\"vector\":[1,2,3,4,5,6,7,8]} x | 400 | the body must be JSON: ",
@@ -65,7 +65,7 @@ class RefusedRequestsTest {
                 "{\"vector\":[1,2,3,4,5,6,7,NaN]} | 422 | vector must be finite, got NaN in dimension 7",
                 "{\"vector\":[1,2,3,4,5,6,1e99,8]} | 422 | vector must be finite, got Infinity in dimension 6",
                 "{\"vector\":[1,2,3,4,5,6,1e30,8]} | 422 | vector must be between -1,000,000 and 1,000,000",
-                "{\"like\":\"no such thing\"} | 422 | like must be the name of a row or one of the phrases",
+                "{\"like\":\"no such thing\"} | 422 | like must be the name of a row, the id of one without a name, or one of the phrases",
                 "{\"like\":\"games-1\",\"k\":0} | 422 | k must be between 1 and 1,000, got 0",
                 "{\"like\":\"games-1\",\"k\":1001} | 422 | k must be between 1 and 1,000, got 1001",
                 "{\"like\":\"games-1\",\"deadlineMs\":0} | 422 | deadlineMs must be between 1 and 10,000, got 0",

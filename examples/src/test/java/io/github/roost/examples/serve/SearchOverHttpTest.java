@@ -79,6 +79,15 @@ class SearchOverHttpTest {
     }
 
     @Test
+    void anAnswerLeavesOutWhereItWasSearchedIfAskedTo() {
+        JsonNode answer =
+                service.post("/tables/games/search", body(",\"ran\":false")).json();
+
+        assertThat(answer.has("ran")).isFalse();
+        assertThat(answer.path("hits")).hasSize(10);
+    }
+
+    @Test
     void aRowOfAnyTableIsAsGoodAsItsVector() {
         assertThat(names(service.post("/tables/games/search", "{\"like\":\"games-17\",\"k\":1}")))
                 .containsExactly("games-17");

@@ -8,6 +8,7 @@ import io.github.roost.core.task.SearchFunction;
 import io.github.roost.index.hnsw.LiveTable;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -69,12 +70,15 @@ final class SmallService implements AutoCloseable {
 
     SmallService withTables() {
         Random random = new Random(8);
+        List<DescribedTable> tables = List.of(table("games", 0, random), table("net", 1_000, random));
         service.serve(new Tables(
-                List.of(table("games", 0, random), table("net", 1_000, random)), Map.of(PHRASE, new float[DIMENSION])));
+                tables,
+                Map.of(PHRASE, new float[DIMENSION]),
+                () -> tables.forEach(table -> table.words().close())));
         return this;
     }
 
-    private ServedTable table(String name, long firstId, Random random) {
+    private DescribedTable table(String name, long firstId, Random random) {
         long[] ids = new long[ROWS];
         float[][] rows = new float[ROWS][DIMENSION];
         Map<Long, Item> described = new HashMap<>();
@@ -86,7 +90,12 @@ final class SmallService implements AutoCloseable {
             rowsByName.put(name + "-" + row, rows[row]);
             described.put(ids[row], new Item(name + "-" + row, "row " + row + " of " + name));
         }
-        return new ServedTable(LiveTable.builder().name(name).build(orchestrator, ids, rows), described);
+        try {
+            return new DescribedTable(
+                    LiveTable.builder().name(name).build(orchestrator, ids, rows), described, ItemRows.of(described));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     URI uri(String path) {

@@ -16,6 +16,7 @@ import io.github.roost.core.task.Registration;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -115,6 +116,35 @@ class StatusPageTest {
     }
 
     @Test
+    void aMachineOfTwelveDomainsOfEightIsSeenWhole() {
+        leave();
+        try (SmallService genoa =
+                new SmallService("pack:1 l3:12(size=32MiB) core:8 pu:1", 1_024, ServeSettings.DEFAULT).withTables()) {
+            context = browser.newContext(new Browser.NewContextOptions().setViewportSize(1_280, 900));
+            page = context.newPage();
+            page.navigate(genoa.uri("/").toString());
+            assertThat(page.locator("#summary")).containsText("on 96 workers in 12 cache domains");
+            assertThat(page.locator("#machine.compact .domain")).hasCount(12);
+            assertThat(domain(11).locator(".workers li")).hasCount(8);
+            // All domains, their workers and where the traffic goes without scrolling.
+            assertThat(((Number) page.locator("#machine").evaluate("machine => machine.getBoundingClientRect().bottom"))
+                            .doubleValue())
+                    .isLessThan(900);
+            search(SmallService.PHRASE);
+            assertThat(hits()).hasCount(10);
+            Locator strip = page.getByRole(
+                    AriaRole.IMG,
+                    new Page.GetByRoleOptions()
+                            .setName(Pattern.compile("^Traffic of each cache domain: most now in domain \\d+")));
+            page.waitForCondition(() -> {
+                genoa.post("/search", "{\"like\":\"games-1\"}");
+                return strip.isVisible();
+            });
+            assertThat(page.locator("#traffic-domains li")).hasCount(12);
+        }
+    }
+
+    @Test
     void aTableIsShownInTheDomainWhereItLives() {
         int home = service.get("/tables/net").json().path("homes").get(0).asInt();
 
@@ -139,6 +169,24 @@ class StatusPageTest {
         assertThat(hits().first()).containsText(nearest + ": row ");
         assertThat(page.locator("#ran"))
                 .hasText(Pattern.compile("2 tables were searched in [0-9.]+ ms by worker \\d on cache domain \\d .*"));
+        assertThat(page.locator("#ran"))
+                .hasText(Pattern.compile("[1-9]\\d* vectors were compared, \\d+ graph nodes or lists were read"));
+    }
+
+    @Test
+    void aVectorIsAQueryToo() {
+        float[] row = service.vector("net-5");
+        search(Arrays.toString(row));
+
+        assertThat(hits().first()).containsText("net-5: row ");
+    }
+
+    @Test
+    void aVectorThatIsNotWrittenAsOneIsToldInOneSentence() {
+        search("[1, 2");
+
+        assertThat(page.getByRole(AriaRole.ALERT))
+                .hasText("a vector must be numbers between brackets, [0.1, 0.2], got [1, 2");
     }
 
     @Test
@@ -157,7 +205,8 @@ class StatusPageTest {
         search("no such thing");
 
         assertThat(page.getByRole(AriaRole.ALERT))
-                .hasText("like must be the name of a row or one of the phrases of GET /phrases, got no such thing");
+                .hasText(
+                        "like must be the name of a row, the id of one without a name, or one of the phrases of GET /phrases, got \"no such thing\"");
         assertThat(hits()).hasCount(0);
     }
 
@@ -207,7 +256,7 @@ class StatusPageTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"Steals a second", "Tasks that wait", "Time to the answer, ms"})
+    @ValueSource(strings = {"Steals per second", "Remaps since the start", "Tasks that wait", "Time to the answer, ms"})
     void theChartsTellTheirLatestValuesInWords(String title) {
         search(SmallService.PHRASE);
         Locator chart = page.getByRole(

@@ -29,7 +29,7 @@ class UserTableTest {
     private final Orchestrator orchestrator = Orchestrator.builder()
             .topology(TopologyReader.synthetic("pack:1 l3:1 core:1 pu:1").read())
             .build();
-    private final List<ServedTable> built = new ArrayList<>();
+    private final List<DescribedTable> built = new ArrayList<>();
 
     @TempDir
     private Path folder;
@@ -40,7 +40,7 @@ class UserTableTest {
         orchestrator.close();
     }
 
-    private ServedTable table(Path file) throws IOException {
+    private DescribedTable table(Path file) throws IOException {
         built.addAll(UserTable.of(file, null).build(orchestrator, table -> {}));
         return built.getLast();
     }
@@ -51,7 +51,7 @@ class UserTableTest {
         for (float[] row : ROWS) {
             bytes.putInt(2).putFloat(row[0]).putFloat(row[1]);
         }
-        ServedTable table = table(Files.write(folder.resolve("some.fvecs"), bytes.array()));
+        DescribedTable table = table(Files.write(folder.resolve("some.fvecs"), bytes.array()));
 
         assertThat(table.name()).isEqualTo("some");
         assertThat(table.rows().metric()).isEqualTo(Metric.SQUARED_L2);
@@ -68,7 +68,7 @@ class UserTableTest {
             hdf.putDataset("train", new float[][] {{1, 0}, {0, 2}, {5, 5}});
             hdf.putAttribute("distance", "angular");
         }
-        ServedTable table = table(file);
+        DescribedTable table = table(file);
 
         assertThat(table.rows().metric()).isEqualTo(Metric.COSINE);
         assertThat(table.rows().search(new float[] {0, 9}, 1, 10).join().ids()).containsExactly(1);
@@ -76,7 +76,7 @@ class UserTableTest {
 
     @Test
     void jsonLinesHaveIdsNamesAndWords() throws IOException {
-        ServedTable table = table(Files.writeString(folder.resolve("notes.jsonl"), """
+        DescribedTable table = table(Files.writeString(folder.resolve("notes.jsonl"), """
                 {"id": 70, "vector": [0, 0], "attributes": {"name": "origin", "kind": "point", "size": 2}}
 
                 {"id": -1, "vector": [3.5, 4]}
@@ -91,7 +91,7 @@ class UserTableTest {
 
     @Test
     void idsThatAreTextsBecomeNames() throws IOException {
-        ServedTable table = table(Files.writeString(
+        DescribedTable table = table(Files.writeString(
                 folder.resolve("words.jsonl"), "{\"id\":\"one\",\"vector\":[1]}\n{\"id\":\"two\",\"vector\":[2]}\n"));
 
         assertThat(table.item(1)).contains(new Item("two", ""));

@@ -54,7 +54,7 @@ final class BlockMap {
     }
 
     static int blocks(int pageCount, int rowBlockCount) {
-        return Math.ceilDiv((pageCount + rowBlockCount) * Integer.BYTES, DiskLayout.PAGE_BYTES);
+        return (int) Math.ceilDiv((pageCount + rowBlockCount) * (long) Integer.BYTES, (long) DiskLayout.PAGE_BYTES);
     }
 
     /** Of whole blocks, all behind the end of the map zero. */
@@ -89,6 +89,22 @@ final class BlockMap {
             map.setRowBlock(i, from.get(INT, (long) (pageCount + i) * Integer.BYTES));
         }
         return map;
+    }
+
+    /** Whether all row blocks, and all pages that have been written, lie between two blocks. */
+    boolean isWithin(int pageCount, int rowBlockCount, long first, long end) {
+        for (int i = 0; i < pageCount; i++) {
+            int block = page(i);
+            if (block != NOWHERE && (block < first || block >= end)) {
+                return false;
+            }
+        }
+        for (int i = 0; i < rowBlockCount; i++) {
+            if (rowBlocks[i] < first || rowBlocks[i] >= end) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** The blocks that something lies in. */

@@ -5,8 +5,8 @@ import static io.github.roost.index.disk.DiskLayout.PAGE_BYTES;
 import static io.github.roost.index.disk.DiskLayout.PAGE_CHECKSUM;
 import static io.github.roost.index.disk.DiskLayout.PAGE_NUMBER;
 
+import io.github.roost.core.file.Checksum;
 import java.lang.foreign.MemorySegment;
-import java.util.zip.CRC32C;
 
 /** Blocks that tell whether they are what was written under their number: a checksum, then the number, then the rest. Stateless. */
 final class Blocks {
@@ -22,15 +22,6 @@ final class Blocks {
     }
 
     private static int checksum(MemorySegment block) {
-        return checksumOf(block.asSlice(PAGE_NUMBER, PAGE_BYTES - PAGE_NUMBER));
-    }
-
-    static int checksumOf(MemorySegment bytes) {
-        CRC32C crc = new CRC32C();
-        for (long at = 0; at < bytes.byteSize(); at += 1 << 30) {
-            crc.update(
-                    bytes.asSlice(at, Math.min(1 << 30, bytes.byteSize() - at)).asByteBuffer());
-        }
-        return (int) crc.getValue();
+        return Checksum.of(block.asSlice(PAGE_NUMBER, PAGE_BYTES - PAGE_NUMBER));
     }
 }

@@ -2,6 +2,7 @@ package io.github.roost.index.disk;
 
 import static io.github.roost.core.io.BlockIo.BLOCK_BYTES;
 
+import io.github.roost.core.file.Checksum;
 import io.github.roost.core.io.BlockFile;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -86,7 +87,7 @@ final class Checkpoint {
                     nodes,
                     entry,
                     mapAt,
-                    Blocks.checksumOf(map),
+                    Checksum.of(map),
                     before.centroidChecksum());
         }
     }

@@ -6,10 +6,14 @@ import static io.github.roost.index.disk.DiskLayout.INT;
 import static io.github.roost.index.disk.DiskLayout.LONG;
 import static io.github.roost.index.disk.DiskLayout.PAGE_BYTES;
 
+import io.github.roost.topology.DomainMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import java.util.BitSet;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a table keeps in memory, outside the heap: the external id, the state and a code of the vector of each node, by product
@@ -19,8 +23,9 @@ import java.util.Arrays;
  * <p>One thread at a time writes, any number read. A node's code and id are written before an edge to it is published, and again only
  * when no edge has led to it for a whole pass over the graph: a search that still comes to it takes a wrong estimate of a
  * distance from it, and never an id, which it takes from the page. The state is one byte, and what a search reads is old or new.
+ * Memory that was added stays until {@link #close}, which is called when nobody reads or writes any more.
  */
-final class Codes {
+final class Codes implements AutoCloseable {
     /** Row blocks of one allocation. */
     private static final int CHUNK_BLOCKS = 64;
 
@@ -32,14 +37,24 @@ final class Codes {
     static final byte DEAD = 2;
 
     private final DiskLayout layout;
+    private final Arena arena = Arena.ofShared();
     private final MemorySegment centroids;
+    /** {@link DiskLayout#partBegin} of each part and of the end: there it is two divisions, and here it is asked for in inner loops. */
+    private final int[] partBegins;
+
+    /** The centroids once they are asked for: then all are there. */
+    private volatile float @Nullable [] onHeap;
+
     private volatile MemorySegment[] chunks = new MemorySegment[0];
     private volatile int nodes;
 
-    /** No nodes; centroids are given, or are written before the first code. */
-    Codes(DiskLayout layout, MemorySegment centroids) {
+    /** No nodes; centroids are to be written before the first code. */
+    Codes(DiskLayout layout) {
         this.layout = layout;
-        this.centroids = centroids;
+        this.centroids = arena.allocate((long) layout.centroidBlocks() * PAGE_BYTES, PAGE_BYTES);
+        this.partBegins = IntStream.rangeClosed(0, layout.codeBytes())
+                .map(layout::partBegin)
+                .toArray();
     }
 
     DiskLayout layout() {
@@ -61,16 +76,29 @@ final class Codes {
         if (chunk > before.length) {
             MemorySegment[] after = Arrays.copyOf(before, chunk);
             for (int i = before.length; i < chunk; i++) {
-                after[i] = Arena.ofAuto().allocate((long) CHUNK_BLOCKS * PAGE_BYTES, PAGE_BYTES);
+                // Mapped, so that the system has it back as soon as the table is closed.
+                after[i] = DomainMemory.allocateUncounted((long) CHUNK_BLOCKS * PAGE_BYTES, arena);
             }
             chunks = after;
         }
         nodes = count;
     }
 
-    /** Memory outside the heap. */
+    /** Memory outside the heap; 0 once it is closed. */
     long bytes() {
-        return centroids.byteSize() + (long) chunks.length * CHUNK_BLOCKS * PAGE_BYTES;
+        if (!arena.scope().isAlive()) {
+            return 0;
+        }
+        return bytesOf(chunks.length);
+    }
+
+    /** What {@link #bytes} will be with so many more nodes. */
+    long bytesWith(int more) {
+        return bytesOf(Math.ceilDiv(layout.rowBlocks(nodes + more), CHUNK_BLOCKS));
+    }
+
+    private long bytesOf(int count) {
+        return centroids.byteSize() + (long) count * CHUNK_BLOCKS * PAGE_BYTES;
     }
 
     /** A row block, as it is in the file but for its header. */
@@ -93,6 +121,17 @@ final class Codes {
                 ValueLayout.JAVA_BYTE, offset(block) + DiskLayout.stateOffset(layout.rowOffset(node)));
     }
 
+    /** Which nodes of a page, from its first one on, are live or deleted: they are on the page from before that to long after. */
+    BitSet used(int page) {
+        int first = layout.firstNode(page);
+        BitSet used = new BitSet();
+        for (int node = first; node < Math.min(nodes, first + layout.nodesPerPage()); node++) {
+            byte state = state(node);
+            used.set(node - first, state == LIVE || state == DEAD);
+        }
+        return used;
+    }
+
     void setState(int node, byte state) {
         block(layout.rowBlockOf(node))
                 .set(ValueLayout.JAVA_BYTE, DiskLayout.stateOffset(layout.rowOffset(node)), state);
@@ -113,53 +152,93 @@ final class Codes {
 
     /** The same of some parts. */
     void distances(float[] query, float[] into, int from, int to) {
+        float[] centroid = centroidsOnHeap();
         for (int part = from; part < to; part++) {
-            int begin = layout.partBegin(part);
-            int end = layout.partBegin(part + 1);
-            for (int centroid = 0; centroid < CENTROIDS; centroid++) {
+            int begin = partBegins[part];
+            int end = partBegins[part + 1];
+            for (int number = 0; number < CENTROIDS; number++) {
+                int at = number * layout.dimension();
                 float sum = 0;
                 for (int i = begin; i < end; i++) {
-                    float difference = query[i] - centroids.get(FLOAT, layout.centroidOffset(centroid, i));
+                    float difference = query[i] - centroid[at + i];
                     sum += difference * difference;
                 }
-                into[part * CENTROIDS + centroid] = sum;
+                into[part * CENTROIDS + number] = sum;
             }
         }
     }
 
-    /** Squared distance of a query to a node's code, of what {@link #distances} has made. */
-    float distance(float[] distances, int node) {
-        int block = layout.rowBlockOf(node);
-        MemorySegment chunk = chunks[block / CHUNK_BLOCKS];
-        long at = offset(block) + DiskLayout.codeOffset(layout.rowOffset(node));
+    /**
+     * Squared distance of a query to a node's code, of what {@link #distances} has made.
+     *
+     * @param code scratch memory of the caller's, as long as a code
+     */
+    float distance(float[] distances, int node, byte[] code) {
+        read(node, code);
+        float even = 0;
+        float odd = 0;
+        int part = 0;
+        for (; part + 1 < code.length; part += 2) {
+            even += distances[part * CENTROIDS + (code[part] & 0xff)];
+            odd += distances[(part + 1) * CENTROIDS + (code[part + 1] & 0xff)];
+        }
+        if (part < code.length) {
+            even += distances[part * CENTROIDS + (code[part] & 0xff)];
+        }
+        return even + odd;
+    }
+
+    /** The vector that a node's code stands for; the code is scratch memory of the caller's. */
+    void decode(int node, float[] into, byte[] code) {
+        read(node, code);
+        float[] centroid = centroidsOnHeap();
+        for (int part = 0; part < code.length; part++) {
+            int at = (code[part] & 0xff) * layout.dimension();
+            for (int i = partBegins[part]; i < partBegins[part + 1]; i++) {
+                into[i] = centroid[at + i];
+            }
+        }
+    }
+
+    /** Squared distance of a vector to what a code stands for, without a table of its distances. */
+    float distanceOf(float[] from, byte[] code) {
+        float[] centroid = centroidsOnHeap();
         float sum = 0;
-        for (int part = 0; part < layout.codeBytes(); part++) {
-            sum += distances[part * CENTROIDS + (chunk.get(ValueLayout.JAVA_BYTE, at + part) & 0xff)];
+        for (int part = 0; part < code.length; part++) {
+            int at = (code[part] & 0xff) * layout.dimension();
+            for (int i = partBegins[part]; i < partBegins[part + 1]; i++) {
+                float difference = from[i] - centroid[at + i];
+                sum += difference * difference;
+            }
         }
         return sum;
     }
 
-    /** The vector that a node's code stands for. */
-    void decode(int node, float[] into) {
-        MemorySegment block = block(layout.rowBlockOf(node));
-        long at = DiskLayout.codeOffset(layout.rowOffset(node));
-        for (int part = 0; part < layout.codeBytes(); part++) {
-            int centroid = block.get(ValueLayout.JAVA_BYTE, at + part) & 0xff;
-            int begin = layout.partBegin(part);
-            MemorySegment.copy(
-                    centroids,
-                    FLOAT,
-                    layout.centroidOffset(centroid, begin),
-                    into,
-                    begin,
-                    layout.partBegin(part + 1) - begin);
-        }
+    /** In one copy: single bytes of memory outside the heap cost several nanoseconds each where pages on the heap are read as well. */
+    private void read(int node, byte[] code) {
+        int block = layout.rowBlockOf(node);
+        long row = layout.rowOffset(node);
+        MemorySegment.copy(
+                chunks[block / CHUNK_BLOCKS],
+                ValueLayout.JAVA_BYTE,
+                offset(block) + DiskLayout.codeOffset(row),
+                code,
+                0,
+                code.length);
     }
 
-    /** The code of a vector: of each part the nearest centroid, by what {@link #distances} has made of it. */
-    byte[] encode(float[] distances) {
-        byte[] code = new byte[layout.codeBytes()];
-        for (int part = 0; part < code.length; part++) {
+    private float[] centroidsOnHeap() {
+        float[] copy = onHeap;
+        if (copy == null) {
+            copy = centroids.asSlice(0, layout.centroidOffset(CENTROIDS, 0)).toArray(FLOAT);
+            onHeap = copy;
+        }
+        return copy;
+    }
+
+    /** Some parts of the code of a vector: of each the nearest centroid, by what {@link #distances} has made of it. */
+    void encode(float[] distances, byte[] code, int from, int to) {
+        for (int part = from; part < to; part++) {
             int nearest = 0;
             for (int centroid = 1; centroid < CENTROIDS; centroid++) {
                 if (distances[part * CENTROIDS + centroid] < distances[part * CENTROIDS + nearest]) {
@@ -168,12 +247,16 @@ final class Codes {
             }
             code[part] = (byte) nearest;
         }
-        return code;
     }
 
     /** How many nodes of a row block there are. */
     int rowsIn(int block) {
         return Math.min(layout.rowsPerBlock(), nodes - block * layout.rowsPerBlock());
+    }
+
+    @Override
+    public void close() {
+        arena.close();
     }
 
     /** A row block as it is written. */

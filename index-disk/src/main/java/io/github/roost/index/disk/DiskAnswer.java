@@ -7,6 +7,7 @@ import io.github.roost.core.Neighbors;
  *
  * @param neighbors at most k, nearest first; by external id, ties by ascending id
  * @param pagesRead pages of 4 KiB
+ * @param pagesInMemory changed pages, which were taken from memory
  * @param nodesExpanded nodes whose vectors and neighbours were looked at
  * @param codesCompared codes that were compared with the query
  * @param cutShort whether it ended at its visit limit, before it had read all in sight
@@ -17,6 +18,7 @@ import io.github.roost.core.Neighbors;
 public record DiskAnswer(
         Neighbors neighbors,
         int pagesRead,
+        int pagesInMemory,
         int nodesExpanded,
         long codesCompared,
         boolean cutShort,

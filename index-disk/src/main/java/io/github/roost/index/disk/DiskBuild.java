@@ -1,83 +1,103 @@
 package io.github.roost.index.disk;
 
 import static io.github.roost.index.disk.DiskLayout.CENTROIDS;
-import static io.github.roost.index.disk.DiskLayout.FLOAT;
 
 import io.github.jbellis.jvector.graph.GraphIndexBuilder;
-import io.github.jbellis.jvector.graph.ListRandomAccessVectorValues;
 import io.github.jbellis.jvector.graph.NodesIterator;
 import io.github.jbellis.jvector.graph.OnHeapGraphIndex;
 import io.github.jbellis.jvector.graph.RandomAccessVectorValues;
 import io.github.jbellis.jvector.graph.similarity.BuildScoreProvider;
-import io.github.jbellis.jvector.quantization.ProductQuantization;
 import io.github.jbellis.jvector.vector.VectorSimilarityFunction;
-import io.github.jbellis.jvector.vector.VectorizationProvider;
-import io.github.jbellis.jvector.vector.types.ByteSequence;
-import io.github.jbellis.jvector.vector.types.VectorFloat;
-import io.github.jbellis.jvector.vector.types.VectorTypeSupport;
 import io.github.roost.core.Metric;
-import io.github.roost.core.Orchestrator;
+import io.github.roost.core.Vectors;
+import io.github.roost.core.file.Checksum;
 import io.github.roost.core.io.BlockFile;
 import io.github.roost.core.io.BlockIo;
+import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.vector.VectorSource;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ForkJoinPool;
 import java.util.function.IntFunction;
+import java.util.function.Supplier;
 
 /**
- * Builds the file of a table: a graph without layers and codes by jvector, then pages, then what is kept in memory, then a sync; and
+ * Builds the file of a table: a graph without layers by jvector and codes, then pages, then what is kept in memory, then a sync; and
  * only then the superblock that says all of it is there, and another sync. Used once.
  */
 final class DiskBuild {
-    private static final VectorTypeSupport VECTORS =
-            VectorizationProvider.getInstance().getVectorTypeSupport();
     private static final float NEIGHBOR_OVERFLOW = 1.2f;
     private static final float ALPHA = 1.2f;
     /** Pages written at once. */
     private static final int RUN = 256;
 
-    private final Orchestrator orchestrator;
+    private static final int ROWS_PER_STEP = 256;
+    /** Shares of the build that are done after each of its phases. */
+    private static final double READ = .02;
+
+    private static final double LINKED = .85;
+    private static final double TRAINED = .94;
+    private static final double ENCODED = .97;
+    /** Each takes some ten microseconds. */
+    private static final int ROWS_PER_CODING = 16;
+
+    private final BuildWork work;
     private final DiskLayout layout;
     private final Metric metric;
     private final int width;
 
-    DiskBuild(Orchestrator orchestrator, DiskLayout layout, Metric metric, int width) {
-        this.orchestrator = orchestrator;
+    DiskBuild(BuildWork work, DiskLayout layout, Metric metric, int width) {
+        this.work = work;
         this.layout = layout;
         this.metric = metric;
         this.width = width;
     }
 
-    void run(BlockFile file, long[] ids, float[][] rows) throws IOException {
-        int nodes = rows.length;
-        List<VectorFloat<?>> inSpace = new ArrayList<>(nodes);
-        float[][] copies = new float[nodes][];
-        for (int row = 0; row < nodes; row++) {
-            copies[row] = Space.of(metric, rows[row]);
-            inSpace.add(VECTORS.createFloatVector(copies[row]));
+    void run(BlockFile file, long[] ids, VectorSource rows) throws IOException {
+        try (BuildRows copies = new BuildRows(file.path(), rows.size(), layout.dimension())) {
+            work.phase(READ, rows.size());
+            work.run(rows.size(), ROWS_PER_STEP, (from, to) -> {
+                float[] components = new float[(to - from) * layout.dimension()];
+                for (int row = from; row < to; row++) {
+                    float[] vector = rows.row(row);
+                    Vectors.requireRow(row, vector, layout.dimension(), metric);
+                    System.arraycopy(
+                            Space.of(metric, vector),
+                            0,
+                            components,
+                            (row - from) * layout.dimension(),
+                            layout.dimension());
+                }
+                copies.write(from, components);
+            });
+            write(file, ids, copies);
+        } catch (UncheckedIOException failed) {
+            throw new IOException(failed.getMessage(), failed.getCause());
         }
-        RandomAccessVectorValues vectors = new ListRandomAccessVectorValues(inSpace, layout.dimension());
-        OnHeapGraphIndex graph = graph(vectors);
-        try (Arena arena = Arena.ofShared()) {
-            Codes codes = new Codes(
-                    layout, arena.allocate((long) layout.centroidBlocks() * BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES));
+    }
+
+    private void write(BlockFile file, long[] ids, BuildRows rows) throws IOException {
+        int nodes = rows.size();
+        OnHeapGraphIndex graph = graph(rows);
+        try (Arena arena = Arena.ofConfined();
+                Codes codes = new Codes(layout)) {
             codes.grow(nodes);
-            encode(vectors, ids, codes);
+            encode(rows, ids, codes);
             BlockMap map = new BlockMap();
             int pages = layout.pages(nodes);
             int rowBlocks = layout.rowBlocks(nodes);
+            work.phase(1, (long) pages + rowBlocks);
             map.grow(pages, rowBlocks);
             int next = layout.firstFreeBlock();
             file.write(DiskLayout.centroidBlock(), codes.centroids());
             for (int page = 0; page < pages; page++) {
                 map.setPage(page, next + page);
             }
-            writeRuns(file, next, pages, number -> page(number, graph, copies, ids));
+            writeRuns(file, next, pages, number -> page(number, graph, rows, ids));
             next += pages;
             for (int block = 0; block < rowBlocks; block++) {
                 map.setRowBlock(block, next + block);
@@ -100,17 +120,18 @@ final class DiskBuild {
                             nodes,
                             entry,
                             next,
-                            Blocks.checksumOf(section),
-                            Blocks.checksumOf(codes.centroids()))
-                    .write(roots.asSlice((long) Superblock.blockOf(1) * BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES));
+                            Checksum.of(section),
+                            Checksum.of(codes.centroids()))
+                    .writeBoth(roots);
             file.write(0, roots);
             file.sync();
         }
     }
 
-    private OnHeapGraphIndex graph(RandomAccessVectorValues vectors) {
+    private OnHeapGraphIndex graph(BuildRows rows) {
         BuildScoreProvider scores =
-                BuildScoreProvider.randomAccessScoreProvider(vectors, VectorSimilarityFunction.EUCLIDEAN);
+                BuildScoreProvider.randomAccessScoreProvider(rows.view(), VectorSimilarityFunction.EUCLIDEAN);
+        Supplier<RandomAccessVectorValues> views = rows.view().threadLocalSupplier();
         GraphIndexBuilder builder = GraphIndexBuilder.builder(scores, layout.dimension(), layout.degree())
                 .withBeamWidth(width)
                 .withNeighborOverflow(NEIGHBOR_OVERFLOW)
@@ -119,40 +140,36 @@ final class DiskBuild {
                 .withSimdExecutor(ForkJoinPool.commonPool())
                 .withParallelExecutor(ForkJoinPool.commonPool())
                 .build();
-        orchestrator.runBatch("disk (graph)", vectors.size(), row -> builder.addGraphNode(row, vectors.getVector(row)));
+        work.phase(LINKED, 2L * rows.size());
+        work.run(
+                rows.size(),
+                1,
+                (row, after) -> builder.addGraphNode(row, views.get().getVector(row)));
         OnHeapGraphIndex graph = (OnHeapGraphIndex) builder.getGraph();
-        orchestrator.runBatch("disk (graph)", vectors.size(), graph::enforceDegree);
+        work.run(rows.size(), 1, (node, after) -> graph.enforceDegree(node));
         return graph;
     }
 
-    private void encode(RandomAccessVectorValues vectors, long[] ids, Codes codes) {
-        ProductQuantization quantization =
-                ProductQuantization.compute(vectors, layout.codeBytes(), Math.min(CENTROIDS, ids.length), false);
-        ByteSequence<?> same = VECTORS.createByteSequence(layout.codeBytes());
-        VectorFloat<?> centroids = VECTORS.createFloatVector(layout.dimension());
-        for (int centroid = 0; centroid < CENTROIDS; centroid++) {
-            for (int part = 0; part < layout.codeBytes(); part++) {
-                // Of fewer than 256 the rest are the last one, so that a new row may be of any.
-                same.set(part, (byte) Math.min(centroid, quantization.getClusterCount() - 1));
+    private void encode(BuildRows rows, long[] ids, Codes codes) {
+        CodeTraining training = new CodeTraining(work, layout, rows);
+        work.phase(TRAINED, training.steps());
+        training.run(codes);
+        work.phase(ENCODED, ids.length);
+        work.run(ids.length, ROWS_PER_CODING, (from, to) -> {
+            float[] vector = new float[layout.dimension()];
+            float[] distances = new float[layout.codeBytes() * CENTROIDS];
+            byte[] code = new byte[layout.codeBytes()];
+            for (int node = from; node < to; node++) {
+                work.giveWay();
+                rows.read(node, vector);
+                codes.distances(vector, distances);
+                codes.encode(distances, code, 0, code.length);
+                codes.put(node, ids[node], code, Codes.LIVE);
             }
-            // A code of the same byte throughout stands for the vector of that centroid of every part.
-            quantization.decode(same, centroids);
-            for (int i = 0; i < layout.dimension(); i++) {
-                codes.centroids().set(FLOAT, layout.centroidOffset(centroid, i), centroids.get(i));
-            }
-        }
-        orchestrator.runBatch("disk (codes)", ids.length, node -> {
-            ByteSequence<?> code = quantization.encode(vectors.getVector(node));
-            byte[] bytes = new byte[layout.codeBytes()];
-            for (int part = 0; part < bytes.length; part++) {
-                bytes[part] = code.get(part);
-            }
-            codes.put(node, ids[node], bytes, Codes.LIVE);
         });
     }
 
-    private static void writeRuns(BlockFile file, int first, int count, IntFunction<MemorySegment> block)
-            throws IOException {
+    private void writeRuns(BlockFile file, int first, int count, IntFunction<MemorySegment> block) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment run = arena.allocate((long) RUN * BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
             for (int begin = 0; begin < count; begin += RUN) {
@@ -162,12 +179,14 @@ final class DiskBuild {
                             block.apply(begin + i), 0, run, (long) i * BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
                 }
                 file.write(first + begin, run.asSlice(0, (long) length * BlockIo.BLOCK_BYTES));
+                work.done(length);
             }
         }
     }
 
-    private MemorySegment page(int number, OnHeapGraphIndex graph, float[][] vectors, long[] ids) {
+    private MemorySegment page(int number, OnHeapGraphIndex graph, BuildRows rows, long[] ids) {
         NodePage page = NodePage.empty(layout, number);
+        float[] vector = new float[layout.dimension()];
         int begin = layout.firstNode(number);
         for (int node = begin; node < Math.min(begin + layout.nodesPerPage(), ids.length); node++) {
             NodesIterator iterator = graph.getNeighborsIterator(0, node);
@@ -175,7 +194,8 @@ final class DiskBuild {
             for (int i = 0; i < neighbors.length; i++) {
                 neighbors[i] = iterator.nextInt();
             }
-            page.put(node, ids[node], vectors[node], neighbors, neighbors.length);
+            rows.read(node, vector);
+            page.put(node, ids[node], vector, neighbors, neighbors.length);
         }
         page.seal();
         return page.memory();

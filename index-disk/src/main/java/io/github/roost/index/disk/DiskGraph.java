@@ -4,7 +4,9 @@ import static io.github.roost.core.io.BlockIo.BLOCK_BYTES;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.TableFileException;
+import io.github.roost.core.file.Checksum;
 import io.github.roost.core.io.BlockFile;
+import io.github.roost.core.vector.TableFormat;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -55,14 +57,22 @@ final class DiskGraph {
         DiskLayout layout = root.layout();
         int pages = layout.pages(root.nodes());
         int rowBlocks = layout.rowBlocks(root.nodes());
-        MemorySegment centroids = Arena.ofAuto().allocate((long) layout.centroidBlocks() * BLOCK_BYTES, BLOCK_BYTES);
-        readSection(file, "centroids", DiskLayout.centroidBlock(), centroids, root.centroidChecksum());
+        int mapBlocks = BlockMap.blocks(pages, rowBlocks);
+        // Before memory is allocated: each row block is a block of its own.
+        requireBlocks(file, Math.max(root.mapBlock() + (long) mapBlocks, layout.firstFreeBlock() + (long) rowBlocks));
+        Codes codes = new Codes(layout);
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment section = arena.allocate((long) BlockMap.blocks(pages, rowBlocks) * BLOCK_BYTES, BLOCK_BYTES);
+            readSection(file, "centroids", DiskLayout.centroidBlock(), codes.centroids(), root.centroidChecksum());
+            MemorySegment section = arena.allocate((long) mapBlocks * BLOCK_BYTES, BLOCK_BYTES);
             readSection(file, "map", root.mapBlock(), section, root.mapChecksum());
             BlockMap map = BlockMap.read(section, pages, rowBlocks);
-            requireBlocks(file, map.used(pages, rowBlocks).length());
-            Codes codes = new Codes(layout, centroids);
+            if (!map.isWithin(pages, rowBlocks, layout.firstFreeBlock(), file.blocks())) {
+                throw new TableFileException(
+                        file.path(),
+                        (long) root.mapBlock() * BLOCK_BYTES,
+                        "has a map of blocks that are not between " + layout.firstFreeBlock() + " and "
+                                + (file.blocks() - 1));
+            }
             codes.grow(root.nodes());
             for (int number = 0; number < rowBlocks; number++) {
                 MemorySegment block = codes.block(number);
@@ -72,6 +82,9 @@ final class DiskGraph {
                 }
             }
             return new DiskGraph(file, root, codes, map);
+        } catch (Throwable failed) {
+            codes.close();
+            throw failed;
         }
     }
 
@@ -80,10 +93,14 @@ final class DiskGraph {
             throw new TableFileException(file.path(), 0, "holds no table: it is too short");
         }
         Superblock newest = null;
+        long first = 0;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment block = arena.allocate(BLOCK_BYTES, BLOCK_BYTES);
             for (int i = 0; i < DiskLayout.SUPERBLOCKS; i++) {
                 file.read(i, block);
+                if (i == 0) {
+                    first = block.get(DiskLayout.LONG, 0);
+                }
                 Superblock read = Superblock.read(block);
                 if (read != null && (newest == null || read.sequence() > newest.sequence())) {
                     newest = read;
@@ -91,6 +108,7 @@ final class DiskGraph {
             }
         }
         if (newest == null) {
+            TableFormat.DISK.requireNoOther(file.path(), first);
             throw new TableFileException(file.path(), 0, "holds no whole table: neither of its superblocks is one");
         }
         return newest;
@@ -107,7 +125,7 @@ final class DiskGraph {
             throws IOException {
         requireBlocks(file, block + into.byteSize() / BLOCK_BYTES);
         file.read(block, into);
-        if (Blocks.checksumOf(into) != checksum) {
+        if (Checksum.of(into) != checksum) {
             throw damaged(file, what, block);
         }
     }

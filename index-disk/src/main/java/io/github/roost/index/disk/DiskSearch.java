@@ -16,10 +16,10 @@ import io.github.roost.core.vector.IdFilter;
  */
 public record DiskSearch(int k, int width, int reads, Mode mode, IdFilter filter, long visitLimit) {
     /** The greatest width. */
-    public static final int MOST_WIDTH = 100_000;
+    public static final int MAX_WIDTH = 100_000;
 
     /** Most pages that one search reads at once. */
-    public static final int MOST_READS = 64;
+    public static final int MAX_READS = 64;
 
     private static final int DEFAULT_READS = 4;
 
@@ -38,9 +38,9 @@ public record DiskSearch(int k, int width, int reads, Mode mode, IdFilter filter
 
     /** Checks the numbers. */
     public DiskSearch {
-        Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
-        Vectors.requireRange("width", width, k, MOST_WIDTH);
-        Vectors.requireRange("reads", reads, 1, MOST_READS);
+        Vectors.requireRange("k", k, 1, Vectors.MAX_NEIGHBORS);
+        Vectors.requireRange("width", width, k, MAX_WIDTH);
+        Vectors.requireRange("reads", reads, 1, MAX_READS);
         if (mode == null) {
             throw new NullPointerException("mode must not be null");
         }

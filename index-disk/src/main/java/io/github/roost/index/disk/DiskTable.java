@@ -5,17 +5,22 @@ import static io.github.roost.core.io.BlockIo.BLOCK_BYTES;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.TableFileException;
 import io.github.roost.core.Vectors;
 import io.github.roost.core.io.BlockFile;
 import io.github.roost.core.io.BlockIo;
 import io.github.roost.core.io.BlockReads;
+import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.RejectedSearchException;
+import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.core.task.TableClosedException;
+import io.github.roost.core.task.TableUse;
 import io.github.roost.core.vector.ElementType;
+import io.github.roost.core.vector.MemoryLimit;
 import io.github.roost.core.vector.RecallEfforts;
 import io.github.roost.core.vector.RecallSample;
 import io.github.roost.core.vector.SearchCost;
@@ -29,6 +34,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.BitSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Objects;
@@ -38,7 +44,9 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -60,26 +68,25 @@ import org.slf4j.LoggerFactory;
  * <p>Rows are inserted and deleted: an update is written to a log, then done in the graph as maintenance, in pieces of some
  * microseconds, and acknowledged when it is durable and searches see it. Pages are never written in place: a checkpoint writes those
  * that have changed to free blocks. Whatever ends the process, a table that is opened again has every update that was acknowledged,
- * and of the others each whole or not at all. One process at a time may open a table for updates.
+ * and of the others each whole or not at all. One opener at a time, of all processes, may update a table; others are refused.
  *
  * <p>A page that cannot be read, or whose checksum is wrong, is said in the log and in {@link #diskStats}; searches leave its nodes out
  * and go on without them. Thread-safe.
  */
 public final class DiskTable implements VectorTable {
     private static final Logger LOG = LoggerFactory.getLogger(DiskTable.class);
-    private static final int MOST_DAMAGED = 1_000;
+    private static final int MAX_DAMAGED = 1_000;
     /** 32 MiB of changed pages. */
     private static final int DEFAULT_CHANGED_PAGES = 8_192;
 
-    private static final Duration DEFAULT_SLICE = Duration.ofNanos(5_000);
-    private static final int LEAST_DEFAULT_WIDTH = 100;
+    private static final int MIN_DEFAULT_WIDTH = 100;
     /** Rows that are queries where a search asks for a recall. */
     private static final int SAMPLE = 64;
     /** The same rows each time, so that the same table gives the same effort. */
     private static final long SAMPLE_SEED = 42;
 
-    /** Users of a file that is closed when there are none. */
-    private static final int CLOSED = Integer.MIN_VALUE;
+    /** How often a search that waits inside another one looks whether that is still wanted. */
+    private static final long EXPIRY_LOOK_MILLIS = 1;
 
     private final Orchestrator orchestrator;
     private final BlockIo io;
@@ -87,14 +94,25 @@ public final class DiskTable implements VectorTable {
     private final DiskGraph graph;
     private final RowNodes nodes;
     private final @Nullable DiskUpdates updates;
+    /** Null where it was opened for searches alone. */
+    private final @Nullable UpdateLock lock;
+
     private final RecallEfforts efforts = new RecallEfforts(this::effortByOwnRows, this::size);
     private final Registration registration;
-    /** Searches that have been accepted and are not over, and whether the table is closed: who makes it CLOSED closes the file. */
-    private final AtomicInteger users = new AtomicInteger();
+    private final MemoryLimit limit = new MemoryLimit();
+    /** Set by who closes the table, before the updates that were accepted are waited for: these need the registration open. */
+    private final AtomicBoolean isClosing = new AtomicBoolean();
 
-    private volatile long sliceNanos = DEFAULT_SLICE.toNanos();
+    /** 0 for as long as the worker says. */
+    private volatile long sliceNanos;
+
+    private volatile UpdateThread updateThread = UpdateThread.WORKERS;
+    private volatile boolean prefetches;
     private final LongAdder searches = new LongAdder();
     private final LongAdder pagesRead = new LongAdder();
+    private final LongAdder pagesInMemory = new LongAdder();
+    private final LongAdder codesCompared = new LongAdder();
+    private final LongAdder updatePagesRead = new LongAdder();
     private final LongAdder nodesExpanded = new LongAdder();
     private final LongAdder stalledNanos = new LongAdder();
     private final LongAdder busyNanos = new LongAdder();
@@ -106,8 +124,10 @@ public final class DiskTable implements VectorTable {
             String name,
             DiskGraph graph,
             boolean isMutable,
-            int mostChangedPages)
+            int mostChangedPages,
+            @Nullable UpdateLock lock)
             throws IOException {
+        this.lock = lock;
         this.orchestrator = orchestrator;
         this.io = io;
         this.file = graph.file();
@@ -118,6 +138,8 @@ public final class DiskTable implements VectorTable {
             this.updates = isMutable ? new DiskUpdates(this, io, nodes, mostChangedPages) : null;
         } catch (Throwable failed) {
             registration.close();
+            nodes.close();
+            graph.codes().close();
             throw failed;
         }
     }
@@ -130,14 +152,16 @@ public final class DiskTable implements VectorTable {
     /**
      * Opens a table for searches and updates: reads its codes and ids into memory and checks them, and does again the updates that
      * came after its last checkpoint. Pages are checked as they are read. Keeps two logs beside the file, of its name with
-     * {@code .log0} and {@code .log1} behind it, without which it is not whole.
+     * {@code .log0} and {@code .log1} behind it, without which it is not whole, and a file {@code .lock}, whose lock it holds until it is
+     * closed. It may be opened for searches alone meanwhile.
      *
      * @param orchestrator places the table
      * @param io block I/O of that orchestrator, open for as long as the table
      * @param name under which the table shows in reports
      * @param path file that {@link DiskTableBuilder#build} has written; nothing else may change it while the table is open
      * @return the table, to be closed
-     * @throws IOException if a file cannot be read or written, or holds no whole table; the message says what is wrong where
+     * @throws IOException if a file cannot be read or written, or holds no whole table, or the table is open for updates already, in
+     *     this process or another; the message says what is wrong where
      */
     public static DiskTable open(Orchestrator orchestrator, BlockIo io, String name, Path path) throws IOException {
         return open(orchestrator, io, name, path, DEFAULT_CHANGED_PAGES);
@@ -148,7 +172,13 @@ public final class DiskTable implements VectorTable {
             throws IOException {
         // So that a file that is not there is not made.
         io.open(path).close();
-        return open(orchestrator, io, name, io.openForUpdate(path), true, mostChangedPages);
+        UpdateLock lock = UpdateLock.take(path);
+        try {
+            return open(orchestrator, io, name, io.openForUpdate(path), true, mostChangedPages, lock);
+        } catch (Throwable failed) {
+            close(lock, path);
+            throw failed;
+        }
     }
 
     /**
@@ -163,17 +193,33 @@ public final class DiskTable implements VectorTable {
      */
     public static DiskTable openReadOnly(Orchestrator orchestrator, BlockIo io, String name, Path path)
             throws IOException {
-        return open(orchestrator, io, name, io.open(path), false, 0);
+        return open(orchestrator, io, name, io.open(path), false, 0, null);
     }
 
     private static DiskTable open(
-            Orchestrator orchestrator, BlockIo io, String name, BlockFile file, boolean isMutable, int mostChangedPages)
+            Orchestrator orchestrator,
+            BlockIo io,
+            String name,
+            BlockFile file,
+            boolean isMutable,
+            int mostChangedPages,
+            @Nullable UpdateLock lock)
             throws IOException {
         try {
-            return new DiskTable(orchestrator, io, name, DiskGraph.read(file), isMutable, mostChangedPages);
+            return new DiskTable(orchestrator, io, name, DiskGraph.read(file), isMutable, mostChangedPages, lock);
         } catch (Throwable failed) {
             file.close();
             throw failed;
+        }
+    }
+
+    private static void close(@Nullable UpdateLock lock, Path path) {
+        if (lock != null) {
+            try {
+                lock.close();
+            } catch (IOException failed) {
+                LOG.warn("the lock of {} was closed with an error: {}", path, failed.getMessage());
+            }
         }
     }
 
@@ -192,7 +238,7 @@ public final class DiskTable implements VectorTable {
      */
     public CompletableFuture<DiskAnswer> search(float[] query, DiskSearch how, SubmitOptions options) {
         Vectors.require("query", query, dimension(), metric());
-        enter();
+        requireOpen();
         BlockReads reads = io.reads();
         CompletableFuture<DiskAnswer> answer;
         try {
@@ -200,14 +246,10 @@ public final class DiskTable implements VectorTable {
             answer = orchestrator.indexing().submitSteps(walk::begin, walk, mappingId(), options);
         } catch (Throwable refused) {
             reads.close();
-            leave();
             throw refused;
         }
         // Whatever ends the search frees its reads; those under way keep the file open by themselves.
-        var _ = answer.whenComplete((result, failure) -> {
-            reads.close();
-            leave();
-        });
+        var _ = answer.whenComplete((result, failure) -> reads.close());
         return answer;
     }
 
@@ -215,6 +257,7 @@ public final class DiskTable implements VectorTable {
     public CompletableFuture<SearchResult> search(SearchRequest request) {
         check(request);
         requireOpen();
+        orchestrator.indexing().requireOpen();
         return efforts.search(request, this::submit);
     }
 
@@ -238,6 +281,7 @@ public final class DiskTable implements VectorTable {
     }
 
     private void check(SearchRequest request) {
+        Objects.requireNonNull(request, "request must not be null");
         Vectors.require("query", request.query(), dimension(), metric());
         how(request);
     }
@@ -249,7 +293,7 @@ public final class DiskTable implements VectorTable {
     }
 
     static int defaultWidth(int k) {
-        return Math.max(LEAST_DEFAULT_WIDTH, 2 * k);
+        return Math.max(MIN_DEFAULT_WIDTH, 2 * k);
     }
 
     private CompletableFuture<SearchResult> submit(SearchRequest request) {
@@ -263,7 +307,7 @@ public final class DiskTable implements VectorTable {
     /** What is made of a search's answer; cancelling it cancels the search. */
     private <R> CompletableFuture<R> derived(
             CompletableFuture<DiskAnswer> search, Function<? super DiskAnswer, ? extends R> result) {
-        CompletableFuture<R> derived = orchestrator.newFuture();
+        CompletableFuture<R> derived = orchestrator.indexing().newFuture();
         var _ = search.whenComplete((answer, failure) -> {
             if (failure == null) {
                 derived.complete(result.apply(answer));
@@ -285,17 +329,26 @@ public final class DiskTable implements VectorTable {
         return derived(search(query, DiskSearch.of(k, effort), SubmitOptions.DEFAULT), DiskAnswer::neighbors);
     }
 
-    /** {@inheritDoc} It submits a search and waits for it, in which a worker runs other tasks. */
+    /** {@inheritDoc} It submits a search and waits for it, in which a worker runs other tasks; it ends when the context has expired. */
     @Override
     public SearchFunction<float[], Neighbors> searchFunction(int k, int effort) {
         DiskSearch how = DiskSearch.of(k, effort);
-        return (query, context) -> {
+        return (query, context) -> await(search(query, how, SubmitOptions.DEFAULT), context);
+    }
+
+    private static Neighbors await(CompletableFuture<DiskAnswer> search, SearchContext context) throws Exception {
+        while (true) {
             try {
-                return search(query, how, SubmitOptions.DEFAULT).get().neighbors();
+                return search.get(EXPIRY_LOOK_MILLIS, TimeUnit.MILLISECONDS).neighbors();
+            } catch (TimeoutException goesOn) {
+                if (context.expired()) {
+                    search.cancel(false);
+                    throw new DeadlineExceededException();
+                }
             } catch (ExecutionException failed) {
                 throw failed.getCause() instanceof Exception cause ? cause : failed;
             }
-        };
+        }
     }
 
     @Override
@@ -314,15 +367,17 @@ public final class DiskTable implements VectorTable {
 
     private int effort(double recall, int k, float[][] sample) {
         IdentityHashMap<float[], Neighbors> nearest = new IdentityHashMap<>();
-        Neighbors[] exact = new ExactScan(this).nearest(sample, k);
-        for (int query = 0; query < sample.length; query++) {
-            nearest.put(sample[query], exact[query]);
+        try (var _ = use()) {
+            Neighbors[] exact = new ExactScan(this).nearest(sample, k);
+            for (int query = 0; query < sample.length; query++) {
+                nearest.put(sample[query], exact[query]);
+            }
         }
         RecallSample measured =
                 new RecallSample(sample, query -> CompletableFuture.completedFuture(nearest.get(query)));
         return measured.leastEffort(
                 k,
-                DiskSearch.MOST_WIDTH,
+                DiskSearch.MAX_WIDTH,
                 recall,
                 width -> query ->
                         derived(search(query, DiskSearch.of(k, width), SubmitOptions.BATCH), DiskAnswer::neighbors));
@@ -331,18 +386,21 @@ public final class DiskTable implements VectorTable {
     /** By rows as queries: each finds itself too, so one neighbour more is looked for, which every search finds. */
     private int effortByOwnRows(double recall, int k) {
         int rows = size();
-        float[][] sample = new Random(SAMPLE_SEED)
-                .ints(0, graph.codes().nodes())
-                .distinct()
-                .limit(Math.min(SAMPLE, graph.codes().nodes()))
-                .filter(node -> graph.codes().state(node) == Codes.LIVE)
-                .mapToObj(node -> vector(graph.codes().id(node)))
-                .filter(Objects::nonNull)
-                .toArray(float[][]::new);
+        float[][] sample;
+        try (var _ = use()) {
+            sample = new Random(SAMPLE_SEED)
+                    .ints(0, graph.codes().nodes())
+                    .distinct()
+                    .limit(Math.min(SAMPLE, graph.codes().nodes()))
+                    .filter(node -> graph.codes().state(node) == Codes.LIVE)
+                    .mapToObj(node -> readVector(graph.codes().id(node)))
+                    .filter(Objects::nonNull)
+                    .toArray(float[][]::new);
+        }
         if (sample.length == 0) {
             return defaultWidth(k);
         }
-        int withItself = Math.min(Math.min(k + 1, Vectors.MOST_NEIGHBORS), rows);
+        int withItself = Math.min(Math.min(k + 1, Vectors.MAX_NEIGHBORS), rows);
         double target = (recall * (withItself - 1) + 1) / withItself;
         return Math.max(k, effort(target, withItself, sample));
     }
@@ -350,7 +408,12 @@ public final class DiskTable implements VectorTable {
     /** {@inheritDoc} Reads its page, for which it waits; null also where the page is damaged, which is logged. */
     @Override
     public float @Nullable [] vector(long id) {
-        requireOpen();
+        try (var _ = use()) {
+            return readVector(id);
+        }
+    }
+
+    private float @Nullable [] readVector(long id) {
         int node;
         synchronized (nodes) {
             node = nodes.node(id);
@@ -369,10 +432,27 @@ public final class DiskTable implements VectorTable {
         }
     }
 
-    /** A page as it is now, which it waits for; null where it cannot be used. */
+    /** {@inheritDoc} Reads every page once, as it is now; changes go on meanwhile. */
+    @Override
+    public void verify() throws IOException {
+        try (var _ = use();
+                Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate(BLOCK_BYTES, BLOCK_BYTES);
+            for (int page = 0; page < graph.layout().pages(graph.codes().nodes()); page++) {
+                // Taken before the page: whoever is in use then is on it.
+                BitSet used = graph.codes().used(page);
+                NodePage read = readPage(page, memory);
+                if (read == null || !read.isSound(used, graph.codes().nodes())) {
+                    throw new TableFileException(
+                            file.path(), (long) graph.block(page) * BLOCK_BYTES, "has a damaged page " + page);
+                }
+            }
+        }
+    }
+
+    /** A page as it is now, which it waits for; null where it cannot be used. By who uses the table. */
     @Nullable
     NodePage readPage(int number, MemorySegment into) {
-        enter();
         try {
             while (true) {
                 NodePage changed = graph.changed(number);
@@ -395,13 +475,17 @@ public final class DiskTable implements VectorTable {
         } catch (IOException failure) {
             damaged(number, failure);
             return null;
-        } finally {
-            leave();
         }
     }
 
     DiskGraph graph() {
         return graph;
+    }
+
+    /** Null where it was opened for searches alone. */
+    @Nullable
+    DiskUpdates updates() {
+        return updates;
     }
 
     @Override
@@ -437,10 +521,12 @@ public final class DiskTable implements VectorTable {
      * @param vector of the table's dimension, finite, not zero for cosine; copied
      * @return completes when the update is durable and searches that begin from now on see it, with whether there was no row of this
      *     id; or with an {@link UncheckedIOException}, as {@link #put} throws it
+     * @throws io.github.roost.core.task.TableFullException if codes and ids have no room within the memory limit; nothing has changed
      */
     public CompletableFuture<Boolean> putLater(long id, float[] vector) {
         Vectors.require("vector", vector, dimension(), metric());
-        return add(new Update(id, Space.of(metric(), vector), orchestrator.newFuture()));
+        return add(new Update(
+                id, Space.of(metric(), vector), orchestrator.indexing().newFuture()));
     }
 
     /**
@@ -451,11 +537,17 @@ public final class DiskTable implements VectorTable {
      *     one; or with an {@link UncheckedIOException}, as {@link #remove} throws it
      */
     public CompletableFuture<Boolean> removeLater(long id) {
-        return add(new Update(id, null, orchestrator.newFuture()));
+        return add(new Update(id, null, orchestrator.indexing().newFuture()));
     }
 
     private CompletableFuture<Boolean> add(Update update) {
-        mutable().add(update);
+        DiskUpdates to = mutable();
+        // Before it is in the log: the workers would not do it any more, and opening the table again would.
+        orchestrator.indexing().requireOpen();
+        if (update.vector() != null) {
+            limit.admit(name(), this::memoryBytesWithMore);
+        }
+        to.add(update);
         return update.done();
     }
 
@@ -493,21 +585,52 @@ public final class DiskTable implements VectorTable {
 
     /**
      * Sets for how long updates run before their worker looks whether reads of searches have ended: the overrun of a stall that they
-     * fill is at most about that.
+     * fill is at most about that. In a long slice an update goes on until it is done or must wait, and no other is begun.
      *
-     * @param slice from a microsecond to a second; default 5 us. At once in force
+     * @param slice from a microsecond to a second, or zero for as long as the worker has for it, the default: 5 us, or what
+     *     {@link io.github.roost.core.stall.StallPolicy} says. At once in force
      */
     public void updateSlice(Duration slice) {
-        if (slice.compareTo(Duration.ofNanos(1_000)) < 0 || slice.compareTo(Duration.ofSeconds(1)) > 0) {
+        if (!slice.isZero()
+                && (slice.compareTo(Duration.ofNanos(1_000)) < 0 || slice.compareTo(Duration.ofSeconds(1)) > 0)) {
             throw new IllegalArgumentException(
-                    "the slice of updates must be from a microsecond to a second, got " + slice);
+                    "the slice of updates must be zero or from a microsecond to a second, got " + slice);
         }
         sliceNanos = slice.toNanos();
     }
 
     /** How long the writer may go on before others have a turn. */
-    long stepNanos() {
-        return sliceNanos;
+    long stepNanos(SearchContext context) {
+        long fixed = sliceNanos;
+        return fixed == 0 ? context.stepNanos() : fixed;
+    }
+
+    /**
+     * Sets where updates are done. The operating system's own way to fill stalls, {@link UpdateThread#OWN_IDLE}, is for storage that is
+     * slow beside a change of threads, and for workers that sleep while they wait.
+     *
+     * @param thread default {@link UpdateThread#WORKERS}; in force from the next step of an update on
+     */
+    public void updateThread(UpdateThread thread) {
+        updateThread = Objects.requireNonNull(thread, "update thread must not be null");
+    }
+
+    UpdateThread updateThread() {
+        return updateThread;
+    }
+
+    /**
+     * Sets whether a search that goes on after updates have run on its worker first reads its table of distances again, all at once,
+     * so that it comes back into the cache without a wait for each line.
+     *
+     * @param value default false. At once in force for searches that begin
+     */
+    public void prefetch(boolean value) {
+        prefetches = value;
+    }
+
+    boolean prefetches() {
+        return prefetches;
     }
 
     BlockReads newReads() {
@@ -524,9 +647,9 @@ public final class DiskTable implements VectorTable {
 
     /** Waits for room; a worker runs something else meanwhile. */
     void acquire(Semaphore room) {
-        if (orchestrator.calledOnWorker()) {
+        if (orchestrator.indexing().calledOnWorker()) {
             while (!room.tryAcquire()) {
-                orchestrator.giveWay();
+                orchestrator.indexing().giveWay();
             }
         } else {
             room.acquireUninterruptibly();
@@ -540,44 +663,34 @@ public final class DiskTable implements VectorTable {
     /** {@inheritDoc} The table stays where it is; the file is a table of its own, of what was durable when this was called. */
     @Override
     public void save(Path copy) throws IOException {
-        enter();
-        try {
+        Objects.requireNonNull(copy, "file must not be null");
+        try (var _ = use()) {
             if (updates == null) {
                 TableCopy.write(file, graph.root(), copy);
             } else {
                 updates.save(copy);
             }
-        } finally {
-            leave();
         }
     }
 
     private void requireOpen() {
-        if (users.get() < 0) {
+        if (isClosing.get() || !registration.isOpen()) {
             throw new TableClosedException(name());
         }
     }
 
-    private void enter() {
-        int before;
-        do {
-            before = users.get();
-            if (before < 0) {
-                throw new TableClosedException(name());
-            }
-        } while (!users.compareAndSet(before, before + 1));
-    }
-
-    private void leave() {
-        if (users.decrementAndGet() == CLOSED) {
-            file.close();
-        }
+    /** Uses the table in this thread: its memory and its file stay until the hold is closed. */
+    private TableUse.Hold use() {
+        requireOpen();
+        return registration.use().hold();
     }
 
     /** Counts a search that has ended by itself. */
     DiskAnswer ended(DiskAnswer answer) {
         searches.increment();
         pagesRead.add(answer.pagesRead());
+        pagesInMemory.add(answer.pagesInMemory());
+        codesCompared.add(answer.codesCompared());
         nodesExpanded.add(answer.nodesExpanded());
         stalledNanos.add(answer.stalledNanos());
         busyNanos.add(answer.busyNanos());
@@ -586,7 +699,7 @@ public final class DiskTable implements VectorTable {
 
     /** A search has come upon a page that it cannot use. */
     void damaged(int page, @Nullable IOException failure) {
-        if (damaged.size() < MOST_DAMAGED && damaged.add(page)) {
+        if (damaged.size() < MAX_DAMAGED && damaged.add(page)) {
             LOG.error(
                     "page {} of {} (byte {}) is left out of searches: {}",
                     page,
@@ -601,36 +714,77 @@ public final class DiskTable implements VectorTable {
         return Space.reported(metric(), squared);
     }
 
+    /** An update has read a page. */
+    void readForUpdate() {
+        updatePagesRead.increment();
+    }
+
+    private DiskTableStats.Traffic traffic() {
+        long read = (pagesRead.sum() + updatePagesRead.sum()) * DiskLayout.PAGE_BYTES;
+        return new DiskTableStats.Traffic(
+                codesCompared.sum() * graph.layout().codeBytes(),
+                pagesInMemory.sum() * DiskLayout.PAGE_BYTES,
+                file.isDirect() ? 0 : read,
+                file.isDirect() ? read : 0);
+    }
+
+    private long memoryBytes() {
+        synchronized (nodes) {
+            long codes = graph.codes().bytes();
+            return codes == 0 ? 0 : codes + nodes.bytes();
+        }
+    }
+
+    /** With all the rows that may be under way. */
+    private long memoryBytesWithMore() {
+        synchronized (nodes) {
+            return graph.codes().bytesWith(DiskUpdates.MAX_UNDER_WAY) + nodes.bytesWith(DiskUpdates.MAX_UNDER_WAY);
+        }
+    }
+
+    /** {@inheritDoc} Of codes and ids: vectors and edges are in the file. A thousand rows below it no more are taken. */
+    @Override
+    public void memoryLimit(long bytes) {
+        limit.set(bytes);
+    }
+
+    @Override
+    public long memoryLimit() {
+        return limit.bytes();
+    }
+
     /** {@return counts since it was opened} */
     public DiskTableStats diskStats() {
         return new DiskTableStats(
                 searches.sum(),
                 pagesRead.sum(),
+                pagesInMemory.sum(),
+                codesCompared.sum(),
+                updatePagesRead.sum(),
                 nodesExpanded.sum(),
                 stalledNanos.sum(),
                 busyNanos.sum(),
                 List.copyOf(damaged),
-                graph.codes().bytes(),
+                traffic(),
+                memoryBytes(),
                 file.blocks() * BlockIo.BLOCK_BYTES,
                 updates == null ? 0 : updates.writer().updates(),
                 updates == null ? 0 : updates.writer().busyNanos(),
                 updates == null ? 0 : updates.writer().pruneNanos(),
                 updates == null ? 0 : updates.checkpoints(),
                 graph.changed().size(),
-                graph.dead());
+                graph.dead(),
+                updates == null ? 0 : updates.writer().takenOut());
+    }
+
+    @Override
+    public String toString() {
+        return stats().toString();
     }
 
     @Override
     public TableStats stats() {
-        return new TableStats(
-                name(),
-                "disk",
-                size(),
-                dimension(),
-                metric(),
-                elementType(),
-                1,
-                graph.codes().bytes());
+        return new TableStats(name(), "disk", size(), dimension(), metric(), elementType(), 1, memoryBytes());
     }
 
     @Override
@@ -668,24 +822,35 @@ public final class DiskTable implements VectorTable {
         return graph.metric();
     }
 
-    /**
-     * {@inheritDoc} Waits for the updates that were accepted, and for a checkpoint of them; the file is closed after the last search.
-     */
+    /** {@inheritDoc} It waits for the updates that were accepted, and for a checkpoint of them, too. */
     @Override
     public void close() {
-        int before;
-        do {
-            before = users.get();
-            if (before < 0) {
-                return;
-            }
-        } while (!users.compareAndSet(before, before | CLOSED));
-        // Those that have found the table open hold the file open; this does too until the updates are written.
-        users.incrementAndGet();
-        if (updates != null) {
-            updates.close();
+        if (!isClosing.compareAndSet(false, true)) {
+            orchestrator.indexing().awaitClosed(registration);
+        } else if (orchestrator.indexing().calledOnWorker()) {
+            // The updates that are waited for may need this worker.
+            Thread.ofVirtual().name("roost-disk-close").start(this::closeFirst);
+        } else {
+            closeFirst();
         }
-        registration.close();
-        leave();
+    }
+
+    private void closeFirst() {
+        try {
+            if (updates != null) {
+                updates.close();
+            }
+        } finally {
+            close(lock, file.path());
+            orchestrator.indexing().closeTable(registration, this::free);
+        }
+    }
+
+    private void free() {
+        file.close();
+        synchronized (nodes) {
+            nodes.close();
+            graph.codes().close();
+        }
     }
 }

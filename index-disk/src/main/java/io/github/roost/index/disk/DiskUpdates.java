@@ -14,7 +14,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -39,9 +41,9 @@ import org.slf4j.LoggerFactory;
  */
 final class DiskUpdates {
     private static final Logger LOG = LoggerFactory.getLogger(DiskUpdates.class);
-    private static final int MOST_IN_GROUP = 512;
+    private static final int MAX_IN_GROUP = 512;
     /** Updates that are under way at once. */
-    private static final int MOST_UNDER_WAY = 1_024;
+    static final int MAX_UNDER_WAY = 1_024;
 
     private sealed interface Command {
         record Change(Update update) implements Command {}
@@ -60,7 +62,7 @@ final class DiskUpdates {
     private final DiskWriter writer;
     private final FreeBlocks free;
     private final BlockingQueue<Command> commands = new LinkedBlockingQueue<>();
-    private final Semaphore room = new Semaphore(MOST_UNDER_WAY);
+    private final Semaphore room = new Semaphore(MAX_UNDER_WAY);
     private final AtomicReference<@Nullable CompletableFuture<Void>> checkpoint = new AtomicReference<>();
     /** Held by who adds an update, so that none comes after the table is closed. */
     private final ReentrantReadWriteLock open = new ReentrantReadWriteLock();
@@ -75,6 +77,8 @@ final class DiskUpdates {
     private final AtomicLong checkpoints = new AtomicLong();
     private volatile boolean writing;
     private @Nullable Thread committer;
+    /** Guarded by itself. */
+    private final Map<UpdateThread, WriterThread> threads = new EnumMap<>(UpdateThread.class);
 
     /** Opens the logs of a table and does what they say; returns when searches see all of it. */
     DiskUpdates(DiskTable table, BlockIo io, RowNodes rows, int mostChangedPages) throws IOException {
@@ -87,11 +91,7 @@ final class DiskUpdates {
         this.writer = new DiskWriter(table, rows, this::submit, this::changed, this::isFull);
         this.logFiles = open(io, file.path());
         try {
-            this.log = new UpdateLog(
-                    logFile(newest.sequence()),
-                    newest.tableId(),
-                    newest.sequence(),
-                    graph.layout().dimension());
+            this.log = logAfter(newest.sequence(), 0);
             List<Update> updates = recover();
             BitSet used = graph.map()
                     .used(graph.layout().pages(newest.nodes()), graph.layout().rowBlocks(newest.nodes()));
@@ -141,26 +141,35 @@ final class DiskUpdates {
         return logFiles[(int) (generation % logFiles.length)];
     }
 
+    /** Of the newest table, at its beginning. */
+    private UpdateLog logAfter(long sequence, int before) {
+        return new UpdateLog(
+                logFile(sequence), newest.tableId(), sequence, graph.layout().dimension(), before);
+    }
+
     /** Updates since the newest checkpoint, in their order. */
     private List<Update> recover() throws IOException {
         long sequence = newest.sequence();
         for (BlockFile one : logFiles) {
-            if (UpdateLog.generationOf(one, newest.tableId()) > sequence + 1) {
+            if (UpdateLog.begin(one, newest.tableId()).generation() > sequence + 1) {
                 throw new TableFileException(
                         file.path(),
                         (long) Superblock.blockOf(sequence + 1) * BlockIo.BLOCK_BYTES,
                         "has a damaged superblock: its logs follow a later one than " + sequence);
             }
         }
-        List<Update> updates = new ArrayList<>(log.replay());
+        BlockFile following = logFile(sequence + 1);
+        UpdateLog.Begin begin = UpdateLog.begin(following, newest.tableId());
+        boolean isFollowed = begin.generation() == sequence + 1;
+        List<Update> updates = new ArrayList<>(isFollowed ? log.replayAtLeastTo(begin.before()) : log.replay());
         if (sequence > 1 && log.blocks() == 0) {
             throw new TableFileException(log.file().path(), 0, "holds no log of checkpoint " + sequence);
         }
-        BlockFile following = logFile(sequence + 1);
-        if (UpdateLog.generationOf(following, newest.tableId()) == sequence + 1) {
-            log = new UpdateLog(
-                    following, newest.tableId(), sequence + 1, graph.layout().dimension());
+        if (isFollowed) {
+            log = logAfter(sequence + 1, log.end());
             updates.addAll(log.replay());
+        } else {
+            UpdateLog.requireNoRest(following, newest.tableId(), sequence + 1);
         }
         return updates;
     }
@@ -185,6 +194,11 @@ final class DiskUpdates {
     }
 
     private void submit() {
+        UpdateThread where = table.updateThread();
+        if (where != UpdateThread.WORKERS) {
+            threadOf(where).wake();
+            return;
+        }
         try {
             var _ = table.maintenance(writer).whenComplete((done, failed) -> {
                 if (failed != null) {
@@ -195,6 +209,14 @@ final class DiskUpdates {
         } catch (RuntimeException refused) {
             fail(refused);
             writer.abort(refused);
+        }
+    }
+
+    /** Made when it is first used. */
+    private WriterThread threadOf(UpdateThread where) {
+        synchronized (threads) {
+            return threads.computeIfAbsent(
+                    where, same -> new WriterThread(table.name(), writer, same == UpdateThread.OWN_IDLE));
         }
     }
 
@@ -240,7 +262,7 @@ final class DiskUpdates {
                 // Nobody has a reason to; an update that was accepted is not dropped for it.
                 continue;
             }
-            commands.drainTo(taken, MOST_IN_GROUP);
+            commands.drainTo(taken, MAX_IN_GROUP);
             for (Command command : taken) {
                 if (command instanceof Command.Change(Update update)) {
                     group.add(update);
@@ -278,11 +300,7 @@ final class DiskUpdates {
         Superblock before = newest;
         try {
             if (log.generation() == before.sequence()) {
-                UpdateLog next = new UpdateLog(
-                        logFile(before.sequence() + 1),
-                        before.tableId(),
-                        before.sequence() + 1,
-                        graph.layout().dimension());
+                UpdateLog next = logAfter(before.sequence() + 1, log.end());
                 next.append(List.of());
                 log = next;
             }
@@ -298,7 +316,7 @@ final class DiskUpdates {
 
     private void changed() {
         if (graph.changed().size() >= checkpointAt && checkpoint.get() == null && failure == null) {
-            var _ = checkpoint().whenComplete((done, failed) -> {
+            var _ = beginCheckpoint().whenComplete((done, failed) -> {
                 checkpointAt =
                         failed == null ? mostChangedPages : graph.changed().size() + mostChangedPages / 4;
                 if (failed != null && graph.changed().size() >= 2 * mostChangedPages) {
@@ -314,8 +332,25 @@ final class DiskUpdates {
         return writing && graph.changed().size() >= 4L * mostChangedPages;
     }
 
-    /** Begins a checkpoint, or gives the one that is under way. */
+    /**
+     * Begins a checkpoint, or gives the one that is under way.
+     *
+     * @throws TableClosedException if the table is closed: nobody would take the command to begin one
+     */
     CompletableFuture<Void> checkpoint() {
+        open.readLock().lock();
+        try {
+            if (closed) {
+                throw new TableClosedException(table.name());
+            }
+            return beginCheckpoint();
+        } finally {
+            open.readLock().unlock();
+        }
+    }
+
+    /** By {@link #checkpoint}, by the writer, whose updates {@link #close} waits for, and by that. */
+    private CompletableFuture<Void> beginCheckpoint() {
         CompletableFuture<Void> begun = new CompletableFuture<>();
         while (!checkpoint.compareAndSet(null, begun)) {
             CompletableFuture<Void> underWay = checkpoint.get();
@@ -461,7 +496,7 @@ final class DiskUpdates {
         } finally {
             open.writeLock().unlock();
         }
-        for (int i = 0; i < MOST_UNDER_WAY; i++) {
+        for (int i = 0; i < MAX_UNDER_WAY; i++) {
             table.acquire(room);
         }
         try {
@@ -471,7 +506,7 @@ final class DiskUpdates {
         }
         if (failure == null && !graph.changed().isEmpty()) {
             try {
-                checkpoint().join();
+                beginCheckpoint().join();
             } catch (CompletionException failed) {
                 LOG.warn("{} is closed without a checkpoint; its log has what it lacks", file.path());
             }
@@ -496,6 +531,10 @@ final class DiskUpdates {
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
+        }
+        synchronized (threads) {
+            threads.values().forEach(WriterThread::close);
+            threads.clear();
         }
         for (BlockFile one : logFiles) {
             one.close();

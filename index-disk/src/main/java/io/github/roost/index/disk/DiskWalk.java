@@ -1,6 +1,8 @@
 package io.github.roost.index.disk;
 
 import io.github.roost.core.Neighbors;
+import io.github.roost.core.Vectors;
+import io.github.roost.core.io.BlockBuffersExhaustedException;
 import io.github.roost.core.io.BlockRead;
 import io.github.roost.core.io.BlockReads;
 import io.github.roost.core.task.Pending;
@@ -28,9 +30,11 @@ final class DiskWalk {
     /** Reads under way at the beginning of a pipelined search. */
     private static final int FIRST_READS = 4;
     /** Nodes that are asked for at once; several may share a page. */
-    private static final int MOST_ASKED = 4 * DiskSearch.MOST_READS;
+    private static final int MAX_ASKED = 4 * DiskSearch.MAX_READS;
     /** Nodes of changed pages, which need no read, that a slice looks at: some 100 us. */
-    private static final int MOST_FROM_MEMORY = 16;
+    private static final int MAX_FROM_MEMORY = 16;
+    /** Of 64 bytes. */
+    private static final int FLOATS_PER_LINE = 16;
 
     /** Told of each node that is looked at, with its vector, which is only its own during the call. */
     interface Visits {
@@ -48,21 +52,22 @@ final class DiskWalk {
     private final float[] distances;
     private final boolean hasDistances;
     private final float[] vector;
+    private final byte[] code;
     private final boolean isFiltered;
     private final NodeMarks met = new NodeMarks();
     private Nearest inSight = new Nearest(1);
     private Nearest found = new Nearest(1);
 
     /** Nodes whose pages are under way, and the blocks that are read for them. */
-    private final int[] asked = new int[MOST_ASKED];
+    private final int[] asked = new int[MAX_ASKED];
 
-    private final long[] askedBlocks = new long[MOST_ASKED];
+    private final long[] askedBlocks = new long[MAX_ASKED];
     private int askedCount;
     /** Nodes whose pages moved while they were read. */
-    private final int[] again = new int[MOST_ASKED];
+    private final int[] again = new int[MAX_ASKED];
 
     private int againCount;
-    private final long[] blocks = new long[DiskSearch.MOST_READS];
+    private final long[] blocks = new long[DiskSearch.MAX_READS];
     /** Reads that may be under way at once. */
     private int most;
 
@@ -74,9 +79,11 @@ final class DiskWalk {
     private int scanned;
     private boolean cutShort;
     private int pagesRead;
+    private int pagesInMemory;
     private int expanded;
     private int damaged;
     private long codesRead;
+    private final boolean prefetches;
     private long parkedAt;
     private long stalledNanos;
     private long busyNanos;
@@ -122,7 +129,9 @@ final class DiskWalk {
         this.distances = distances;
         this.hasDistances = hasDistances;
         this.vector = new float[layout.dimension()];
+        this.code = new byte[layout.codeBytes()];
         this.isFiltered = how.filter() != IdFilter.all();
+        this.prefetches = table.prefetches();
         this.most = how.mode() == DiskSearch.Mode.PIPELINED ? Math.min(FIRST_READS, how.reads()) : how.reads();
     }
 
@@ -139,6 +148,18 @@ final class DiskWalk {
             meet(entry);
         }
         return goOn(began, context);
+    }
+
+    /** Loads that do not wait for each other, one of each line of the cache. */
+    private static void touch(float[] lines) {
+        float sum = 0;
+        for (int i = 0; i < lines.length; i += FLOATS_PER_LINE) {
+            sum += lines[i];
+        }
+        if (sum < 0) {
+            // Never; without a use of them the loads would be left out.
+            throw new IllegalStateException("a squared distance is negative");
+        }
     }
 
     /** In a slice, so that what a filter throws fails this search. */
@@ -162,6 +183,9 @@ final class DiskWalk {
         if (parkedAt != 0) {
             stalledNanos += began - parkedAt;
             parkedAt = 0;
+        }
+        if (prefetches && context.afterMaintenance()) {
+            touch(distances);
         }
         return goOn(began, context);
     }
@@ -219,7 +243,7 @@ final class DiskWalk {
 
     private void meet(int node) {
         codesRead++;
-        inSight.add(node, 0, codes.distance(distances, node));
+        inSight.add(node, 0, codes.distance(distances, node, code));
     }
 
     /** Takes what has been read; whether it left some for another slice. */
@@ -240,6 +264,9 @@ final class DiskWalk {
     /** All nodes that a block was read for: of one page, unless the block has become another's in between. */
     private void take(BlockRead read) {
         pagesRead++;
+        if (visits != null) {
+            table.readForUpdate();
+        }
         most = Math.min(most + 1, how.reads());
         NodePage page = null;
         boolean whole = false;
@@ -278,13 +305,14 @@ final class DiskWalk {
         } else if (codes.state(node) == Codes.LIVE
                 && (!isFiltered || how.filter().allows(id))) {
             page.vector(node, vector);
-            found.add(node, id, squaredDistance(query, vector));
+            found.add(node, id, Vectors.squaredDistance(query, vector));
         }
         // After a look at all that may be found edges lead to nothing new.
-        for (int i = 0; !scansCodes && i < page.neighborCount(node); i++) {
-            int neighbor = page.neighbor(node, i);
-            if (met.add(neighbor)) {
-                meet(neighbor);
+        if (!scansCodes) {
+            for (int neighbor : page.neighbors(node)) {
+                if (met.add(neighbor)) {
+                    meet(neighbor);
+                }
             }
         }
     }
@@ -300,12 +328,18 @@ final class DiskWalk {
      * @return whether there is more that needs no read
      */
     private boolean readNearest(SearchContext context) {
+        if (visits != null && reads.inFlight() > most / 2) {
+            // Nobody waits for an update as for a search, and a submission costs more than all else of its step:
+            // several reads at once.
+            return false;
+        }
         int count = 0;
+        int askedBefore = askedCount;
         int fromMemory = 0;
-        int mostFromMemory = visits == null ? MOST_FROM_MEMORY : 1;
+        int mostFromMemory = visits == null ? MAX_FROM_MEMORY : 1;
         // After a look at the codes alone, what they gave is still to be read.
         boolean goesOn = scansCodes || !isOverLimit();
-        while (goesOn && reads.inFlight() + count < most && askedCount < MOST_ASKED && fromMemory < mostFromMemory) {
+        while (goesOn && reads.inFlight() + count < most && askedCount < MAX_ASKED && fromMemory < mostFromMemory) {
             int node = next();
             if (node < 0) {
                 goesOn = false;
@@ -320,6 +354,7 @@ final class DiskWalk {
             }
             if (changed != null) {
                 fromMemory++;
+                pagesInMemory++;
                 expand(changed, node);
             } else if (block != BlockMap.NOWHERE) {
                 if (!isAsked(block)) {
@@ -330,7 +365,19 @@ final class DiskWalk {
             }
         }
         if (count > 0) {
-            reads.read(context, graph.file(), blocks, count);
+            try {
+                reads.read(context, graph.file(), blocks, count);
+            } catch (BlockBuffersExhaustedException busy) {
+                if (visits != null || busy.isForGood()) {
+                    throw busy;
+                }
+                // Other searches give buffers back: those nodes are asked for again in the next slice, or when reads of
+                // this search end.
+                while (askedCount > askedBefore) {
+                    again[againCount++] = asked[--askedCount];
+                }
+                return reads.inFlight() == 0;
+            }
         }
         return fromMemory == mostFromMemory && askedCount == 0;
     }
@@ -359,35 +406,12 @@ final class DiskWalk {
         return new DiskAnswer(
                 Neighbors.sorted(Arrays.copyOf(ids, count), Arrays.copyOf(exact, count)),
                 pagesRead,
+                pagesInMemory,
                 expanded,
                 codesRead,
                 cutShort,
                 damaged,
                 stalledNanos,
                 busyNanos);
-    }
-
-    /** Four sums, so that the additions need not wait for each other. */
-    static float squaredDistance(float[] a, float[] b) {
-        float sum0 = 0;
-        float sum1 = 0;
-        float sum2 = 0;
-        float sum3 = 0;
-        int i = 0;
-        for (; i + 3 < a.length; i += 4) {
-            float d0 = a[i] - b[i];
-            float d1 = a[i + 1] - b[i + 1];
-            float d2 = a[i + 2] - b[i + 2];
-            float d3 = a[i + 3] - b[i + 3];
-            sum0 += d0 * d0;
-            sum1 += d1 * d1;
-            sum2 += d2 * d2;
-            sum3 += d3 * d3;
-        }
-        for (; i < a.length; i++) {
-            float difference = a[i] - b[i];
-            sum0 += difference * difference;
-        }
-        return sum0 + sum1 + (sum2 + sum3);
     }
 }

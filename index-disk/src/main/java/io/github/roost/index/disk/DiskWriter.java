@@ -1,5 +1,6 @@
 package io.github.roost.index.disk;
 
+import io.github.roost.core.stall.StallPolicy;
 import io.github.roost.core.task.Maintenance;
 import io.github.roost.core.task.SearchContext;
 import java.util.ArrayDeque;
@@ -12,6 +13,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.DoubleAdder;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -19,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The one writer of a table: takes updates in the order in which they became durable, and does them as maintenance, some at a
- * time, in pieces of some microseconds.
+ * time, in pieces of some microseconds: on the workers, as maintenance, or on a thread of its own.
  *
  * <p>At most one maintenance of it is submitted at a time, so that all here but the queues and {@link #scheduled} belongs to one
  * thread at a time: {@link #wake} submits one only if it has changed {@code scheduled} from false to true, and a step that finds
@@ -28,11 +30,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class DiskWriter implements Maintenance {
     /** Inserts under way at once: while some wait for reads, others compute. */
-    private static final int MOST_INSERTS = 8;
+    private static final int MAX_INSERTS = 8;
     /** Deleted nodes are taken out of the graph when they are this share of all. */
     private static final double REPAIR_SHARE = .1;
 
-    private static final int LEAST_REPAIRED = 32;
+    private static final int MIN_REPAIRED = 32;
 
     /** Something to be done in the order of the updates. */
     sealed interface Work {
@@ -72,10 +74,15 @@ final class DiskWriter implements Maintenance {
     private boolean repairs = true;
     private boolean repairsTurn;
     private int turn;
+    /** What the step that runs goes on with: in a long step an update is not taken up for another one. */
+    private @Nullable WriterJob current;
+    /** Where steps run. */
+    private UpdateThread runsOn = UpdateThread.WORKERS;
 
     private final LongAdder updates = new LongAdder();
     private final LongAdder busyNanos = new LongAdder();
     private final LongAdder pruneNanos = new LongAdder();
+    private final DoubleAdder takenOut = new DoubleAdder();
 
     /**
      * Begins with nothing to do.
@@ -128,13 +135,23 @@ final class DiskWriter implements Maintenance {
 
     @Override
     public boolean step(SearchContext context) throws Exception {
+        if (table.updateThread() != runsOn) {
+            // Still scheduled, so nobody else submits it: it goes on over there.
+            runsOn = table.updateThread();
+            submit.run();
+            return false;
+        }
         long began = System.nanoTime();
-        long end = began + table.stepNanos();
+        long end = began + table.stepNanos(context);
+        long last = Math.min(end, began + StallPolicy.STEP_NANOS);
+        long now = began;
         boolean ran;
         do {
             ran = piece(context);
-        } while (ran && System.nanoTime() < end);
-        busyNanos.add(System.nanoTime() - began);
+            now = System.nanoTime();
+        } while (ran && now < (current == null ? last : end));
+        current = null;
+        busyNanos.add(now - began);
         if (ran) {
             return true;
         }
@@ -158,6 +175,11 @@ final class DiskWriter implements Maintenance {
         }
         if (work != null) {
             begin(work);
+            return true;
+        }
+        WriterJob begun = current;
+        if (begun != null && begun.isReady()) {
+            run(begun, context);
             return true;
         }
         if (repair != null && repair.isReady() && (repairsTurn ^= true)) {
@@ -188,7 +210,7 @@ final class DiskWriter implements Maintenance {
             repair = new RepairJob(table, this, table.newReads());
         }
         // The first row of an empty table must be there before the next can be linked to it.
-        int most = graph.live() == 0 ? 1 : MOST_INSERTS;
+        int most = graph.live() == 0 ? 1 : MAX_INSERTS;
         return inserts.size() < most && !isBlocked();
     }
 
@@ -234,15 +256,18 @@ final class DiskWriter implements Maintenance {
     private void wantRepair() {
         int dead = graph.dead();
         repairWanted |=
-                repairs && dead >= Math.max(LEAST_REPAIRED, REPAIR_SHARE * (graph.live() + dead)) && graph.live() > 0;
+                repairs && dead >= Math.max(MIN_REPAIRED, REPAIR_SHARE * (graph.live() + dead)) && graph.live() > 0;
     }
 
     private void run(WriterJob job, SearchContext context) {
         boolean over;
         try {
-            over = job.run(context) == WriterJob.Progress.DONE;
+            WriterJob.Progress progress = job.run(context);
+            over = progress == WriterJob.Progress.DONE;
+            current = progress == WriterJob.Progress.RAN ? job : null;
         } catch (Exception | Error failure) {
             over = true;
+            current = null;
             table.writerFailed(failure);
             if (job instanceof InsertJob insert) {
                 insert.update().done().completeExceptionally(failure);
@@ -350,6 +375,11 @@ final class DiskWriter implements Maintenance {
         pruneNanos.add(nanos);
     }
 
+    /** A pass over the graph has come so much further, in deleted nodes that it takes out. */
+    void takesOut(double nodes) {
+        takenOut.add(nodes);
+    }
+
     /** Leaves deleted nodes where they are from now on; run by itself. */
     void stopRepairs() {
         repairs = false;
@@ -358,6 +388,12 @@ final class DiskWriter implements Maintenance {
             repair.close();
             repair = null;
         }
+    }
+
+    /** A step threw on a thread of the table's own. */
+    void failed(Throwable failure) {
+        table.writerFailed(failure);
+        abort(failure);
     }
 
     /** No step will run any more, and none runs: what waits will never be done. */
@@ -400,5 +436,9 @@ final class DiskWriter implements Maintenance {
 
     long pruneNanos() {
         return pruneNanos.sum();
+    }
+
+    double takenOut() {
+        return takenOut.sum();
     }
 }

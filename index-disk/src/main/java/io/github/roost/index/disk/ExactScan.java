@@ -1,6 +1,7 @@
 package io.github.roost.index.disk;
 
 import io.github.roost.core.Neighbors;
+import io.github.roost.core.Vectors;
 import io.github.roost.core.io.BlockIo;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -29,7 +30,7 @@ record ExactScan(DiskTable table) {
                     if (codes.state(node) == Codes.LIVE && page.isSound(node, codes.nodes())) {
                         page.vector(node, vector);
                         for (int query = 0; query < queries.length; query++) {
-                            found[query].add(node, page.id(node), DiskWalk.squaredDistance(inSpace[query], vector));
+                            found[query].add(node, page.id(node), Vectors.squaredDistance(inSpace[query], vector));
                         }
                     }
                 }

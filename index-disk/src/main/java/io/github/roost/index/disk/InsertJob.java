@@ -1,5 +1,6 @@
 package io.github.roost.index.disk;
 
+import io.github.roost.core.Vectors;
 import io.github.roost.core.io.BlockBuffersExhaustedException;
 import io.github.roost.core.io.BlockReads;
 import io.github.roost.core.task.Pending;
@@ -7,7 +8,7 @@ import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.Step;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
@@ -17,18 +18,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * Inserts a row: a search for nodes near it, a choice of neighbours among these by their vectors, the node's page, and then an edge
  * back from each neighbour. A full neighbour gives up one of its own for that, chosen by their codes (Guo and Lu, "OdinANN", FAST
- * 2026, inserts so, directly), and the new node takes that one over if it has room, so that what led to it leads to it still, over
- * the new node. Between two pieces nothing is locked: a neighbour's page is taken, changed and published in one.
+ * 2026, inserts so, directly), and the new node takes that one over, so that what led to it leads to it still, over
+ * the new node. So an insert leaves everything reachable that was. Between two pieces nothing is locked: a neighbour's page is taken, changed and published in one.
  */
 final class InsertJob extends WriterJob {
     private static final int WIDTH = 100;
     private static final int READS = 8;
-    private static final int MOST_CANDIDATES = 400;
+    private static final int MAX_CANDIDATES = 400;
     static final float ALPHA = 1.2f;
     /** Distances between vectors of a piece of a prune: some microseconds. */
-    static final int DISTANCES_PER_PIECE = 32;
-    /** Parts of the table of distances of a piece, each 256 distances of some components. */
-    private static final int PARTS_PER_PIECE = 2;
+    static final int DISTANCES_PER_PIECE = 128;
 
     private record Candidate(int node, float distance, float[] vector) {}
 
@@ -50,6 +49,7 @@ final class InsertJob extends WriterJob {
     private final Update update;
     private final float[] vector;
     private final float[] distances;
+    private final byte[] code;
     private final PageLoads pages;
     private final List<Candidate> candidates = new ArrayList<>();
     private Phase phase = Phase.DISTANCES;
@@ -59,12 +59,11 @@ final class InsertJob extends WriterJob {
     private @Nullable PruneSteps prune;
     private int node;
     private int[] neighbors = {};
+    /** Nodes that others no longer lead to, and this one does. */
+    private final Set<Integer> taken = new HashSet<>();
+
     private int linked;
     private int kept;
-    /** The choice of a full neighbour, and the page that it is made of. */
-    private @Nullable PruneSteps linkPrune;
-
-    private @Nullable NodePage linkPage;
 
     InsertJob(DiskTable table, DiskWriter writer, Update update, float[] vector, BlockReads reads) {
         super(reads, writer::wake);
@@ -76,6 +75,7 @@ final class InsertJob extends WriterJob {
         this.update = update;
         this.vector = vector;
         this.distances = new float[layout.codeBytes() * DiskLayout.CENTROIDS];
+        this.code = new byte[layout.codeBytes()];
         this.pages = new PageLoads(table, reads);
     }
 
@@ -95,11 +95,12 @@ final class InsertJob extends WriterJob {
         };
     }
 
+    /** Of a part of the vector, to 256 centroids. */
     private Progress distances() {
-        int end = Math.min(part + PARTS_PER_PIECE, layout.codeBytes());
-        codes.distances(vector, distances, part, end);
-        part = end;
-        if (part == layout.codeBytes()) {
+        codes.distances(vector, distances, part, part + 1);
+        codes.encode(distances, code, part, part + 1);
+        part++;
+        if (part == code.length) {
             phase = Phase.SEARCH;
         }
         return Progress.RAN;
@@ -108,7 +109,7 @@ final class InsertJob extends WriterJob {
     private void visited(int visited, float[] itsVector) {
         if (codes.state(visited) == Codes.LIVE) {
             float[] copy = itsVector.clone();
-            candidates.add(new Candidate(visited, DiskWalk.squaredDistance(vector, copy), copy));
+            candidates.add(new Candidate(visited, Vectors.squaredDistance(vector, copy), copy));
         }
     }
 
@@ -150,18 +151,14 @@ final class InsertJob extends WriterJob {
 
     private void beginPrune() {
         candidates.removeIf(candidate -> codes.state(candidate.node) != Codes.LIVE);
-        candidates.sort(
-                Comparator.comparingDouble((Candidate one) -> one.distance).thenComparingInt(one -> one.node));
-        int count = Math.min(candidates.size(), MOST_CANDIDATES);
-        int[] nodes = new int[count];
-        float[][] vectors = new float[count][];
-        float[] fromNode = new float[count];
-        for (int i = 0; i < count; i++) {
-            nodes[i] = candidates.get(i).node;
-            vectors[i] = candidates.get(i).vector;
-            fromNode[i] = candidates.get(i).distance;
+        float[] fromAll = new float[candidates.size()];
+        int[] all = new int[fromAll.length];
+        for (int i = 0; i < all.length; i++) {
+            fromAll[i] = candidates.get(i).distance;
+            all[i] = candidates.get(i).node;
         }
-        prune = new PruneSteps(nodes, vectors, fromNode, layout.degree(), ALPHA);
+        float[][] vectors = candidates.stream().map(Candidate::vector).toArray(float[][]::new);
+        prune = PruneSteps.among(all, vectors, fromAll, MAX_CANDIDATES, layout.degree(), ALPHA);
         phase = Phase.PRUNE;
     }
 
@@ -193,6 +190,9 @@ final class InsertJob extends WriterJob {
         if (pending != null) {
             return waitFor(pending);
         }
+        if (pages.isTaking()) {
+            return Progress.RAN;
+        }
         if (pages.isDamaged(layout.pageOf(node))) {
             node = writer.takeNode();
             return Progress.RAN;
@@ -208,7 +208,7 @@ final class InsertJob extends WriterJob {
             phase = Phase.LOAD;
             return Progress.RAN;
         }
-        codes.put(node, update.id(), codes.encode(distances), Codes.FREE);
+        codes.put(node, update.id(), code, Codes.FREE);
         NodePage with = page.copy();
         with.put(node, update.id(), vector, neighbors, neighbors.length);
         graph.publish(with);
@@ -225,7 +225,7 @@ final class InsertJob extends WriterJob {
         NodePage page = pages.page(number);
         if (page == null) {
             if (pages.isDamaged(number)) {
-                next();
+                linked++;
                 return Progress.RAN;
             }
             Pending pending = pages.load(context, List.of(number));
@@ -238,31 +238,43 @@ final class InsertJob extends WriterJob {
             change(neighbor, more);
             return Progress.RAN;
         }
-        if (linkPrune == null || !page.equals(linkPage)) {
-            linkPage = page;
-            linkPrune = among(page, neighbor);
-            return Progress.RAN;
+        int own = layout.pageOf(node);
+        if (pages.page(own) == null && !pages.isDamaged(own)) {
+            Pending pending = pages.load(context, List.of(own));
+            return pending == null ? Progress.RAN : waitFor(pending);
         }
         long began = System.nanoTime();
-        boolean more = linkPrune.run(DISTANCES_PER_PIECE);
+        int[] its = page.neighbors(neighbor);
+        int least = givenUp(page, neighbor, its);
         writer.pruned(System.nanoTime() - began);
-        if (!more) {
-            int[] its = page.neighbors(neighbor);
-            int least = linkPrune.least();
-            boolean mustKeep = linked == neighbors.length - 1 && kept == 0;
-            if (least == node && mustKeep) {
-                // One edge at least must lead to the node.
-                least = its[its.length - 1];
-            }
-            if (least == node) {
-                next();
-            } else {
-                takeOver(least);
-                its[indexOf(its, least)] = node;
-                change(neighbor, its);
-            }
+        boolean mustKeep = linked == neighbors.length - 1 && kept == 0;
+        if (least == node && mustKeep) {
+            // One edge at least must lead to the node.
+            least = its[its.length - 1];
+        }
+        if (least != node && takeOver(least, mustKeep)) {
+            its[indexOf(its, least)] = node;
+            change(neighbor, its);
+        } else {
+            linked++;
         }
         return Progress.RAN;
+    }
+
+    /** Of a full node's neighbours and the new node the one that it gives up, by its vector, the new one and their codes. */
+    private int givenUp(NodePage page, int owner, int[] its) {
+        float[] ownersVector = new float[layout.dimension()];
+        page.vector(owner, ownersVector);
+        float[] fromOwner = new float[its.length + 1];
+        float[] fromNew = new float[its.length];
+        byte[] scratch = new byte[code.length];
+        for (int i = 0; i < its.length; i++) {
+            fromNew[i] = codes.distance(distances, its[i], scratch);
+            fromOwner[i] = codes.distanceOf(ownersVector, scratch);
+        }
+        fromOwner[its.length] = Vectors.squaredDistance(ownersVector, vector);
+        int index = DeltaPrune.givenUp(fromOwner, fromNew, ALPHA);
+        return index == its.length ? node : its[index];
     }
 
     private static int indexOf(int[] all, int one) {
@@ -273,50 +285,38 @@ final class InsertJob extends WriterJob {
         return index;
     }
 
-    /** The node leads to another one, if it has room. */
-    private void takeOver(int other) {
+    /**
+     * The node leads to another one from now on: in a free place, or in that of one that it has chosen, which could be reached before
+     * this node was there. Half of its choice stays unless it must be.
+     *
+     * @return whether it does
+     */
+    private boolean takeOver(int other, boolean must) {
         NodePage page = pages.page(layout.pageOf(node));
-        if (page == null || other == node) {
-            return;
+        if (page == null) {
+            return must;
         }
         int[] its = page.neighbors(node);
-        if (its.length < layout.degree() && Arrays.stream(its).noneMatch(one -> one == other)) {
-            int[] more = Arrays.copyOf(its, its.length + 1);
-            more[its.length] = other;
+        if (Arrays.stream(its).noneMatch(one -> one == other)) {
+            int place = its.length;
+            if (place == layout.degree()) {
+                int least = must ? 0 : layout.degree() / 2;
+                do {
+                    place--;
+                } while (place >= least && taken.contains(its[place]));
+                if (place < least) {
+                    return must;
+                }
+            } else {
+                its = Arrays.copyOf(its, place + 1);
+            }
+            its[place] = other;
             NodePage with = page.copy();
-            with.setNeighbors(node, more, more.length);
+            with.setNeighbors(node, its, its.length);
             graph.publish(with);
         }
-    }
-
-    /** The neighbours of a full node and the new one, by their codes. */
-    private PruneSteps among(NodePage page, int neighbor) {
-        float[] its = new float[layout.dimension()];
-        page.vector(neighbor, its);
-        int[] nodes = Arrays.copyOf(page.neighbors(neighbor), layout.degree() + 1);
-        nodes[layout.degree()] = node;
-        return byCodes(codes, its, nodes, layout.degree());
-    }
-
-    /** A choice among nodes by what their codes stand for. */
-    static PruneSteps byCodes(Codes codes, float[] from, int[] nodes, int most) {
-        record Near(int node, float distance, float[] vector) {}
-        Near[] all = new Near[nodes.length];
-        for (int i = 0; i < nodes.length; i++) {
-            float[] decoded = new float[from.length];
-            codes.decode(nodes[i], decoded);
-            all[i] = new Near(nodes[i], DiskWalk.squaredDistance(from, decoded), decoded);
-        }
-        Arrays.sort(all, Comparator.comparingDouble((Near one) -> one.distance).thenComparingInt(one -> one.node));
-        float[] distances = new float[all.length];
-        float[][] vectors = new float[all.length][];
-        int[] sorted = new int[all.length];
-        for (int i = 0; i < all.length; i++) {
-            sorted[i] = all[i].node;
-            distances[i] = all[i].distance;
-            vectors[i] = all[i].vector;
-        }
-        return new PruneSteps(sorted, vectors, distances, most, ALPHA);
+        taken.add(other);
+        return true;
     }
 
     private void change(int neighbor, int[] to) {
@@ -326,13 +326,7 @@ final class InsertJob extends WriterJob {
         with.setNeighbors(neighbor, to, to.length);
         graph.publish(with);
         kept++;
-        next();
-    }
-
-    private void next() {
         linked++;
-        linkPrune = null;
-        linkPage = null;
     }
 
     private Progress finish() {

@@ -7,6 +7,7 @@ import static io.github.roost.index.disk.DiskLayout.PAGE_BYTES;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.BitSet;
 
 /** A page of nodes in memory: their vectors and neighbours, behind a checksum. Not thread-safe; made for each use. */
 record NodePage(DiskLayout layout, int number, MemorySegment memory) {
@@ -46,12 +47,30 @@ record NodePage(DiskLayout layout, int number, MemorySegment memory) {
     /** Whether a node of it is there and refers to nodes that there are. */
     boolean isSound(int node, int nodes) {
         int count = neighborCount(node);
-        boolean sound = memory.get(INT, layout.offsetInPage(node)) == node && count >= 0 && count <= layout.degree();
-        for (int i = 0; sound && i < count; i++) {
-            int neighbor = neighbor(node, i);
-            sound = neighbor >= 0 && neighbor < nodes;
+        if (memory.get(INT, layout.offsetInPage(node)) != node || count < 0 || count > layout.degree()) {
+            return false;
         }
-        return sound;
+        for (int neighbor : neighbors(node)) {
+            if (neighbor < 0 || neighbor >= nodes) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Whether all nodes of it are sound that are in use. */
+    boolean isSound(Codes codes) {
+        return isSound(codes.used(number), codes.nodes());
+    }
+
+    /**
+     * Whether some nodes are sound.
+     *
+     * @param used {@link Codes#used} of the page
+     */
+    boolean isSound(BitSet used, int nodes) {
+        int first = layout.firstNode(number);
+        return used.stream().allMatch(index -> isSound(first + index, nodes));
     }
 
     long id(int node) {
@@ -65,10 +84,6 @@ record NodePage(DiskLayout layout, int number, MemorySegment memory) {
 
     int neighborCount(int node) {
         return memory.get(INT, layout.neighborCountOffset(layout.offsetInPage(node)));
-    }
-
-    int neighbor(int node, int index) {
-        return memory.get(INT, layout.neighborOffset(layout.offsetInPage(node), index));
     }
 
     int[] neighbors(int node) {

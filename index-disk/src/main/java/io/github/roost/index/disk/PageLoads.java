@@ -18,7 +18,9 @@ import org.jspecify.annotations.Nullable;
  * blocks are given other pages. The writer's alone.
  */
 final class PageLoads {
-    private static final int MOST_READS = 16;
+    private static final int MAX_READS = 16;
+    /** Pages that are checked and copied in one piece: some microseconds. */
+    private static final int PAGES_PER_PIECE = 4;
 
     private record Loaded(int moves, NodePage page) {}
 
@@ -32,6 +34,7 @@ final class PageLoads {
 
     private final List<Integer> askedBlocks = new ArrayList<>();
     private int askedAt;
+    private boolean isTaking;
 
     PageLoads(DiskTable table, BlockReads reads) {
         this.table = table;
@@ -62,21 +65,24 @@ final class PageLoads {
     }
 
     /**
-     * Begins to read those that are missing, or takes what has been read.
+     * Begins to read those that are missing, or takes some of what has been read: a piece of work either way.
      *
-     * @return what to wait for, or null if none is missing, or none can be read now
+     * @return what to wait for, or null if it took some ({@link #isTaking}), none is missing, or none can be read now
      */
     @Nullable
     Pending load(SearchContext context, Iterable<Integer> numbers) {
-        take();
+        isTaking = takeSome();
+        if (isTaking) {
+            return null;
+        }
         if (reads.inFlight() > 0) {
             return reads.all();
         }
         askedAt = graph.moves();
-        long[] blocks = new long[MOST_READS];
+        long[] blocks = new long[MAX_READS];
         int count = 0;
         for (int number : numbers) {
-            if (count < MOST_READS && isMissing(number) && !asked.contains(number)) {
+            if (count < MAX_READS && isMissing(number) && !asked.contains(number)) {
                 int block = graph.block(number);
                 asked.add(number);
                 askedBlocks.add(block);
@@ -97,8 +103,17 @@ final class PageLoads {
         return reads.all();
     }
 
-    private void take() {
-        for (BlockRead read = reads.next(); read != null; read = reads.next()) {
+    /** Whether the latest {@link #load} took what had been read, of which there may be more. */
+    boolean isTaking() {
+        return isTaking;
+    }
+
+    /** Takes what has been read, some pages at most; whether there was any. */
+    private boolean takeSome() {
+        int taken = 0;
+        for (BlockRead read = nextOf(taken); read != null; read = nextOf(taken)) {
+            taken++;
+            table.readForUpdate();
             try {
                 int index = askedBlocks.indexOf((int) read.block());
                 if (index >= 0) {
@@ -110,12 +125,17 @@ final class PageLoads {
                 reads.giveBack(read);
             }
         }
+        return taken > 0;
+    }
+
+    private @Nullable BlockRead nextOf(int taken) {
+        return taken < PAGES_PER_PIECE ? reads.next() : null;
     }
 
     private void take(int number, BlockRead read) {
         if (read.failure() == null) {
             NodePage page = new NodePage(graph.layout(), number, read.memory());
-            if (page.isWhole()) {
+            if (page.isWhole() && page.isSound(graph.codes())) {
                 loaded.put(number, new Loaded(askedAt, page.copy()));
                 return;
             }

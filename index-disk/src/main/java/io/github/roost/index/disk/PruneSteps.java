@@ -44,6 +44,54 @@ final class PruneSteps {
     }
 
     /**
+     * Begins with candidates in any order. Those that are as far are taken by their numbers, so that the choice does not depend on the order.
+     *
+     * @param nodes candidates
+     * @param vectors theirs
+     * @param distances squared, from the node
+     * @param mostCandidates nearest that are looked at
+     * @param most to be chosen
+     * @param alpha greatest factor of squared distances, at least 1
+     */
+    static PruneSteps among(
+            int[] nodes, float[][] vectors, float[] distances, int mostCandidates, int most, float alpha) {
+        int[] order = nearestFirst(nodes, distances);
+        int count = Math.min(order.length, mostCandidates);
+        int[] sorted = new int[count];
+        float[][] sortedVectors = new float[count][];
+        float[] sortedDistances = new float[count];
+        for (int i = 0; i < count; i++) {
+            sorted[i] = nodes[order[i]];
+            sortedVectors[i] = vectors[order[i]];
+            sortedDistances[i] = distances[order[i]];
+        }
+        return new PruneSteps(sorted, sortedVectors, sortedDistances, most, alpha);
+    }
+
+    /** Indexes; sorted as primitives, since a piece of an update has no time for comparators. */
+    private static int[] nearestFirst(int[] nodes, float[] distances) {
+        long[] keys = new long[nodes.length];
+        for (int i = 0; i < keys.length; i++) {
+            // Bits of floats that are not negative are in their order.
+            keys[i] = (long) Float.floatToIntBits(distances[i]) << Integer.SIZE | i;
+        }
+        Arrays.sort(keys);
+        int[] order = new int[keys.length];
+        for (int i = 0; i < order.length; i++) {
+            int index = (int) keys[i];
+            int place = i;
+            while (place > 0
+                    && distances[order[place - 1]] == distances[index]
+                    && nodes[order[place - 1]] > nodes[index]) {
+                order[place] = order[place - 1];
+                place--;
+            }
+            order[place] = index;
+        }
+        return order;
+    }
+
+    /**
      * Goes on.
      *
      * @param mostDistances to compute before it stops, at least 1
@@ -71,7 +119,7 @@ final class PruneSteps {
                     if (left-- == 0) {
                         return true;
                     }
-                    float between = DiskWalk.squaredDistance(vectors[outer], vectors[inner]);
+                    float between = PairDistance.SQUARED.between(vectors[outer], vectors[inner]);
                     // Rows that are alike occlude each other whatever the factor.
                     float occlusion = between == 0 ? CHOSEN : distances[inner] / between;
                     occlusions[inner] = Math.max(occlusions[inner], Math.min(occlusion, CHOSEN));
@@ -104,15 +152,6 @@ final class PruneSteps {
             }
         }
         return filled;
-    }
-
-    /** Of all candidates but one, the one that is missed least: the farthest that was not chosen; for one more candidate than room. */
-    int least() {
-        int last = nodes.length - 1;
-        while (isChosen(last)) {
-            last--;
-        }
-        return nodes[last];
     }
 
     private boolean isChosen(int candidate) {

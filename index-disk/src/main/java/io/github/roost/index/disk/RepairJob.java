@@ -1,5 +1,6 @@
 package io.github.roost.index.disk;
 
+import io.github.roost.core.Vectors;
 import io.github.roost.core.io.BlockReads;
 import io.github.roost.core.task.Pending;
 import io.github.roost.core.task.SearchContext;
@@ -10,6 +11,7 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -18,12 +20,17 @@ import org.jspecify.annotations.Nullable;
  * all by their codes (Singh et al., "FreshDiskANN", 2021, algorithm 4). After one pass over all pages no edge leads to those that were
  * deleted when it began, since inserts choose only rows; then they are free for new rows. A node whose neighbours are all deleted
  * goes on to the neighbours of those, some steps far.
+ *
+ * <p>At the end it hangs on each row that no edge was seen to lead to: one of the row's neighbours, where it is full, leads to the row in
+ * the place of another, which the row then leads to. As nothing was reached over the row, nothing is lost by that.
  */
 final class RepairJob extends WriterJob {
-    private static final int MOST_CANDIDATES = 400;
-    private static final int MOST_DELETED_FOLLOWED = 64;
+    private static final int MAX_CANDIDATES = 400;
+    private static final int MAX_DELETED_FOLLOWED = 64;
     /** Pages that are read ahead. */
     private static final int AHEAD = 16;
+    /** Codes that a piece decodes: some microseconds. */
+    private static final int CODES_PER_PIECE = 16;
     /** Nodes without deleted neighbours that a piece goes past. */
     private static final int NODES_PER_PIECE = 4;
 
@@ -34,12 +41,18 @@ final class RepairJob extends WriterJob {
     private final PageLoads pages;
     private final BitSet deleted;
     private final int end;
+    /** Deleted nodes for each node of the pass. */
+    private final double perNode;
+
     /** Neighbours of deleted nodes, by these. */
     private final Map<Integer, int[]> theirs = new HashMap<>();
 
+    /** Rows that an edge leads to, and what is none. */
+    private final BitSet ledTo = new BitSet();
+
     private int node;
-    private @Nullable PruneSteps prune;
-    private @Nullable NodePage prunedPage;
+    private int orphan;
+    private @Nullable Choice choice;
 
     RepairJob(DiskTable table, DiskWriter writer, BlockReads reads) {
         super(reads, writer::wake);
@@ -53,20 +66,31 @@ final class RepairJob extends WriterJob {
         for (int i = 0; i < end; i++) {
             deleted.set(i, codes.state(i) == Codes.DEAD);
         }
+        this.perNode = (double) deleted.cardinality() / Math.max(1, end);
     }
 
     @Override
     Progress run(SearchContext context) {
         for (int i = 0; i < NODES_PER_PIECE; i++) {
             if (node == end) {
-                writer.repaired(deleted);
-                return Progress.DONE;
+                orphan = ledTo.nextClearBit(orphan);
+                if (orphan >= end) {
+                    writer.repaired(deleted);
+                    return Progress.DONE;
+                }
+                Progress progress = hangOn(context, orphan);
+                if (progress != null) {
+                    return progress;
+                }
+                orphan++;
+                continue;
             }
             Progress progress = runNode(context);
             if (progress != null) {
                 return progress;
             }
             node++;
+            writer.takesOut(perNode);
         }
         return Progress.RAN;
     }
@@ -74,12 +98,17 @@ final class RepairJob extends WriterJob {
     /** A piece of the work on the node; null if it is done with. */
     private @Nullable Progress runNode(SearchContext context) {
         if (codes.state(node) != Codes.LIVE) {
+            ledTo.set(node);
             return null;
         }
         int number = layout.pageOf(node);
         NodePage page = pages.page(number);
         if (page == null) {
-            return pages.isDamaged(number) ? null : load(context, ahead(number));
+            if (pages.isDamaged(number)) {
+                ledTo.set(node);
+                return null;
+            }
+            return load(context, ahead(number));
         }
         if (!page.isSound(node, codes.nodes())) {
             // Not yet linked: an insert that is under way.
@@ -87,16 +116,20 @@ final class RepairJob extends WriterJob {
         }
         int[] before = page.neighbors(node);
         if (Arrays.stream(before).noneMatch(deleted::get)) {
+            ledTo(before);
             return null;
         }
-        if (prune == null || !page.equals(prunedPage)) {
+        if (choice == null || choice.owner != node || !page.equals(choice.page)) {
             Set<Integer> candidates = new LinkedHashSet<>();
             Set<Integer> missing = candidates(before, candidates);
             if (!missing.isEmpty()) {
                 return load(context, missing);
             }
-            prunedPage = page;
-            prune = among(page, candidates);
+            choice = new Choice(page, candidates);
+            return Progress.RAN;
+        }
+        PruneSteps prune = choice.prune();
+        if (prune == null) {
             return Progress.RAN;
         }
         long began = System.nanoTime();
@@ -107,15 +140,73 @@ final class RepairJob extends WriterJob {
         }
         NodePage with = page.copy();
         int[] chosen = prune.filled();
+        ledTo(chosen);
         with.setNeighbors(node, chosen, chosen.length);
         graph.publish(with);
-        prune = null;
-        prunedPage = null;
+        choice = null;
         return null;
     }
 
+    private void ledTo(int[] nodes) {
+        for (int one : nodes) {
+            ledTo.set(one);
+        }
+    }
+
+    /** Has an edge lead to a row; null if it is done with. */
+    private @Nullable Progress hangOn(SearchContext context, int row) {
+        int number = layout.pageOf(row);
+        if (codes.state(row) != Codes.LIVE || row == graph.entry() || pages.isDamaged(number)) {
+            return null;
+        }
+        NodePage page = pages.page(number);
+        if (page == null) {
+            return load(context, List.of(number));
+        }
+        int[] its = page.neighbors(row);
+        for (int neighbor : its.length > 0 ? its : writer.anyRow()) {
+            int from = layout.pageOf(neighbor);
+            if (neighbor == row || codes.state(neighbor) != Codes.LIVE || pages.isDamaged(from)) {
+                continue;
+            }
+            NodePage sources = pages.page(from);
+            if (sources == null) {
+                return load(context, List.of(from));
+            }
+            hangOn(row, page, neighbor, sources.neighbors(neighbor));
+            return null;
+        }
+        return null;
+    }
+
+    private void hangOn(int row, NodePage page, int from, int[] before) {
+        int[] edges = before;
+        if (edges.length < layout.degree()) {
+            edges = Arrays.copyOf(edges, edges.length + 1);
+        } else {
+            int given = edges[edges.length - 1];
+            int[] its = page.neighbors(row);
+            if (Arrays.stream(its).noneMatch(one -> one == given)) {
+                if (its.length < layout.degree()) {
+                    its = Arrays.copyOf(its, its.length + 1);
+                }
+                its[its.length - 1] = given;
+                NodePage with = page.copy();
+                with.setNeighbors(row, its, its.length);
+                graph.publish(with);
+            }
+        }
+        edges[edges.length - 1] = row;
+        // Taken again: both may lie on the same page.
+        NodePage with = Objects.requireNonNull(pages.page(layout.pageOf(from))).copy();
+        with.setNeighbors(from, edges, edges.length);
+        graph.publish(with);
+    }
+
     private List<Integer> ahead(int number) {
-        pages.clear();
+        if (!pages.isTaking()) {
+            pages.clear();
+        }
         List<Integer> numbers = new ArrayList<>();
         for (int i = number; i < Math.min(number + AHEAD, layout.pages(end)); i++) {
             numbers.add(i);
@@ -137,7 +228,7 @@ final class RepairJob extends WriterJob {
         for (int i = 0; i < frontier.size() && missing.isEmpty(); i++) {
             int dead = frontier.get(i);
             boolean isOwn = i < before.length;
-            if (!followed.add(dead) || (!isOwn && !candidates.isEmpty()) || followed.size() > MOST_DELETED_FOLLOWED) {
+            if (!followed.add(dead) || (!isOwn && !candidates.isEmpty()) || followed.size() > MAX_DELETED_FOLLOWED) {
                 continue;
             }
             int[] its = neighborsOf(dead);
@@ -160,7 +251,7 @@ final class RepairJob extends WriterJob {
         for (int one : nodes) {
             if (deleted.get(one)) {
                 frontier.add(one);
-            } else if (one != node && codes.state(one) == Codes.LIVE && candidates.size() < MOST_CANDIDATES) {
+            } else if (one != node && codes.state(one) == Codes.LIVE && candidates.size() < MAX_CANDIDATES) {
                 candidates.add(one);
             }
         }
@@ -182,12 +273,45 @@ final class RepairJob extends WriterJob {
         return its;
     }
 
-    private PruneSteps among(NodePage page, Set<Integer> candidates) {
-        float[] from = new float[layout.dimension()];
-        page.vector(node, from);
-        int[] nodes = candidates.isEmpty()
-                ? Arrays.stream(writer.anyRow()).filter(one -> one != node).toArray()
-                : candidates.stream().mapToInt(Integer::intValue).toArray();
-        return InsertJob.byCodes(codes, from, nodes, layout.degree());
+    /** Neighbours that a node chooses among candidates, by what their codes stand for. */
+    private final class Choice {
+        /** Deleted meanwhile, it leaves the choice behind, and the next node may lie on the same page. */
+        private final int owner = node;
+
+        private final NodePage page;
+        private final float[] from = new float[layout.dimension()];
+        private final int[] nodes;
+        private final float[][] vectors;
+        private final float[] distances;
+        private final byte[] code = new byte[layout.codeBytes()];
+        private int decoded;
+        private @Nullable PruneSteps prune;
+
+        Choice(NodePage page, Set<Integer> candidates) {
+            this.page = page;
+            page.vector(owner, from);
+            this.nodes = candidates.isEmpty()
+                    ? Arrays.stream(writer.anyRow()).filter(one -> one != owner).toArray()
+                    : candidates.stream().mapToInt(Integer::intValue).toArray();
+            this.vectors = new float[nodes.length][layout.dimension()];
+            this.distances = new float[nodes.length];
+        }
+
+        /** The choice, or null while codes are still decoded, some in each piece. */
+        @Nullable
+        PruneSteps prune() {
+            if (prune == null) {
+                int end = Math.min(decoded + CODES_PER_PIECE, nodes.length);
+                for (; decoded < end; decoded++) {
+                    codes.decode(nodes[decoded], vectors[decoded], code);
+                    distances[decoded] = Vectors.squaredDistance(from, vectors[decoded]);
+                }
+                if (decoded == nodes.length) {
+                    prune = PruneSteps.among(nodes, vectors, distances, nodes.length, layout.degree(), InsertJob.ALPHA);
+                }
+                return null;
+            }
+            return prune;
+        }
     }
 }

@@ -1,22 +1,26 @@
 package io.github.roost.index.disk;
 
-import java.util.Arrays;
+import io.github.roost.table.LongTable;
 
-/** The node of each row, by external id: open addressing with linear probing, 12 to 24 bytes per row. Not thread-safe. */
-final class RowNodes {
-    static final int NONE = -1;
-    private static final int LEAST = 16;
+/**
+ * The node of each row, by external id: off-heap, 20 to 40 bytes per row. Not thread-safe. An {@link OutOfMemoryError} has changed nothing. Used after it was closed, it throws
+ * an {@link IllegalStateException}.
+ */
+final class RowNodes implements AutoCloseable {
+    static final int NONE = (int) LongTable.ABSENT;
 
-    private long[] ids = new long[LEAST];
-    private int[] nodes = new int[LEAST];
-    private int size;
+    private final LongTable nodes;
 
     RowNodes() {
-        Arrays.fill(nodes, NONE);
+        this(0);
+    }
+
+    private RowNodes(long expected) {
+        this.nodes = LongTable.builder(expected).build();
     }
 
     static RowNodes of(Codes codes) {
-        RowNodes all = new RowNodes();
+        RowNodes all = new RowNodes(codes.nodes());
         for (int node = 0; node < codes.nodes(); node++) {
             if (codes.state(node) == Codes.LIVE) {
                 all.put(codes.id(node), node);
@@ -26,77 +30,35 @@ final class RowNodes {
     }
 
     int size() {
-        return size;
+        return (int) nodes.size();
+    }
+
+    long bytes() {
+        return nodes.memoryBytes();
+    }
+
+    /** What {@link #bytes} will be with so many more rows. */
+    long bytesWith(int more) {
+        return nodes.memoryBytesWith(more);
     }
 
     /** The node of a row, or {@link #NONE}. */
     int node(long id) {
-        return nodes[slot(id)];
+        return (int) nodes.get(id, NONE);
     }
 
     /** Sets the node of a row; gives the one before, or {@link #NONE}. */
     int put(long id, int node) {
-        if (2 * (size + 1) > ids.length) {
-            grow();
-        }
-        int slot = slot(id);
-        int before = nodes[slot];
-        size += before == NONE ? 1 : 0;
-        ids[slot] = id;
-        nodes[slot] = node;
-        return before;
+        return (int) nodes.put(id, node);
     }
 
     /** Takes a row away; gives its node, or {@link #NONE}. */
     int remove(long id) {
-        int slot = slot(id);
-        int before = nodes[slot];
-        if (before == NONE) {
-            return NONE;
-        }
-        size--;
-        int mask = ids.length - 1;
-        // Closes the gap: a row that a search would no longer come to moves into it (Knuth, TAOCP 3, 6.4, algorithm R).
-        int gap = slot;
-        for (int at = (slot + 1) & mask; nodes[at] != NONE; at = (at + 1) & mask) {
-            int home = home(ids[at]);
-            boolean staysReachable = gap < at ? gap < home && home <= at : gap < home || home <= at;
-            if (!staysReachable) {
-                ids[gap] = ids[at];
-                nodes[gap] = nodes[at];
-                gap = at;
-            }
-        }
-        nodes[gap] = NONE;
-        return before;
+        return (int) nodes.remove(id);
     }
 
-    private int slot(long id) {
-        int mask = ids.length - 1;
-        int at = home(id);
-        while (nodes[at] != NONE && ids[at] != id) {
-            at = (at + 1) & mask;
-        }
-        return at;
-    }
-
-    private int home(long id) {
-        long mixed = id * 0x9E37_79B9_7F4A_7C15L;
-        return (int) (mixed >>> 32) & (ids.length - 1);
-    }
-
-    private void grow() {
-        long[] idsBefore = ids;
-        int[] nodesBefore = nodes;
-        ids = new long[2 * idsBefore.length];
-        nodes = new int[ids.length];
-        Arrays.fill(nodes, NONE);
-        for (int i = 0; i < idsBefore.length; i++) {
-            if (nodesBefore[i] != NONE) {
-                int slot = slot(idsBefore[i]);
-                ids[slot] = idsBefore[i];
-                nodes[slot] = nodesBefore[i];
-            }
-        }
+    @Override
+    public void close() {
+        nodes.close();
     }
 }

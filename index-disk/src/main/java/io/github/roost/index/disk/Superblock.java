@@ -5,6 +5,8 @@ import static io.github.roost.index.disk.DiskLayout.LONG;
 import static io.github.roost.index.disk.DiskLayout.PAGE_BYTES;
 
 import io.github.roost.core.Metric;
+import io.github.roost.core.file.Checksum;
+import io.github.roost.core.vector.TableFormat;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -32,14 +34,13 @@ record Superblock(
         int mapBlock,
         int mapChecksum,
         int centroidChecksum) {
-    /** "ROOSTDSK" in the file. */
-    private static final long MAGIC = 0x4B53_4454_534F_4F52L;
+    private static final long MAGIC = TableFormat.DISK.magic();
 
     private static final int VERSION = 2;
     private static final int CHECKSUM = PAGE_BYTES - Integer.BYTES;
-    private static final int MOST_CODE_BYTES = 4_000;
+    private static final int MAX_CODE_BYTES = 4_000;
     /** More than memory holds the map of; keeps sums within their range. */
-    private static final int MOST_NODES = 1_000_000_000;
+    private static final int MAX_NODES = 1_000_000_000;
 
     /** Which of the two blocks a checkpoint is written to. */
     static int blockOf(long sequence) {
@@ -61,14 +62,21 @@ record Superblock(
         block.set(INT, 56, mapBlock);
         block.set(INT, 60, mapChecksum);
         block.set(INT, 64, centroidChecksum);
-        block.set(INT, CHECKSUM, Blocks.checksumOf(block.asSlice(0, CHECKSUM)));
+        block.set(INT, CHECKSUM, Checksum.of(block.asSlice(0, CHECKSUM)));
+    }
+
+    /** Of a file without another checkpoint: to both blocks, so that the file begins with what tells its format. */
+    void writeBoth(MemorySegment blocks) {
+        for (int block = 0; block < DiskLayout.SUPERBLOCKS; block++) {
+            write(blocks.asSlice((long) block * PAGE_BYTES, PAGE_BYTES));
+        }
     }
 
     /** What a block holds, or null where that is no whole superblock of a table. */
     static @Nullable Superblock read(MemorySegment block) {
         if (block.get(LONG, 0) != MAGIC
                 || block.get(INT, 8) != VERSION
-                || block.get(INT, CHECKSUM) != Blocks.checksumOf(block.asSlice(0, CHECKSUM))) {
+                || block.get(INT, CHECKSUM) != Checksum.of(block.asSlice(0, CHECKSUM))) {
             return null;
         }
         DiskLayout layout = new DiskLayout(block.get(INT, 32), block.get(INT, 36), block.get(INT, 40));
@@ -81,12 +89,13 @@ record Superblock(
                 && layout.degree() >= 1
                 && layout.degree() <= PAGE_BYTES
                 && layout.codeBytes() >= 1
-                && layout.codeBytes() <= Math.min(MOST_CODE_BYTES, layout.dimension())
+                && layout.codeBytes() <= Math.min(MAX_CODE_BYTES, layout.dimension())
                 && layout.nodesPerPage() >= 1
                 && metric >= 0
                 && metric < Metric.values().length
+                && Metric.values()[metric] != Metric.INNER_PRODUCT
                 && nodes >= 1
-                && nodes <= MOST_NODES
+                && nodes <= MAX_NODES
                 && entry >= 0
                 && entry < nodes
                 && block.get(INT, 56) >= layout.firstFreeBlock()

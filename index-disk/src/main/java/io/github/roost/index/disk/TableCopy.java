@@ -2,7 +2,7 @@ package io.github.roost.index.disk;
 
 import static io.github.roost.core.io.BlockIo.BLOCK_BYTES;
 
-import io.github.roost.core.WholeFile;
+import io.github.roost.core.file.WholeFile;
 import io.github.roost.core.io.BlockFile;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -36,10 +36,7 @@ final class TableCopy {
                     MemorySegment run = all.asSlice(0, Math.min(BLOCKS_AT_ONCE, blocks - begin) * BLOCK_BYTES);
                     file.read(begin, run);
                     if (begin == 0) {
-                        run.asSlice(0, (long) DiskLayout.SUPERBLOCKS * BLOCK_BYTES)
-                                .fill((byte) 0);
-                        first.write(
-                                run.asSlice((long) Superblock.blockOf(first.sequence()) * BLOCK_BYTES, BLOCK_BYTES));
+                        first.writeBoth(run);
                     }
                     WholeFile.writeAll(channel, run.asByteBuffer());
                 }

@@ -6,6 +6,7 @@ import static io.github.roost.index.disk.DiskLayout.INT;
 import static io.github.roost.index.disk.DiskLayout.LONG;
 
 import io.github.roost.core.TableFileException;
+import io.github.roost.core.file.Checksum;
 import io.github.roost.core.io.BlockFile;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -19,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A file of updates that came after one checkpoint, in groups; a group is written and then synced, and its updates are acknowledged
  * after that. A group begins at a block of its own, so no block is written twice that holds what was acknowledged. Each block
- * says whose it is, which group of which length it belongs to, and the checksum of the block before; so a group counts as a whole or
+ * says whose it is, which group of which length it belongs to, and the checksum of the block before, the first one that of the last
+ * block of the log before; so a group counts as a whole or
  * not at all, and what a crash left behind of an earlier group at the same place is not taken for its successor.
  *
  * <p>The last group is cut off where a crash came before its sync. Where a block is damaged and a later group stands behind it,
@@ -49,12 +51,22 @@ final class UpdateLog {
 
     private int previous;
 
-    /** At its beginning: whatever the file holds is no longer of use, or will be looked at by {@link #replay}. */
-    UpdateLog(BlockFile file, long tableId, long generation, int dimension) {
+    /**
+     * At its beginning: whatever the file holds is no longer of use, or will be looked at by {@link #replay}.
+     *
+     * @param before {@link #end} of the log that it follows
+     */
+    UpdateLog(BlockFile file, long tableId, long generation, int dimension, int before) {
         this.file = file;
         this.tableId = tableId;
         this.generation = generation;
         this.dimension = dimension;
+        this.previous = before;
+    }
+
+    /** The checksum of its last block, by which the log that follows tells where this one ended; 0 for one that was never begun. */
+    int end() {
+        return previous;
     }
 
     /** Of the checkpoint that its updates came after. */
@@ -71,17 +83,52 @@ final class UpdateLog {
         return file;
     }
 
-    /** The generation of the log of a table that a file holds, or 0 for none. */
-    static long generationOf(BlockFile file, long tableId) throws IOException {
-        if (file.blocks() == 0) {
-            return 0;
-        }
+    /**
+     * What a file says of the log that it holds.
+     *
+     * @param generation of the log, or 0 for none
+     * @param before {@link #end} of the log that it follows
+     */
+    record Begin(long generation, int before) {}
+
+    /** Of the log of a table that a file holds. */
+    static Begin begin(BlockFile file, long tableId) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment block = arena.allocate(BLOCK_BYTES, BLOCK_BYTES);
-            file.read(0, block);
-            boolean is = block.get(INT, CHECKSUM) == checksum(block) && block.get(LONG, TABLE_ID) == tableId;
-            return is ? block.get(LONG, GENERATION) : 0;
+            return isOf(file, 0, tableId, block)
+                    ? new Begin(block.get(LONG, GENERATION), block.get(INT, PREVIOUS))
+                    : new Begin(0, 0);
         }
+    }
+
+    /** Refuses a file that has lost the beginning of a log of this generation: only behind that, when it was synced, the rest is written. */
+    static void requireNoRest(BlockFile file, long tableId, long generation) throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment block = arena.allocate(BLOCK_BYTES, BLOCK_BYTES);
+            for (int index = 1; index < file.blocks(); index++) {
+                if (isOf(file, index, tableId, block) && block.get(LONG, GENERATION) == generation) {
+                    throw damaged(file, 0);
+                }
+            }
+        }
+    }
+
+    /** Reads a block; whether it is one of a log of a table. */
+    private static boolean isOf(BlockFile file, int index, long tableId, MemorySegment block) throws IOException {
+        if (index >= file.blocks()) {
+            return false;
+        }
+        file.read(index, block);
+        return block.get(INT, CHECKSUM) == checksum(block)
+                && block.get(INT, INDEX) == index
+                && block.get(LONG, TABLE_ID) == tableId;
+    }
+
+    private static TableFileException damaged(BlockFile file, int block) {
+        return new TableFileException(
+                file.path(),
+                (long) block * BLOCK_BYTES,
+                "has a damaged block in the midst of updates that were acknowledged");
     }
 
     /** Writes a group behind the last one and syncs it; an empty one says that the log has begun. */
@@ -127,6 +174,31 @@ final class UpdateLog {
         return all;
     }
 
+    /**
+     * The same of a log that another one follows, and so must not end before that one says. Groups behind that place count: this log went on where
+     * the beginning of the other one was written and not synced.
+     *
+     * @param last {@link #end} of this log as the other one has it
+     */
+    List<Update> replayAtLeastTo(int last) throws IOException {
+        List<Update> all = new ArrayList<>();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment block = arena.allocate(BLOCK_BYTES, BLOCK_BYTES);
+            boolean isReached = previous == last;
+            byte[] group = group(block);
+            while (group != null) {
+                decode(group, all);
+                isReached |= previous == last;
+                group = group(block);
+            }
+            if (!isReached) {
+                throw damaged(file, next);
+            }
+            requireNoneBehind(block);
+        }
+        return all;
+    }
+
     /** The payload of the group that begins at the next block, which it goes past; null where there is no whole one. */
     private byte @Nullable [] group(MemorySegment block) throws IOException {
         int start = next;
@@ -136,7 +208,7 @@ final class UpdateLog {
         for (int i = 0; i < count; i++) {
             if (!read(start + i, block)
                     || block.get(INT, GROUP_START) != start
-                    || block.get(INT, PREVIOUS) != chain
+                    || (start + i > 0 && block.get(INT, PREVIOUS) != chain)
                     || (i > 0 && block.get(INT, GROUP_BLOCKS) != count)) {
                 return null;
             }
@@ -161,28 +233,18 @@ final class UpdateLog {
     private void requireNoneBehind(MemorySegment block) throws IOException {
         for (int index = next + 1; index < file.blocks(); index++) {
             if (read(index, block) && block.get(INT, GROUP_START) > next) {
-                throw new TableFileException(
-                        file.path(),
-                        (long) next * BLOCK_BYTES,
-                        "has a damaged block in the midst of updates that were acknowledged");
+                throw damaged(file, next);
             }
         }
     }
 
     /** Reads a block; whether it is one of this log. */
     private boolean read(int index, MemorySegment block) throws IOException {
-        if (index >= file.blocks()) {
-            return false;
-        }
-        file.read(index, block);
-        return block.get(INT, CHECKSUM) == checksum(block)
-                && block.get(INT, INDEX) == index
-                && block.get(LONG, TABLE_ID) == tableId
-                && block.get(LONG, GENERATION) == generation;
+        return isOf(file, index, tableId, block) && block.get(LONG, GENERATION) == generation;
     }
 
     private static int checksum(MemorySegment block) {
-        return Blocks.checksumOf(block.asSlice(INDEX, BLOCK_BYTES - INDEX));
+        return Checksum.of(block.asSlice(INDEX, BLOCK_BYTES - INDEX));
     }
 
     private byte[] encode(List<Update> group) {
@@ -222,6 +284,12 @@ final class UpdateLog {
             if (isPut) {
                 float[] vector = new float[dimension];
                 MemorySegment.copy(from, FLOAT, at + 1 + Long.BYTES, vector, 0, dimension);
+                for (float component : vector) {
+                    if (!Float.isFinite(component)) {
+                        throw new TableFileException(
+                                file.path(), (long) next * BLOCK_BYTES, "holds a vector that is not finite");
+                    }
+                }
                 into.add(Update.put(id, vector));
             } else {
                 into.add(Update.remove(id));

@@ -14,9 +14,13 @@ import io.github.roost.index.disk.DiskSearch.Mode;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -41,6 +45,28 @@ class DiskTableFaultTest {
         DiskTable.builder().build(orchestrator, io, FILE, ROWS.ids(), ROWS.vectors());
     }
 
+    @Test
+    void searchesThatFindNoBufferGoOnWhenOthersHaveGivenTheirsBack() throws Exception {
+        FaultDevice device = new FaultDevice(7).slow(500_000);
+        try (BlockIo io = device.io(orchestrator, 8)) {
+            build(io);
+            try (DiskTable table = DiskTable.openReadOnly(orchestrator, io, "table", FILE)) {
+                float[] query = ROWS.query(1);
+                List<CompletableFuture<DiskAnswer>> searches = new ArrayList<>();
+                for (int i = 0; i < 100; i++) {
+                    searches.add(table.search(
+                            query, DiskSearch.of(5, 50).withReads(5, DiskSearch.Mode.BEAM), SubmitOptions.DEFAULT));
+                }
+                for (CompletableFuture<DiskAnswer> search : searches) {
+                    assertThat(search.get().neighbors())
+                            .isEqualTo(searches.getFirst().get().neighbors());
+                }
+            }
+            assertThat(io.stats().buffersInUse()).isZero();
+        }
+    }
+
+    @Tag("stress")
     @Test
     void afterAPowerLossAtAnyWriteOfABuildThereIsAWholeTableOrNone() throws Exception {
         FaultDevice whole = new FaultDevice(1);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.TableFileException;
 import io.github.roost.core.io.BlockIo;
 import io.github.roost.core.io.BlockIo.Backend;
 import io.github.roost.core.task.DeadlineExceededException;
@@ -13,8 +14,12 @@ import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.core.vector.SearchResult;
+import io.github.roost.core.vector.TableBuild;
+import io.github.roost.core.vector.TableFormat;
+import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.disk.DiskSearch.Mode;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -26,6 +31,8 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -261,6 +268,66 @@ class DiskTableTest {
     }
 
     @Test
+    void aBuildThatIsStartedTellsItsProgressAndEndsWithTheTable() throws Exception {
+        Path built = folder.resolve("started");
+        TableBuild<DiskTable> build = DiskTable.builder()
+                .degree(8)
+                .start(orchestrator, io, "started", built, new long[] {5, 7}, VectorSource.of(new float[][] {{1}, {4}
+                }));
+        try (DiskTable table = build.join()) {
+            assertThat(build.progress()).isEqualTo(1);
+            assertThat(table.search(new float[] {3}, 1).join().ids()).containsExactly(7);
+        }
+    }
+
+    @Test
+    void aBuildThatIsCancelledLeavesNoFile() throws Exception {
+        Path built = folder.resolve("cancelled");
+        CompletableFuture<TableBuild<DiskTable>> started = new CompletableFuture<>();
+        VectorSource cancelling = new VectorSource() {
+            @Override
+            public int size() {
+                return 10_000;
+            }
+
+            @Override
+            public int dimension() {
+                return 1;
+            }
+
+            @Override
+            public void read(int row, float[] into) {
+                into[0] = row;
+                if (row == 5_000) {
+                    assertThat(started.join().cancel()).isTrue();
+                }
+            }
+        };
+        long[] ids = LongStream.range(0, 10_000).toArray();
+        started.complete(DiskTable.builder().degree(8).start(orchestrator, io, "cancelled", built, ids, cancelling));
+
+        assertThatThrownBy(started.join()::join).isInstanceOf(CancellationException.class);
+        assertThat(built).doesNotExist();
+    }
+
+    @Test
+    void aTableThatIsBuiltForSearchesAloneHasNothingBesideItsFile() throws Exception {
+        Path built = folder.resolve("alone");
+        float[][] rows = {{1}, {2}, {4}};
+        try (DiskTable table = DiskTable.builder()
+                .startReadOnly(orchestrator, io, "alone", built, new long[] {7, 8, 9}, VectorSource.of(rows))
+                .join()) {
+            assertThat(table.isMutable()).isFalse();
+            assertThat(table.search(new float[] {2}, 1).join().ids()).containsExactly(8);
+        }
+
+        try (Stream<Path> files = Files.list(folder)) {
+            assertThat(files.filter(path -> path.getFileName().toString().contains("alone")))
+                    .containsExactly(built);
+        }
+    }
+
+    @Test
     void damagedPagesAreReportedAndTheirNodesNeverReturned() throws Exception {
         Path copy = folder.resolve("damaged");
         byte[] bytes = Files.readAllBytes(file);
@@ -284,6 +351,13 @@ class DiskTableTest {
             }
             assertThat(damaged).isPositive();
             assertThat(table.diskStats().damagedPages()).isNotEmpty().allMatch(page -> page < 300 && page % 2 == 0);
+            assertThatThrownBy(table::verify)
+                    .isInstanceOf(TableFileException.class)
+                    .hasMessageContaining(copy + " has a damaged page 0");
+        }
+        try (DiskTable whole = DiskTable.openReadOnly(orchestrator, io, "whole", file)) {
+            whole.verify();
+            assertThat(whole.diskStats().damagedPages()).isEmpty();
         }
     }
 
@@ -301,6 +375,28 @@ class DiskTableTest {
         Files.write(copy, bytes);
         assertThatThrownBy(() -> DiskTable.open(orchestrator, io, "roots", copy))
                 .hasMessageContaining(copy + " holds no whole table: neither of its superblocks is one");
+    }
+
+    @Test
+    void aFileAndACopyOfItBeginWithWhatTellsTheirFormat() throws Exception {
+        Path copy = folder.resolve("copy");
+        try (DiskTable table = DiskTable.openReadOnly(orchestrator, io, "table", file)) {
+            table.save(copy);
+        }
+
+        assertThat(TableFormat.of(file)).contains(TableFormat.DISK);
+        assertThat(TableFormat.of(copy)).contains(TableFormat.DISK);
+    }
+
+    @Test
+    void aFileOfAnotherIndexIsNamed() throws Exception {
+        Path other = folder.resolve("other");
+        byte[] bytes = Files.readAllBytes(file);
+        System.arraycopy("ROSTIVF1".getBytes(StandardCharsets.US_ASCII), 0, bytes, 0, Long.BYTES);
+        bytes[DiskLayout.PAGE_BYTES] ^= 1;
+        Files.write(other, bytes);
+        assertThatThrownBy(() -> DiskTable.open(orchestrator, io, "other", other))
+                .hasMessageContaining(other + " is an IVF table, not a table on disk: use IvfTable.open");
     }
 
     @Test

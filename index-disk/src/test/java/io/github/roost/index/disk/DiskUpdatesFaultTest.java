@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableFileException;
+import io.github.roost.core.io.BlockFile;
 import io.github.roost.core.io.BlockIo;
 import io.github.roost.core.io.FaultDevice;
 import java.io.IOException;
@@ -289,5 +290,136 @@ class DiskUpdatesFaultTest {
             assertThatThrownBy(() -> check(both, new Oracle(), ""))
                     .hasMessageContaining("neither of its superblocks is one");
         }
+    }
+
+    @Test
+    void theLastUpdateOfALogThatAnotherFollowsIsNotLeftOut() throws Exception {
+        FaultDevice device = built(4);
+        try (BlockIo io = io(device);
+                DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+            for (int row = 100; row < 104; row++) {
+                table.put(Rows.id(row), ROWS.vectors()[row]);
+            }
+            table.checkpoint().join();
+            table.remove(Rows.id(100));
+            // As before that checkpoint was durable: the one before and both logs are the table.
+            device.flip(FILE, 4_096L * Superblock.blockOf(2) + 20, 1);
+            assertThat(sizeOf(device.afterCrash())).isEqualTo(BUILT + 3);
+            for (int block = 0; block < 4; block++) {
+                FaultDevice first = device.afterCrash();
+                first.flip(DiskUpdates.logPath(FILE, 1), 4_096L * block + 60, 1);
+                assertThatThrownBy(() -> sizeOf(first))
+                        .isInstanceOf(TableFileException.class)
+                        .hasMessageStartingWith(DiskUpdates.logPath(FILE, 1)
+                                + " has a damaged block in the midst of updates that were acknowledged");
+            }
+            FaultDevice second = device.afterCrash();
+            second.flip(DiskUpdates.logPath(FILE, 0), 60, 1);
+            assertThatThrownBy(() -> sizeOf(second))
+                    .isInstanceOf(TableFileException.class)
+                    .hasMessageStartingWith(DiskUpdates.logPath(FILE, 0) + " has a damaged block");
+        }
+    }
+
+    private static int sizeOf(FaultDevice device) throws IOException {
+        try (BlockIo io = io(device);
+                DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+            return table.size();
+        }
+    }
+
+    @Test
+    void whatWasWrittenAndNotSyncedBeforeAnotherLogBeganIsThereWholeOrNotAtAll() throws Exception {
+        FaultDevice device = built(3);
+        try (BlockIo io = io(device);
+                DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+            table.put(Rows.id(100), ROWS.vectors()[100]);
+            device.syncFails(true);
+            assertThatThrownBy(() -> table.put(Rows.id(101), ROWS.vectors()[101]))
+                    .hasMessageContaining("EIO");
+            device.syncFails(false);
+            // Begins the log that follows.
+            table.checkpoint().join();
+            table.put(Rows.id(102), ROWS.vectors()[102]);
+            device.flip(FILE, 4_096L * Superblock.blockOf(2) + 20, 1);
+            FaultDevice crashed = device.afterCrash();
+            try (BlockIo other = io(crashed);
+                    DiskTable same = DiskTable.open(orchestrator, other, "same", FILE)) {
+                assertThat(same.vector(Rows.id(100))).isEqualTo(ROWS.vectors()[100]);
+                assertThat(same.vector(Rows.id(101))).isIn(null, ROWS.vectors()[101]);
+                assertThat(same.vector(Rows.id(102))).isEqualTo(ROWS.vectors()[102]);
+            }
+        }
+    }
+
+    @Test
+    void aLogGoesOnWhereTheBeginningOfTheNextOneWasWrittenAndNotSynced() throws Exception {
+        FaultDevice device = built(5);
+        try (BlockIo io = io(device);
+                DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+            table.put(Rows.id(100), ROWS.vectors()[100]);
+            device.syncFails(true);
+            assertThatThrownBy(() -> table.checkpoint().join()).hasMessageContaining("EIO");
+            device.syncFails(false);
+            table.put(Rows.id(101), ROWS.vectors()[101]);
+            assertThat(sizeOf(device.afterCrash())).isEqualTo(BUILT + 2);
+        }
+    }
+
+    @Test
+    void aFlippedBitInAnyBlockIsFoundAndNothingWrongIsAnswered() throws Exception {
+        FaultDevice device = built(6);
+        long blocks;
+        try (BlockIo io = io(device)) {
+            try (DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+                for (int row = BUILT; row < 90; row++) {
+                    table.put(Rows.id(row), ROWS.vectors()[row]);
+                }
+            }
+            try (BlockFile file = io.open(FILE)) {
+                blocks = file.blocks();
+            }
+        }
+        Random random = new Random(9);
+        int refused = 0;
+        int leftOut = 0;
+        for (long block = 0; block < blocks; block++) {
+            FaultDevice damaged = device.afterCrash();
+            damaged.flip(FILE, block * BlockIo.BLOCK_BYTES + random.nextInt(BlockIo.BLOCK_BYTES), random.nextInt(8));
+            try (BlockIo io = io(damaged);
+                    DiskTable table = DiskTable.openReadOnly(orchestrator, io, "table", FILE)) {
+                int missing = 0;
+                for (int row = 0; row < 90; row++) {
+                    float[] found = table.vector(Rows.id(row));
+                    missing += found == null ? 1 : 0;
+                    if (found != null) {
+                        assertThat(found)
+                                .as("row %d with block %d damaged", row, block)
+                                .containsExactly(ROWS.vectors()[row]);
+                    }
+                }
+                for (int query = 0; query < 10; query++) {
+                    assertThat(Arrays.stream(table.search(ROWS.query(query), 90, 200)
+                                            .get()
+                                            .ids())
+                                    .boxed())
+                            .as("with block %d damaged", block)
+                            .doesNotHaveDuplicates()
+                            .allMatch(id -> 0 <= Rows.row(id) && Rows.row(id) < 90);
+                }
+                // Where rows are missing, their page is named; an older checkpoint may not have had all of them.
+                boolean isOlder = table.size() < 90;
+                assertThat(missing > 0)
+                        .isEqualTo(isOlder || !table.diskStats().damagedPages().isEmpty());
+                leftOut += missing > 0 && !isOlder ? 1 : 0;
+            } catch (TableFileException named) {
+                assertThat(named).hasMessageContaining(FILE.toString());
+                refused++;
+            }
+        }
+        assertThat(refused)
+                .as("blocks without which there is no table: codes, centroids, the map")
+                .isPositive();
+        assertThat(leftOut).as("blocks of pages").isPositive();
     }
 }

@@ -2,6 +2,7 @@ package io.github.roost.index.disk;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.roost.core.Vectors;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Random;
@@ -22,13 +23,13 @@ class PruneStepsTest {
         }
         int[] order = IntStream.range(0, count)
                 .boxed()
-                .sorted(Comparator.comparingDouble(i -> DiskWalk.squaredDistance(from, vectors[i])))
+                .sorted(Comparator.comparingDouble(i -> Vectors.squaredDistance(from, vectors[i])))
                 .mapToInt(i -> i)
                 .toArray();
         float[][] sorted = Arrays.stream(order).mapToObj(i -> vectors[i]).toArray(float[][]::new);
         float[] distances = new float[count];
         for (int i = 0; i < count; i++) {
-            distances[i] = DiskWalk.squaredDistance(from, sorted[i]);
+            distances[i] = Vectors.squaredDistance(from, sorted[i]);
         }
         return new PruneSteps(order, sorted, distances, most, 1.2f);
     }

@@ -10,7 +10,12 @@ import org.junit.jupiter.api.Test;
 class RowNodesTest {
     @Test
     void holdsWhatAMapHoldsThroughInsertsAndRemovals() {
-        RowNodes nodes = new RowNodes();
+        try (RowNodes nodes = new RowNodes()) {
+            change(nodes);
+        }
+    }
+
+    private static void change(RowNodes nodes) {
         Map<Long, Integer> expected = new HashMap<>();
         Random random = new Random(1);
         for (int i = 0; i < 200_000; i++) {

@@ -1,6 +1,7 @@
 package io.github.roost.index.disk;
 
 import io.github.roost.core.Metric;
+import io.github.roost.fixtures.Exact;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Random;
@@ -51,18 +52,7 @@ record Rows(Metric metric, float[][] vectors) {
     }
 
     double distance(float[] query, int row) {
-        double squared = 0;
-        double product = 0;
-        double a = 0;
-        double b = 0;
-        for (int i = 0; i < query.length; i++) {
-            double difference = query[i] - vectors[row][i];
-            squared += difference * difference;
-            product += (double) query[i] * vectors[row][i];
-            a += (double) query[i] * query[i];
-            b += (double) vectors[row][i] * vectors[row][i];
-        }
-        return metric == Metric.COSINE ? 1 - product / Math.sqrt(a * b) : squared;
+        return Exact.distance(query, vectors[row], metric);
     }
 
     /** Ids of the true k nearest. */

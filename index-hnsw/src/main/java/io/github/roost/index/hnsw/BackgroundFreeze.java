@@ -1,6 +1,7 @@
 package io.github.roost.index.hnsw;
 
 import io.github.roost.core.task.OrchestratorClosedException;
+import io.github.roost.core.task.TableClosedException;
 import io.github.roost.topology.ProcessMaskThreadFactory;
 import java.util.concurrent.ThreadFactory;
 import java.util.function.BooleanSupplier;
@@ -110,7 +111,7 @@ final class BackgroundFreeze implements AutoCloseable {
     /**
      * Waits until all requests so far have been served.
      *
-     * @throws IllegalStateException if that failed, or this was closed meanwhile
+     * @throws IllegalStateException if that failed; a {@link TableClosedException} if this was closed meanwhile
      */
     synchronized void await() throws InterruptedException {
         long last = requested;
@@ -118,7 +119,7 @@ final class BackgroundFreeze implements AutoCloseable {
             wait();
         }
         if (closed) {
-            throw new IllegalStateException("table " + name + " was closed");
+            throw new TableClosedException(name);
         }
         if (failure != null) {
             throw new IllegalStateException("table " + name + " cannot be frozen", failure);

@@ -4,19 +4,28 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.vector.BuildWork;
 import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.SearchCost;
+import io.github.roost.core.vector.SearchResult;
 import io.github.roost.core.vector.VectorSource;
+import io.github.roost.index.hnsw.walk.FoundNodes;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.GraphWalk;
 import io.github.roost.index.hnsw.walk.GraphWalks;
+import io.github.roost.index.hnsw.walk.GroupScratch;
 import io.github.roost.index.hnsw.walk.NodeSet;
 import io.github.roost.index.hnsw.walk.WalkPlan;
 import io.github.roost.index.hnsw.walk.WalkScratch;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** A graph in off-heap memory and how it is searched. Immutable; thread-safe. */
 final class FrozenGraph {
+    /** Nodes at the distance of the k-th, of which the smallest ids are wanted. */
+    private static final int MORE_FOR_TIES = 8;
+
     private final GraphImage image;
     private final GraphSpace space;
     private final GraphWalk walk = GraphWalks.preferred();
@@ -115,13 +124,7 @@ final class FrozenGraph {
             walk.walk(image, scratch, width, limit, allowed, () -> betweenPieces(scratch, visit));
             long computed = scratch.computed();
             touchedRecords(scratch, visit);
-            if (!visit.isCutShort()
-                    && WalkPlan.wentFar(
-                            computed,
-                            nodes,
-                            allowed.size(),
-                            width,
-                            image.shape().degree())) {
+            if (!visit.isCutShort() && wentFar(computed, scratch.expanded(), allowed.size(), width)) {
                 return search(query, k, WalkPlan.wider(ef, nodes), alive, wanted, visit, scratch);
             }
         }
@@ -129,6 +132,13 @@ final class FrozenGraph {
         return ef < nodes && !visit.isCutShort() && isCrowdedOut(found, k, scratch, limit)
                 ? search(query, k, WalkPlan.wider(ef, nodes), alive, wanted, visit, scratch)
                 : found;
+    }
+
+    private boolean wentFar(long computed, long expanded, int allowed, int width) {
+        GraphImage.Shape shape = image.shape();
+        return shape.hasNeighborCodes()
+                ? WalkPlan.expandedFar(expanded, shape.nodes(), allowed, width)
+                : WalkPlan.wentFar(computed, shape.nodes(), allowed, width, shape.degree());
     }
 
     private void betweenPieces(WalkScratch scratch, GraphVisit visit) {
@@ -144,8 +154,8 @@ final class FrozenGraph {
      *
      * @param limit how many nodes there was room for
      */
-    private static boolean isCrowdedOut(Neighbors found, int k, WalkScratch scratch, int limit) {
-        return found.size() < k && scratch.size() >= limit;
+    private static boolean isCrowdedOut(Neighbors found, int k, FoundNodes nodes, int limit) {
+        return found.size() < k && nodes.size() >= limit;
     }
 
     /** The nodes that {@link #search} computes distances to, in that order, less those on the way to layer 0. */
@@ -196,6 +206,44 @@ final class FrozenGraph {
                 : found;
     }
 
+    /**
+     * Finds the k nearest rows of several queries that are in both of two sets, exactly: every node is looked at once for all of them.
+     * The queries have been checked.
+     *
+     * @param queries at most {@link GroupScratch#MAX_QUERIES}
+     */
+    List<SearchResult> scanTogether(
+            List<float[]> queries, int k, AllowedRows alive, AllowedRows wanted, GraphVisit visit) {
+        int nodes = image.shape().nodes();
+        int width = Math.min(nodes, k + MORE_FOR_TIES);
+        GroupScratch group = GroupScratch.take();
+        WalkScratch scratch = WalkScratch.take();
+        try {
+            NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes(), visit::requireWanted);
+            group.begin(image, queries.size(), width);
+            GraphSpace.QueryScale[] scales = new GraphSpace.QueryScale[queries.size()];
+            for (int query = 0; query < scales.length; query++) {
+                scales[query] = space.write(queries.get(query), group.query(query));
+            }
+            int compared = walk.scanTogether(image, group, allowed, visit::requireWanted);
+            visit.comparedOnce(
+                    compared, scales.length, (long) compared * image.shape().dimension() * Float.BYTES);
+            List<SearchResult> results = new ArrayList<>(scales.length);
+            for (int query = 0; query < scales.length; query++) {
+                FoundNodes found = group.found(query);
+                Neighbors nearest = nearest(found, scales[query], k, alive.rows(), wanted.rows());
+                if (width < nodes && isCrowdedOut(nearest, k, found, width)) {
+                    nearest = scan(queries.get(query), k, alive, wanted, 0, nodes, visit);
+                }
+                results.add(new SearchResult(nearest, new SearchCost(compared, 0), false));
+            }
+            return results;
+        } finally {
+            scratch.giveBack();
+            group.giveBack();
+        }
+    }
+
     /** How many of the nodes that a walk finds by their codes are compared again by their vectors. */
     private int reranked(int k, int width) {
         // Of a node that stands for several rows none may be wanted; then the next one takes its place.
@@ -205,14 +253,24 @@ final class FrozenGraph {
         return WalkPlan.reranked(k, width, image.shape().dimension());
     }
 
+    /** How many distances of a search are from vectors, after a walk by codes. */
+    int comparedAgain(int k, int ef) {
+        return image.shape().coded() ? reranked(k, width(k, ef)) : 0;
+    }
+
     /** A walk by codes loses neighbours at the end of its list, so it is a little wider than what it gives. */
     private int width(int k, int ef) {
         return image.shape().coded() ? Math.max(ef, k + WalkPlan.WIDER_BY_CODE) : ef;
     }
 
-    /** The paper's estimate: N nodes, each a vector, or its codes, and a list of M neighbours. */
+    /** The paper's estimate: N nodes, each a vector, or its codes, and a list of M neighbours, or what lies beside it. */
     private void touchedRecords(WalkScratch scratch, GraphVisit visit) {
         GraphImage.Shape shape = image.shape();
+        if (shape.hasNeighborCodes()) {
+            long record = image.bytes() / shape.nodes();
+            visit.compared(scratch.computed(), scratch.expanded(), scratch.computed() * record);
+            return;
+        }
         long vector = (long) shape.dimension() * Float.BYTES;
         long reranked = shape.coded() ? scratch.size() : 0;
         long nodes = scratch.computed() - reranked;
@@ -225,21 +283,21 @@ final class FrozenGraph {
     }
 
     /** The k nearest rows of the nodes found that are in both sets, nearest first, ties by id. */
-    private Neighbors nearest(WalkScratch scratch, GraphSpace.QueryScale scale, int k, NodeSet alive, NodeSet wanted) {
+    private Neighbors nearest(FoundNodes found, GraphSpace.QueryScale scale, int k, NodeSet alive, NodeSet wanted) {
         int nodes = 0;
         int rows = 0;
         // All nodes of one distance are taken, so that the smallest ids of that distance are among them.
-        while (nodes < scratch.size() && (rows < k || scratch.distance(nodes) == scratch.distance(nodes - 1))) {
-            rows += count(scratch.node(nodes), alive, wanted);
+        while (nodes < found.size() && (rows < k || found.distance(nodes) == found.distance(nodes - 1))) {
+            rows += count(found.node(nodes), alive, wanted);
             nodes++;
         }
         long[] ids = new long[rows];
         float[] distances = new float[rows];
         int size = 0;
         for (int i = 0; i < nodes; i++) {
-            float distance = space.toCaller(scale, scratch.distance(i));
-            int end = image.firstRow(scratch.node(i) + 1);
-            for (int row = image.firstRow(scratch.node(i)); row < end; row++) {
+            float distance = space.toCaller(scale, found.distance(i));
+            int end = image.firstRow(found.node(i) + 1);
+            for (int row = image.firstRow(found.node(i)); row < end; row++) {
                 // Rows only ever die, so there is room for all that are alive now.
                 if (alive.contains(row) && wanted.contains(row)) {
                     ids[size] = image.id(row);
@@ -247,9 +305,9 @@ final class FrozenGraph {
                 }
             }
         }
-        if (size < rows && nodes < scratch.size()) {
+        if (size < rows && nodes < found.size()) {
             // One has died since it was counted: the next takes its place.
-            return nearest(scratch, scale, k, alive, wanted);
+            return nearest(found, scale, k, alive, wanted);
         }
         sortTies(ids, distances, size);
         int kept = Math.min(size, k);

@@ -1,12 +1,12 @@
 package io.github.roost.index.hnsw;
 
 import io.github.roost.core.Metric;
+import io.github.roost.core.kernel.VectorModule;
 import io.github.roost.core.vector.BuildWork;
 import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.GraphInsertion;
 import io.github.roost.index.hnsw.walk.GraphWalks;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Builds a table's graph on an orchestrator's workers, from the caller's rows to its place in memory, giving way to
@@ -26,9 +26,6 @@ final class GraphBuild {
     private static final int ALONE = 1_024;
     /** Rows inserted before a worker turns to other batch work. */
     private static final int RUN = 4;
-
-    private static final String VECTORIZATION = "jvector.vectorization_provider";
-    private static final String VECTOR_MODULE = "jdk.incubator.vector";
 
     private final BuildWork work;
     private final GraphOptions options;
@@ -85,16 +82,8 @@ final class GraphBuild {
         }
     }
 
-    /** jvector would end in an error of its own static initialiser, which names no argument. */
-    static void requireVectorModule(@Nullable String vectorization, ModuleLayer modules) {
-        if ("panama".equals(vectorization) && modules.findModule(VECTOR_MODULE).isEmpty()) {
-            throw new IllegalStateException("-D" + VECTORIZATION + "=panama needs --add-modules " + VECTOR_MODULE
-                    + " beside it: give the JVM both arguments, or neither");
-        }
-    }
-
     private GraphImage byJvector(GraphRows rows, DistinctRows nodes, NormedRows vectors) {
-        requireVectorModule(System.getProperty(VECTORIZATION), ModuleLayer.boot());
+        VectorModule.requireArguments();
         float[][] all = new float[nodes.nodes()][];
         work.forEach(all.length, ALONE, node -> all[node] = vectors.of(nodes.row(node)));
         RowScores scores = work.once(() -> new RowScores(all, work::giveWay));

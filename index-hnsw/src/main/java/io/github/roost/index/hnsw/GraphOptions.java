@@ -3,6 +3,7 @@ package io.github.roost.index.hnsw;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Vectors;
 import io.github.roost.core.vector.ElementType;
+import io.github.roost.index.hnsw.walk.GraphImage;
 
 /**
  * How graphs of a table are built.
@@ -14,8 +15,8 @@ import io.github.roost.core.vector.ElementType;
  * @param buildMethod what finds them
  */
 record GraphOptions(Metric metric, ElementType elementType, int m, int efConstruction, BuildMethod buildMethod) {
-    static final int MOST_M = 256;
-    static final int MOST_EF_CONSTRUCTION = 10_000;
+    static final int MAX_M = 256;
+    static final int MAX_EF_CONSTRUCTION = 10_000;
 
     static final GraphOptions DEFAULT = new GraphOptions(Metric.SQUARED_L2, ElementType.FLOAT32, 16, 200);
 
@@ -28,8 +29,15 @@ record GraphOptions(Metric metric, ElementType elementType, int m, int efConstru
         if (elementType == ElementType.FLOAT16) {
             throw new IllegalArgumentException("the element type of a graph must be FLOAT32 or INT8, got FLOAT16");
         }
-        Vectors.requireRange("m", m, 2, MOST_M);
-        Vectors.requireRange("efConstruction", efConstruction, 1, MOST_EF_CONSTRUCTION);
+        Vectors.requireRange("m", m, 2, MAX_M);
+        Vectors.requireRange("efConstruction", efConstruction, 1, MAX_EF_CONSTRUCTION);
+    }
+
+    /** What a graph of so many different rows takes, nearly. */
+    long bytesOf(int rows, int dimension) {
+        int[] levels = {Math.max(1, rows / m)};
+        boolean coded = elementType == ElementType.INT8;
+        return new GraphImage.Shape(metric, coded, dimension, 2 * m, m, rows, rows, 0, 0, levels).bytes();
     }
 
     GraphOptions withMetric(Metric value) {

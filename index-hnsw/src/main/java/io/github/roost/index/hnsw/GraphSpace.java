@@ -1,7 +1,7 @@
 package io.github.roost.index.hnsw;
 
 import io.github.roost.core.Metric;
-import io.github.roost.index.hnsw.walk.WalkScratch;
+import io.github.roost.index.hnsw.walk.QueryValues;
 
 /**
  * A table's rows and queries as its graph sees them, and the way back to the caller's distances.
@@ -25,13 +25,13 @@ record GraphSpace(Metric metric, int exponent, int largest) {
     private static final int FIRST = 10;
     /**
      * Exponents between which the largest value of a row that is added later must be: squares stay in float's range, and
-     * what is larger would make a difference to the distance of a query that is cut off at {@link #MOST_IN_QUERY}.
+     * what is larger would make a difference to the distance of a query that is cut off at {@link #MAX_IN_QUERY}.
      */
-    private static final int LEAST_FITTING = -30;
+    private static final int MIN_FITTING = -30;
 
-    private static final int MOST_FITTING = SCALED;
+    private static final int MAX_FITTING = SCALED;
     /** Largest value of a scaled query: at 4,096 dimensions its square is still a float. */
-    private static final float MOST_IN_QUERY = 0x1p56f;
+    private static final float MAX_IN_QUERY = 0x1p56f;
 
     /**
      * How a query was scaled.
@@ -71,7 +71,7 @@ record GraphSpace(Metric metric, int exponent, int largest) {
     boolean fits(float[] values) {
         float most = largestOf(values);
         int found = exponentOf(most) + exponent;
-        return metric == Metric.COSINE || most == 0 || (found >= LEAST_FITTING && found <= MOST_FITTING);
+        return metric == Metric.COSINE || most == 0 || (found >= MIN_FITTING && found <= MAX_FITTING);
     }
 
     /** The caller's values of a row; under cosine those of length 1. */
@@ -85,37 +85,37 @@ record GraphSpace(Metric metric, int exponent, int largest) {
     }
 
     /** Copies a query's values to where a walk reads them. */
-    QueryScale write(float[] values, WalkScratch scratch) {
+    QueryScale write(float[] values, QueryValues into) {
         return switch (metric) {
-            case SQUARED_L2 -> writeForL2(values, scratch);
+            case SQUARED_L2 -> writeForL2(values, into);
             // The order by inner product does not depend on the query's length: as long as the rows is best.
-            case INNER_PRODUCT -> writeScaled(values, largest - exponentOf(largestOf(values)), scratch);
-            case COSINE -> writeOfLengthOne(values, scratch);
+            case INNER_PRODUCT -> writeScaled(values, largest - exponentOf(largestOf(values)), into);
+            case COSINE -> writeOfLengthOne(values, into);
         };
     }
 
-    private QueryScale writeForL2(float[] values, WalkScratch scratch) {
+    private QueryScale writeForL2(float[] values, QueryValues into) {
         boolean far = false;
         for (int i = 0; i < values.length; i++) {
             float scaled = Math.scalb(values[i], exponent);
-            float inside = Math.clamp(scaled, -MOST_IN_QUERY, MOST_IN_QUERY);
+            float inside = Math.clamp(scaled, -MAX_IN_QUERY, MAX_IN_QUERY);
             far |= inside != scaled;
-            scratch.setQuery(i, inside);
+            into.setQuery(i, inside);
         }
         return new QueryScale(exponent, far, far ? (float) squaredNorm(values) : 0);
     }
 
-    private static QueryScale writeScaled(float[] values, int exponent, WalkScratch scratch) {
+    private static QueryScale writeScaled(float[] values, int exponent, QueryValues into) {
         for (int i = 0; i < values.length; i++) {
-            scratch.setQuery(i, Math.scalb(values[i], exponent));
+            into.setQuery(i, Math.scalb(values[i], exponent));
         }
         return new QueryScale(exponent, false, 0);
     }
 
-    private static QueryScale writeOfLengthOne(float[] values, WalkScratch scratch) {
+    private static QueryScale writeOfLengthOne(float[] values, QueryValues into) {
         double length = Math.sqrt(squaredNorm(values));
         for (int i = 0; i < values.length; i++) {
-            scratch.setQuery(i, (float) (values[i] / length));
+            into.setQuery(i, (float) (values[i] / length));
         }
         return new QueryScale(0, false, 0);
     }

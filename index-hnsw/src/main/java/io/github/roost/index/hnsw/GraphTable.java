@@ -11,14 +11,17 @@ import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.core.task.TableClosedException;
+import io.github.roost.core.task.TableUse;
 import io.github.roost.core.vector.ElementType;
 import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.MemoryLimit;
 import io.github.roost.core.vector.RecallEfforts;
 import io.github.roost.core.vector.RecallSample;
 import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.core.vector.SearchResult;
 import io.github.roost.core.vector.VectorTable;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  */
 abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveTable {
     private static final int MAX_EF = 100_000;
-    private static final int LEAST_DEFAULT_EF = 100;
+    private static final int MIN_DEFAULT_EF = 100;
     /** Rows that are queries where a search asks for a recall. */
     private static final int SAMPLE = 64;
     /** The same rows each time, so that the same table gives the same effort. */
@@ -43,6 +46,7 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
     private final Metric metric;
     private final ElementType elementType;
     private final int dimension;
+    private final MemoryLimit limit = new MemoryLimit();
     private final RecallEfforts efforts = new RecallEfforts(this::effortByOwnRows, this::size);
     private final SearchFunction<SearchRequest, SearchResult> search = this::find;
 
@@ -81,7 +85,7 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
     }
 
     static void requireWidth(int k, int ef) {
-        Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
+        Vectors.requireRange("k", k, 1, Vectors.MAX_NEIGHBORS);
         Vectors.requireRange("ef", ef, k, MAX_EF);
     }
 
@@ -91,18 +95,31 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
         }
     }
 
+    /** Uses the table in this thread: its memory stays until the hold is closed. */
+    TableUse.Hold use() {
+        return registration.use().hold();
+    }
+
+    /** {@link #use} for a change, which a closed orchestrator would never merge. */
+    TableUse.Hold change() {
+        requireOpen();
+        orchestrator.indexing().requireOpen();
+        return use();
+    }
+
     void requireQuery(float[] query) {
         Vectors.require("query", query, dimension, metric);
     }
 
     private static int defaultEf(int k) {
-        return Math.max(LEAST_DEFAULT_EF, 2 * k);
+        return Math.max(MIN_DEFAULT_EF, 2 * k);
     }
 
     @Override
     public CompletableFuture<SearchResult> search(SearchRequest request) {
         check(request);
         requireOpen();
+        orchestrator.indexing().requireOpen();
         return efforts.search(request, this::submit);
     }
 
@@ -125,6 +142,7 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
     }
 
     private void check(SearchRequest request) {
+        Objects.requireNonNull(request, "request must not be null");
         requireQuery(request.query());
         requireWidth(request.k(), request.effortOr(defaultEf(request.k())));
     }
@@ -133,8 +151,14 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
         return orchestrator.submit(search, request, mappingId(request.query()), request.options());
     }
 
-    /** The search of this table as a part of a search of several; without a target recall. */
-    Part<SearchRequest, SearchResult> part(SearchRequest request) {
+    /**
+     * The search as a part of a fan-out, of several tables or with something done to its result by the same worker.
+     *
+     * @param request what to find; with the table's default effort where it gives none: a target recall is not measured here. Deadline and
+     *     priority are those of the fan-out
+     * @return to be submitted once or several times, while the table is open
+     */
+    public Part<SearchRequest, SearchResult> part(SearchRequest request) {
         check(request);
         return new Part<>(search, request, mappingId(request.query()));
     }
@@ -155,7 +179,8 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
     @Override
     public CompletableFuture<Neighbors> search(float[] query, int k, int effort) {
         requireQuery(query);
-        return orchestrator.submit(searchFunction(k, effort), query, mappingId(query));
+        requireWidth(k, effort);
+        return orchestrator.submit(function(k, effort, IdFilter.all()), query, mappingId(query));
     }
 
     @Override
@@ -175,6 +200,16 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
      */
     public SearchFunction<float[], Neighbors> searchFunction(int k, int ef, IdFilter filter) {
         requireWidth(k, ef);
+        SearchFunction<float[], Neighbors> function = function(k, ef, filter);
+        return (query, context) -> {
+            // Whoever runs it need not be a task of this table.
+            try (var _ = registration.use().holdFromInside()) {
+                return function.search(query, context);
+            }
+        };
+    }
+
+    private SearchFunction<float[], Neighbors> function(int k, int ef, IdFilter filter) {
         return (query, context) -> {
             requireQuery(query);
             return find(query, k, ef, filter, new GraphVisit(context));
@@ -212,19 +247,25 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
 
     /** By rows as queries: each finds itself too, so one neighbour more is looked for, which every search finds. */
     private int effortByOwnRows(double recall, int k) {
-        float[][] sample = new Random(SAMPLE_SEED)
-                .ints(0, Math.max(1, rows()))
-                .distinct()
-                .limit(Math.min(SAMPLE, rows()))
-                .mapToObj(this::vectorAt)
-                .filter(vector -> vector != null)
-                .toArray(float[][]::new);
+        float[][] sample = ownRows();
         if (sample.length == 0) {
             return defaultEf(k);
         }
-        int withItself = Math.min(Math.min(k + 1, Vectors.MOST_NEIGHBORS), size());
+        int withItself = Math.min(Math.min(k + 1, Vectors.MAX_NEIGHBORS), size());
         double target = (recall * (withItself - 1) + 1) / withItself;
         return Math.max(k, effort(target, withItself, sample));
+    }
+
+    private float[][] ownRows() {
+        try (var _ = use()) {
+            return new Random(SAMPLE_SEED)
+                    .ints(0, Math.max(1, rows()))
+                    .distinct()
+                    .limit(Math.min(SAMPLE, rows()))
+                    .mapToObj(this::vectorAt)
+                    .filter(vector -> vector != null)
+                    .toArray(float[][]::new);
+        }
     }
 
     /** {@return where searches of this table belong whose query is not known; any may be submitted there} */
@@ -240,6 +281,20 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
      */
     public MappingId mappingId(float[] query) {
         return mappingId();
+    }
+
+    @Override
+    public void memoryLimit(long bytes) {
+        limit.set(bytes);
+    }
+
+    @Override
+    public long memoryLimit() {
+        return limit.bytes();
+    }
+
+    MemoryLimit limit() {
+        return limit;
     }
 
     @Override

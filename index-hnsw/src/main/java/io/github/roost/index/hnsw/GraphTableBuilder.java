@@ -6,8 +6,10 @@ import io.github.roost.core.TableMemory;
 import io.github.roost.core.Vectors;
 import io.github.roost.core.vector.BuildWork;
 import io.github.roost.core.vector.ElementType;
+import io.github.roost.core.vector.MemoryLimit;
 import io.github.roost.core.vector.VectorSource;
 import io.github.roost.topology.DomainMemory;
+import java.util.Objects;
 
 /**
  * The options that tables of a graph share. Not thread-safe.
@@ -18,6 +20,7 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
     private String name;
     private GraphOptions options = GraphOptions.DEFAULT;
     private TableMemory.Mover mover = DomainMemory::migrate;
+    private long memoryLimit = MemoryLimit.NONE;
 
     GraphTableBuilder(String name) {
         this.name = name;
@@ -38,7 +41,7 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
      * @return this builder
      */
     public B name(String value) {
-        this.name = value;
+        this.name = Objects.requireNonNull(value, "name must not be null");
         return self();
     }
 
@@ -49,21 +52,22 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
      * @return this builder
      */
     public B metric(Metric value) {
-        options = options.withMetric(value);
+        options = options.withMetric(Objects.requireNonNull(value, "metric must not be null"));
         return self();
     }
 
     /**
      * Sets what walks read of each component.
      *
-     * @param value {@link ElementType#FLOAT32}, the default, or {@link ElementType#INT8}: a search reads a quarter of the
-     *     memory and compares the best of what it finds again by the floats, which the table keeps beside, 5 bytes in all;
-     *     distances are exact. Rows of a live table that are not yet frozen are always compared by floats
+     * @param value {@link ElementType#FLOAT32} or {@link ElementType#INT8}: a search reads a quarter of the memory and
+     *     compares its best candidates again by the floats, which the table keeps too, 5 bytes per component in all;
+     *     distances are exact. Rows of a live table that are not yet frozen are always compared by floats. The default of a {@link LiveTable} is FLOAT32; an {@link HnswTable}
+     *     chooses, see {@link HnswTable.Builder#layout}
      * @return this builder
      * @throws IllegalArgumentException if it is {@link ElementType#FLOAT16}
      */
     public B elementType(ElementType value) {
-        options = options.withElementType(value);
+        options = options.withElementType(Objects.requireNonNull(value, "elementType must not be null"));
         return self();
     }
 
@@ -103,6 +107,26 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
         return self();
     }
 
+    /**
+     * Sets what the table's rows may take outside the Java heap, from the build on; see {@link
+     * io.github.roost.core.vector.VectorTable#memoryLimit(long)}. A build of more rows is refused before it begins.
+     *
+     * @param bytes at least 1; no limit by default
+     * @return this builder
+     */
+    public B memoryLimit(long bytes) {
+        memoryLimit = MemoryLimit.require(bytes);
+        return self();
+    }
+
+    long memoryLimit() {
+        return memoryLimit;
+    }
+
+    void requireRoom(int rows, int dimension) {
+        MemoryLimit.admit(name, memoryLimit, options.bytesOf(rows, dimension));
+    }
+
     /** What the build shows as in reports. */
     BuildWork work(Orchestrator orchestrator) {
         return new BuildWork(orchestrator, name + " (build)");
@@ -111,8 +135,19 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
     /** Checks what can be told before rows are read. */
     static void requireSource(long[] ids, VectorSource rows) {
         Vectors.requireRange("number of vectors", rows.size(), 1, Integer.MAX_VALUE - 8);
-        Vectors.requireRange("dimension", rows.dimension(), 1, Vectors.MOST_DIMENSIONS);
+        Vectors.requireRange("dimension", rows.dimension(), 1, Vectors.MAX_DIMENSIONS);
         Vectors.requireIds(ids, rows.size());
+    }
+
+    /** What was built is known to fit only now. */
+    <T extends GraphTable> T limited(T table, long most) {
+        long bytes = table.bytes();
+        if (bytes > most) {
+            table.close();
+            MemoryLimit.admit(table.name(), most, bytes);
+        }
+        table.memoryLimit(most);
+        return table;
     }
 
     TableMemory.Mover mover() {

@@ -60,6 +60,12 @@ final class GraphVisit {
         context.touched(vectors, bytes);
     }
 
+    /** Counts vectors that were compared with several queries, and read once. */
+    void comparedOnce(long vectors, int queries, long bytes) {
+        visited += vectors * queries;
+        context.touched(vectors * queries, bytes);
+    }
+
     SearchCost cost() {
         return new SearchCost(visited, expanded);
     }

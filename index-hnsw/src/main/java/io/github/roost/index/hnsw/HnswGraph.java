@@ -11,9 +11,11 @@ import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.SearchResult;
 import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.walk.GraphImage;
+import io.github.roost.index.hnsw.walk.GroupScratch;
 import io.github.roost.index.hnsw.walk.ImageFile;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * For authors of indexes: one HNSW graph (Malkov and Yashunin, IEEE TPAMI 42(4), 2020) with its rows and their ids in one piece of
@@ -37,12 +39,12 @@ public final class HnswGraph {
      * @param ids one external id per row
      * @param rows at least one, of 1 to 4,096 dimensions, finite, not zero for cosine
      * @return the graph, in memory of its own
-     * @throws IllegalArgumentException if a number or a row is not as said
+     * @throws IllegalArgumentException if a number or a row is invalid
      */
     public static HnswGraph build(
             BuildWork work, Metric metric, int m, int efConstruction, long[] ids, VectorSource rows) {
         Vectors.requireRange("number of vectors", rows.size(), 1, Integer.MAX_VALUE - 8);
-        Vectors.requireRange("dimension", rows.dimension(), 1, Vectors.MOST_DIMENSIONS);
+        Vectors.requireRange("dimension", rows.dimension(), 1, Vectors.MAX_DIMENSIONS);
         if (ids.length != rows.size()) {
             throw new IllegalArgumentException(
                     "there must be one id per vector, got " + ids.length + " ids for " + rows.size());
@@ -89,6 +91,31 @@ public final class HnswGraph {
         GraphVisit visit = new GraphVisit(context, visitLimit);
         Neighbors found = graph.search(query, k, ef, graph.allowed(alive, visit), graph.allowed(wanted, visit), visit);
         return new SearchResult(found, visit.cost(), visit.isCutShort());
+    }
+
+    /**
+     * Finds the nearest rows of several queries that two filters allow, exactly: by comparing every allowed row with all of them, so
+     * that each row is read from memory once. For a few thousand rows and some tens of queries that is several times faster than
+     * {@link #search} for each.
+     *
+     * @param queries from 1 to 1,024, each of the graph's dimension, finite, not
+     *     zero for cosine
+     * @param k how many rows at most for each, from 1 to 10,000
+     * @param alive the rows that are still there; asked about each row once, and kept as long as it lives
+     * @param wanted the rows that may be found; likewise
+     * @param context told of what is touched, bytes once for all queries; asked whether the results are still wanted
+     * @return what was found and what it cost, one per query in their order
+     * @throws io.github.roost.core.task.DeadlineExceededException if the results are no longer wanted
+     */
+    public List<SearchResult> scanTogether(
+            List<float[]> queries, int k, IdFilter alive, IdFilter wanted, SearchContext context) {
+        Vectors.requireRange("queries of a scan", queries.size(), 1, GroupScratch.MAX_QUERIES);
+        Vectors.requireRange("k", k, 1, Vectors.MAX_NEIGHBORS);
+        for (float[] query : queries) {
+            Vectors.require("query", query, dimension(), metric());
+        }
+        GraphVisit visit = new GraphVisit(context);
+        return graph.scanTogether(queries, k, graph.allowed(alive, visit), graph.allowed(wanted, visit), visit);
     }
 
     /** {@return the bytes of the graph, read-only} */

@@ -5,8 +5,11 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableMemory;
 import io.github.roost.core.Vectors;
 import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.TableClosedException;
+import io.github.roost.core.vector.BuildWork;
 import io.github.roost.core.vector.ElementType;
 import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.RecallSample;
 import io.github.roost.core.vector.TableBuild;
 import io.github.roost.core.vector.TableStats;
 import io.github.roost.core.vector.VectorSource;
@@ -24,15 +27,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One HNSW table (Malkov and Yashunin, IEEE TPAMI 42(4), 2020): a graph that is built in C or by jvector, frozen into off-heap
- * memory, and placed by an orchestrator as one mapping id. One query is one task:
+ * memory, and placed by an orchestrator as one mapping id, or as up to 64 if it is larger than a cache. One query is one task:
  *
  * <pre>{@code
  * HnswTable table = HnswTable.builder().name("products").build(orchestrator, vectors);
  * CompletableFuture<Neighbors> answer =
- *         orchestrator.submit(table.searchFunction(10, 64), query, table.mappingId());
+ *         orchestrator.submit(table.searchFunction(10, 64), query, table.mappingId(query));
  * }</pre>
  *
- * <p>A search walks the graph in C (in Java where no native library can be loaded), with marks and heaps of its own, so
+ * <p>The graph is searched in C (in Java where no native library can be loaded). Each search has its own marks and heaps, so
  * searches share nothing that is written. The rows are fixed: {@link LiveTable} takes changes. A search whose request gives no
  * effort has an ef of 100, or 2 k where that is more. On a machine of several NUMA nodes the table's memory follows its home,
  * unless it is mapped from a file ({@link TableMemory}). Thread-safe.
@@ -46,15 +49,31 @@ public final class HnswTable extends GraphTable {
     /** Read once by each search, which so sees one graph from beginning to end. */
     private volatile FrozenGraph graph;
 
+    private volatile LayoutChoice choice;
     private final TableMemory memory;
     private final RegionRouter regions;
 
     HnswTable(Orchestrator orchestrator, String name, FrozenGraph graph, TableMemory.Mover mover) {
-        this(orchestrator, name, graph, mover, regions(orchestrator.topology(), graph));
+        this(orchestrator, name, new LayoutSelection.Selected(graph, asked(graph)), mover);
+    }
+
+    private HnswTable(
+            Orchestrator orchestrator, String name, LayoutSelection.Selected selected, TableMemory.Mover mover) {
+        this(orchestrator, name, selected, mover, regions(orchestrator.topology(), selected.graph()));
     }
 
     HnswTable(
             Orchestrator orchestrator, String name, FrozenGraph graph, TableMemory.Mover mover, RegionRouter regions) {
+        this(orchestrator, name, new LayoutSelection.Selected(graph, asked(graph)), mover, regions);
+    }
+
+    private HnswTable(
+            Orchestrator orchestrator,
+            String name,
+            LayoutSelection.Selected selected,
+            TableMemory.Mover mover,
+            RegionRouter regions) {
+        FrozenGraph graph = selected.graph();
         GraphImage.Shape shape = graph.image().shape();
         super(
                 orchestrator,
@@ -63,6 +82,7 @@ public final class HnswTable extends GraphTable {
                 shape.coded() ? ElementType.INT8 : ElementType.FLOAT32,
                 shape.dimension());
         this.graph = graph;
+        this.choice = selected.choice();
         this.regions = regions;
         this.memory = TableMemory.keepAtHome(
                 orchestrator,
@@ -72,6 +92,15 @@ public final class HnswTable extends GraphTable {
                         ? Stream.empty()
                         : Stream.of(this.graph.image().memory()),
                 mover);
+    }
+
+    private static LayoutChoice asked(FrozenGraph graph) {
+        return new LayoutChoice(layout(graph), "it was asked for");
+    }
+
+    private static LayoutSelection.Selected saved(GraphImage image) {
+        FrozenGraph graph = new FrozenGraph(image);
+        return new LayoutSelection.Selected(graph, new LayoutChoice(layout(graph), "it was saved so"));
     }
 
     private static RegionRouter regions(Topology topology, FrozenGraph graph) {
@@ -142,7 +171,9 @@ public final class HnswTable extends GraphTable {
     public int[] visits(float[] query, int k, int ef) {
         requireWidth(k, ef);
         requireQuery(query);
-        return graph.visits(query, k, ef);
+        try (var _ = use()) {
+            return graph.visits(query, k, ef);
+        }
     }
 
     @Override
@@ -168,10 +199,11 @@ public final class HnswTable extends GraphTable {
     /** The first call sorts the ids, which takes 12 bytes per row of the Java heap from then on. */
     @Override
     public float @Nullable [] vector(long id) {
-        requireOpen();
-        FrozenGraph read = graph;
-        int row = read.row(id);
-        return row < 0 ? null : read.vectorOfRow(row);
+        try (var _ = use()) {
+            FrozenGraph read = graph;
+            int row = read.row(id);
+            return row < 0 ? null : read.vectorOfRow(row);
+        }
     }
 
     @Override
@@ -179,11 +211,29 @@ public final class HnswTable extends GraphTable {
         return graph.rows();
     }
 
+    /** {@return what searches of this table read} */
+    public GraphLayout layout() {
+        return layout(graph);
+    }
+
+    /** {@return what searches of this table read, and why: what the builder was told or has measured, or what a file had} */
+    public LayoutChoice layoutChoice() {
+        return choice;
+    }
+
+    private static GraphLayout layout(FrozenGraph graph) {
+        GraphImage.Shape shape = graph.image().shape();
+        if (shape.hasNeighborCodes()) {
+            return GraphLayout.NEIGHBOR_CODES;
+        }
+        return shape.coded() ? GraphLayout.INT8 : GraphLayout.FLOAT32;
+    }
+
     @Override
     public TableStats stats() {
         GraphImage image = graph.image();
-        return new TableStats(
-                name(), "hnsw", image.shape().rows(), dimension(), metric(), elementType(), 1, image.bytes());
+        long bytes = registration().isOpen() ? image.bytes() : 0;
+        return new TableStats(name(), "hnsw", image.shape().rows(), dimension(), metric(), elementType(), 1, bytes);
     }
 
     /**
@@ -195,8 +245,9 @@ public final class HnswTable extends GraphTable {
      */
     @Override
     public void save(Path file) throws IOException {
-        requireOpen();
-        ImageFile.save(graph.image(), file);
+        try (var _ = use()) {
+            ImageFile.save(graph.image(), file);
+        }
     }
 
     /**
@@ -210,39 +261,108 @@ public final class HnswTable extends GraphTable {
      * @throws IOException if the file cannot be read or holds no whole table; the message says what is wrong where
      */
     public static HnswTable open(Orchestrator orchestrator, String name, Path file) throws IOException {
-        return new HnswTable(orchestrator, name, new FrozenGraph(ImageFile.open(file)), DomainMemory::migrate);
+        return new HnswTable(orchestrator, name, saved(ImageFile.open(file)), DomainMemory::migrate);
     }
 
     /**
-     * Takes over the rows of another table, which is closed: from then on searches of this table, also those already
-     * submitted and not begun, search them. None fails, and none sees rows of both.
+     * As {@link #open}, but copies the file to memory of the table's own, as a build leaves it: on huge pages where the kernel has
+     * any, which searches of tables larger than the cache gain by, and moved to the table's home. It takes longer, and nothing
+     * of the memory is shared with other processes. The file may be changed afterwards.
+     *
+     * @param orchestrator places the table
+     * @param name under which the table shows in reports
+     * @param file that {@link #save} has written
+     * @return the table
+     * @throws IOException if the file cannot be read or holds no whole table; the message says what is wrong where
+     * @throws OutOfMemoryError if there is no room for a copy
+     */
+    public static HnswTable load(Orchestrator orchestrator, String name, Path file) throws IOException {
+        return new HnswTable(orchestrator, name, saved(ImageFile.load(file)), DomainMemory::migrate);
+    }
+
+    /**
+     * Takes over the rows of another table, which is closed: from then on searches of this table, submitted ones that have not
+     * begun included, search the new rows. No search fails, and none sees rows of both. The garbage collector frees the memory of
+     * the old rows when no search reads them any more.
      *
      * @param next another table, of the same dimension and metric
+     * @throws io.github.roost.core.task.TableClosedException if one of them is closed
+     * @throws io.github.roost.core.task.TableFullException if the rows are more than this table's memory limit
      */
     public void swap(HnswTable next) {
         if (next == this) {
             throw new IllegalArgumentException("the rows of table " + name() + " must be replaced by another table's");
         }
         if (next.dimension() != dimension() || next.metric() != metric()) {
-            throw new IllegalArgumentException("the rows of table " + name() + " must be replaced by such of "
-                    + dimension() + " dimensions under " + metric() + ", got " + next.dimension() + " under "
-                    + next.metric());
+            throw new IllegalArgumentException("the rows of table " + name() + " must be replaced by rows with "
+                    + dimension() + " dimensions and metric " + metric() + ", got " + next.dimension()
+                    + " dimensions and metric " + next.metric());
         }
-        graph = next.graph;
-        rowsReplaced();
-        next.close();
-        memory.allIsNew();
+        try (var _ = use()) {
+            FrozenGraph taken = next.graph;
+            limit().admit(name(), taken.image()::bytes);
+            if (!next.end(() -> {})) {
+                throw new TableClosedException(next.name());
+            }
+            graph = taken;
+            choice = next.choice;
+            rowsReplaced();
+            memory.allIsNew();
+        }
     }
 
     @Override
     public void close() {
-        registration().close();
+        end(() -> DomainMemory.release(graph.image().memory()));
+    }
+
+    private boolean end(Runnable free) {
+        return orchestrator().indexing().closeTable(registration(), free);
     }
 
     /** Collects the options of a table. Not thread-safe. */
     public static final class Builder extends GraphTableBuilder<Builder> {
+        /** Null where the builder chooses. */
+        private @Nullable GraphLayout layout;
+
+        private double targetRecall = .95;
+
         private Builder() {
             super("hnsw");
+        }
+
+        /**
+         * Sets what searches read; {@link #elementType} sets one of the first two.
+         *
+         * @param value by default {@link GraphLayout#FLOAT32} or {@link GraphLayout#INT8}: the former where vectors have fewer than 64
+         *     components, are less than 8 MiB in all, or a memory limit ({@code memoryLimit}) asks for it; else what would take less time
+         *     for searches of a sample of the rows at the {@linkplain #targetRecall recall}. For the sample both are in memory at the same
+         *     time. {@link HnswTable#layoutChoice} says what was chosen and why
+         * @return this builder
+         */
+        public Builder layout(GraphLayout value) {
+            elementType(value == GraphLayout.INT8 ? ElementType.INT8 : ElementType.FLOAT32);
+            layout = value;
+            return this;
+        }
+
+        @Override
+        public Builder elementType(ElementType value) {
+            super.elementType(value);
+            layout = value == ElementType.INT8 ? GraphLayout.INT8 : GraphLayout.FLOAT32;
+            return this;
+        }
+
+        /**
+         * Sets the recall of the 10 nearest at which layouts are compared, where {@link #layout} is not set.
+         *
+         * @param value over 0, at most 1; default .95
+         * @return this builder
+         * @throws IllegalArgumentException if it is invalid
+         */
+        public Builder targetRecall(double value) {
+            targetRecall = RecallSample.requireRecall(value);
+            return this;
         }
 
         /**
@@ -260,16 +380,24 @@ public final class HnswTable extends GraphTable {
          * Builds a table on the orchestrator's workers, as batch work beside what they serve.
          *
          * @param orchestrator places the table, and builds it
-         * @param ids one external id a row, none twice
+         * @param ids one external id per row, none twice
          * @param rows at least one, all of one dimension from 1 to 4,096, finite; must not change during the build
          * @return the table, to be closed
-         * @throws IllegalArgumentException if a row or id is not as said
+         * @throws IllegalArgumentException if a row or id is invalid
          */
         public HnswTable build(Orchestrator orchestrator, long[] ids, float[][] rows) {
             Vectors.requireTable(rows, options().metric());
             Vectors.requireIds(ids, rows.length);
-            FrozenGraph graph = FrozenGraph.build(work(orchestrator), options(), ids, rows);
-            return new HnswTable(orchestrator, name(), graph, mover());
+            requireRoom(rows.length, rows[0].length);
+            BuildWork work = work(orchestrator);
+            GraphImage image = new GraphBuild(work, options()).run(ids, VectorSource.of(rows));
+            return limited(
+                    new HnswTable(
+                            orchestrator,
+                            name(),
+                            laidOut(work, name(), image, layout, targetRecall, memoryLimit()),
+                            mover()),
+                    memoryLimit());
         }
 
         /**
@@ -280,20 +408,47 @@ public final class HnswTable extends GraphTable {
          * @param ids one external id per row, none twice; must not change during the build
          * @param rows at least one, of 1 to 4,096 dimensions; a row that is not finite, or zero for cosine, fails the build
          * @return under way; its result is to be closed
-         * @throws IllegalArgumentException if ids or dimension are not as said
+         * @throws IllegalArgumentException if ids or dimension are invalid
          */
         public TableBuild<HnswTable> start(Orchestrator orchestrator, long[] ids, VectorSource rows) {
             requireSource(ids, rows);
+            requireRoom(rows.size(), rows.dimension());
+            long most = memoryLimit();
             GraphOptions graph = options();
             String tableName = name();
             TableMemory.Mover tableMover = mover();
+            GraphLayout wanted = layout;
+            double recall = targetRecall;
             return TableBuild.start(
                     work(orchestrator),
-                    work -> new HnswTable(
-                            orchestrator,
-                            tableName,
-                            new FrozenGraph(new GraphBuild(work, graph).run(ids, rows)),
-                            tableMover));
+                    work -> limited(
+                            new HnswTable(
+                                    orchestrator,
+                                    tableName,
+                                    laidOut(
+                                            work,
+                                            tableName,
+                                            new GraphBuild(work, graph).run(ids, rows),
+                                            wanted,
+                                            recall,
+                                            most),
+                                    tableMover),
+                            most));
+        }
+
+        private static LayoutSelection.Selected laidOut(
+                BuildWork work,
+                String name,
+                GraphImage image,
+                @Nullable GraphLayout layout,
+                double recall,
+                long memoryLimit) {
+            if (layout == null) {
+                return LayoutSelection.of(work, name, image, recall, memoryLimit);
+            }
+            FrozenGraph graph =
+                    new FrozenGraph(layout == GraphLayout.NEIGHBOR_CODES ? NeighborCoding.of(work, image) : image);
+            return new LayoutSelection.Selected(graph, asked(graph));
         }
     }
 }

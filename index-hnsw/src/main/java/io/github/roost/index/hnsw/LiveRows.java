@@ -8,7 +8,6 @@ import io.github.roost.index.hnsw.walk.GraphImage;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.List;
-import java.util.function.ObjLongConsumer;
 
 /**
  * A part of a live table: rows in one image, and which of them are alive. Either all rows are there from the beginning and
@@ -26,6 +25,8 @@ final class LiveRows {
     private volatile int count;
     /** Whether no more rows are added. Written by the thread that adds. */
     private boolean sealed;
+    /** Given by {@link RowPlaces}; of the thread that adds. */
+    private int number;
 
     private LiveRows(FrozenGraph rows, boolean hasGraph, int count) {
         this.rows = rows;
@@ -55,7 +56,7 @@ final class LiveRows {
      *
      * @param image what holds the rows, perhaps with room for more
      * @param rows how many were there, at least one
-     * @param alive a bit a row, in words of 64
+     * @param alive one bit per row, in words of 64
      */
     record Moment(GraphImage image, int rows, long[] alive) {
         /** An image of the rows without the room for more. */
@@ -115,6 +116,14 @@ final class LiveRows {
 
     boolean hasGraph() {
         return hasGraph;
+    }
+
+    int number() {
+        return number;
+    }
+
+    void number(int given) {
+        number = given;
     }
 
     boolean isAlive(int row) {
@@ -188,22 +197,19 @@ final class LiveRows {
         return rows.scan(query, k, alive, AllowedRows.ALL, 0, nodes, visit);
     }
 
-    /** Hands out the rows that are alive: copies of their vectors, with their ids. */
-    void copyAlive(ObjLongConsumer<float[]> receiver) {
-        GraphImage image = rows.image();
-        for (int row = 0; row < count; row++) {
-            if (alive.rows().contains(row)) {
-                float[] original = vector(row);
-                // In a file that no table has written a row may be zero under cosine, or infinite once scaled back:
-                // all others that it is built with would be scaled to nothing.
-                Vectors.require(
-                        "the row of id " + image.id(row),
-                        original,
-                        original.length,
-                        image.shape().metric());
-                receiver.accept(original, image.id(row));
-            }
-        }
+    /**
+     * Refuses a row that no table has written: in a damaged file one may be zero under cosine, or infinite once scaled back, and
+     * all others that it is built with would be scaled to nothing.
+     *
+     * @throws IllegalArgumentException names the row by its id
+     */
+    void requireSound(int row) {
+        float[] original = vector(row);
+        Vectors.require(
+                "the row of id " + id(row),
+                original,
+                original.length,
+                rows.image().shape().metric());
     }
 
     /**

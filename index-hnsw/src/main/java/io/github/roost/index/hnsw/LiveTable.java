@@ -13,13 +13,12 @@ import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.LiveRows.Moment;
 import io.github.roost.topology.DomainMemory;
 import java.io.IOException;
+import java.lang.ref.WeakReference;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -27,21 +26,21 @@ import org.jspecify.annotations.Nullable;
  * An HNSW table that is changed while it is searched, placed by an orchestrator as one mapping id.
  *
  * <p>It is made of parts, after the log-structured merge tree (O'Neil et al., Acta Informatica 33(4), 1996): frozen graphs,
- * and rows that were added lately, of which searches look at each. When there are enough of those, they are built into a
- * graph on the orchestrator's workers, as batch work, together with older parts that are not much larger or mostly dead;
- * then the new part takes the places of the old in one step. Rows that die in frozen parts are skipped until then. So the
- * number of parts grows with the logarithm of the rows, and a row is built into a graph about as many times.
+ * and recently added rows, each of which searches compare. When there are enough of them, they are built into a graph on the
+ * orchestrator's workers, as batch work, together with older parts that are not much larger or mostly tombstones; then the new
+ * part replaces the old ones in one step. Tombstones in frozen parts are skipped until then. So the number of parts grows with
+ * the logarithm of the rows, and so does the number of times that a row is built into a graph.
  *
- * <p>Besides its rows the table keeps on the heap where each id is, some 100 bytes a row. Under more changes than the
+ * <p>Besides its rows the table keeps where each id is, 20 to 40 bytes per row outside the heap. Under more changes than the
  * workers can build, the rows not yet frozen grow, and searches slow down with them. On a machine of several NUMA nodes the
- * memory of frozen parts follows the table's home ({@link TableMemory}), unless it is mapped from a file; that of rows not yet
- * frozen lies where they were written from until the home moves.
+ * memory of frozen parts follows the table's home ({@link TableMemory}), unless it is mapped from a file; rows not yet
+ * frozen stay on the node of the thread that wrote them until the home moves.
  *
- * <p>Thread-safe. Changes are made one at a time, by whichever threads ask; searches never wait for them.
+ * <p>Thread-safe. Changes are made one at a time, in the calling threads; searches never wait for them.
  */
 public final class LiveTable extends GraphTable {
-    static final int LEAST_FREEZE_AFTER = 64;
-    static final int MOST_FREEZE_AFTER = 1_000_000;
+    static final int MIN_FREEZE_AFTER = 64;
+    static final int MAX_FREEZE_AFTER = 1_000_000;
 
     private final GraphOptions options;
     private final int freezeAfter;
@@ -60,14 +59,18 @@ public final class LiveTable extends GraphTable {
      */
     private final List<LiveRows> open = new ArrayList<>(16);
 
-    /** Where the row of each id is, always alive. Guarded by the lock, which is this map. */
-    private final Map<Long, Place> places = new HashMap<>();
+    /** Where the row of each id is, always alive; the number of every part. Guarded by the lock, which is this. */
+    private final RowPlaces places = new RowPlaces();
 
+    /** These two say what {@link #places} are, to those who do not have the lock. Written by {@link #count}. */
     private volatile int size;
+
+    private volatile long placeBytes;
 
     private final TableMemory memory;
 
-    private record Place(LiveRows part, int row) {}
+    /** Parts that others have replaced, and that searches may still read. Guarded by the lock. */
+    private final List<WeakReference<LiveRows>> replaced = new ArrayList<>();
 
     private LiveTable(
             Orchestrator orchestrator,
@@ -88,15 +91,16 @@ public final class LiveTable extends GraphTable {
     private boolean begin(List<LiveRows> first) {
         synchronized (places) {
             for (LiveRows part : first) {
+                places.enter(part);
                 for (int row = 0; row < part.count(); row++) {
-                    if (part.isAlive(row) && places.put(part.id(row), new Place(part, row)) != null) {
+                    if (part.isAlive(row) && places.put(part.id(row), part, row) != RowPlaces.NOWHERE) {
                         return false;
                     }
                 }
             }
             parts = List.copyOf(first);
             first.stream().filter(part -> !part.isSealed()).forEach(open::add);
-            size = places.size();
+            count();
         }
         memory.allIsNew();
         return true;
@@ -111,37 +115,55 @@ public final class LiveTable extends GraphTable {
     @Override
     public boolean put(long id, float[] vector) {
         Vectors.require("vector", vector, dimension(), metric());
+        try (var _ = change()) {
+            return putHeld(id, vector);
+        }
+    }
+
+    private boolean putHeld(long id, float[] vector) {
         synchronized (places) {
-            requireOpen();
+            if (places.bytesWithAnother() > places.bytes() && places.get(id) == RowPlaces.NOWHERE) {
+                limit().admit(name(), () -> bytesOf(parts) + places.bytesWithAnother());
+            }
             LiveRows part = partFor(vector);
-            Place old = places.put(id, new Place(part, part.add(id, vector)));
-            if (old != null) {
+            int row = part.add(id, vector);
+            long old;
+            try {
+                old = places.put(id, part, row);
+            } catch (Throwable failed) {
+                // A row that no place names could never be removed.
+                part.remove(row);
+                throw failed;
+            }
+            count();
+            if (old != RowPlaces.NOWHERE) {
                 kill(old);
             }
-            size = places.size();
-            return old == null;
+            return old == RowPlaces.NOWHERE;
         }
     }
 
     @Override
     public boolean remove(long id) {
-        synchronized (places) {
-            requireOpen();
-            Place old = places.remove(id);
-            if (old != null) {
-                kill(old);
+        try (var _ = change()) {
+            synchronized (places) {
+                long old = places.remove(id);
+                count();
+                if (old != RowPlaces.NOWHERE) {
+                    kill(old);
+                }
+                return old != RowPlaces.NOWHERE;
             }
-            size = places.size();
-            return old != null;
         }
     }
 
     @Override
     public float @Nullable [] vector(long id) {
-        synchronized (places) {
-            requireOpen();
-            Place place = places.get(id);
-            return place == null ? null : place.part().vector(place.row());
+        try (var _ = use()) {
+            synchronized (places) {
+                long place = places.get(id);
+                return place == RowPlaces.NOWHERE ? null : places.part(place).vector(RowPlaces.row(place));
+            }
         }
     }
 
@@ -169,6 +191,12 @@ public final class LiveTable extends GraphTable {
                 parts.stream().map(part -> part.exact(query, k, visit)).toList(), k);
     }
 
+    /** Tells those without the lock of the places what these are now; called under it. */
+    private void count() {
+        size = places.size();
+        placeBytes = places.bytes();
+    }
+
     /** The part to add a row to. When the open ones have enough rows together, these are left to be frozen. */
     private LiveRows partFor(float[] vector) {
         boolean full = open.stream().mapToInt(LiveRows::count).sum() >= freezeAfter;
@@ -177,10 +205,12 @@ public final class LiveTable extends GraphTable {
                 return part;
             }
         }
+        limit().admit(name(), this::bytesWithAnotherPart);
         LiveRows next = LiveRows.empty(options.metric(), vector, freezeAfter);
         List<LiveRows> more = new ArrayList<>(parts);
         more.add(next);
         List<LiveRows> all = List.copyOf(more);
+        places.enter(next);
         if (full) {
             sealAll();
         }
@@ -192,14 +222,29 @@ public final class LiveTable extends GraphTable {
         return next;
     }
 
+    /** Rows that are not frozen yet count as what they will be: their graph must have room, too. */
+    private long bytesWithAnotherPart() {
+        return options.bytesOf(freezeAfter, dimension()) + bytesOf(parts) + places.bytes();
+    }
+
+    private long bytesOf(List<LiveRows> some) {
+        long bytes = 0;
+        for (LiveRows part : some) {
+            bytes +=
+                    part.hasGraph() ? part.bytes() : Math.max(part.bytes(), options.bytesOf(part.count(), dimension()));
+        }
+        return bytes;
+    }
+
     private void sealAll() {
         open.forEach(LiveRows::seal);
         open.clear();
     }
 
-    private void kill(Place place) {
-        place.part().remove(place.row());
-        if (place.part().asPart().isMostlyDead()) {
+    private void kill(long place) {
+        LiveRows part = places.part(place);
+        part.remove(RowPlaces.row(place));
+        if (part.asPart().isMostlyDead()) {
             freeze.request();
         }
     }
@@ -293,17 +338,13 @@ public final class LiveTable extends GraphTable {
         if (merged.isEmpty()) {
             return false;
         }
-        List<Long> ids = new ArrayList<>();
-        List<float[]> vectors = new ArrayList<>();
-        for (LiveRows part : merged) {
-            part.copyAlive((vector, id) -> {
-                ids.add(id);
-                vectors.add(vector);
-            });
-        }
-        LiveRows built = ids.isEmpty() ? null : build(ids, vectors);
-        synchronized (places) {
-            replace(merged, built);
+        AliveRows alive = new AliveRows(merged, dimension(), this::use);
+        // The table is not held meanwhile: who closes it need not wait for a build.
+        LiveRows built = alive.size() == 0 ? null : build(alive);
+        try (var _ = use()) {
+            synchronized (places) {
+                replace(merged, built);
+            }
         }
         if (built != null) {
             memory.isNew(0, built.memory());
@@ -311,12 +352,9 @@ public final class LiveTable extends GraphTable {
         return true;
     }
 
-    private LiveRows build(List<Long> ids, List<float[]> vectors) {
-        return LiveRows.frozen(FrozenGraph.build(
-                new BuildWork(orchestrator(), name() + " (build)"),
-                options,
-                ids.stream().mapToLong(Long::longValue).toArray(),
-                vectors.toArray(float[][]::new)));
+    private LiveRows build(AliveRows alive) {
+        BuildWork work = new BuildWork(orchestrator(), name() + " (build)");
+        return LiveRows.frozen(new FrozenGraph(new GraphBuild(work, options).run(alive.ids(), alive)));
     }
 
     /**
@@ -325,14 +363,29 @@ public final class LiveTable extends GraphTable {
      */
     private void replace(List<LiveRows> merged, @Nullable LiveRows built) {
         Set<LiveRows> gone = new HashSet<>(merged);
+        List<LiveRows> left = partsWith(built, gone);
+        if (built != null) {
+            places.enter(built);
+        }
+        replaced.removeIf(part -> part.get() == null);
+        merged.forEach(part -> replaced.add(new WeakReference<>(part)));
+        // From here on no memory is needed: the change is whole.
         for (int row = 0; built != null && row < built.count(); row++) {
-            Place place = places.get(built.id(row));
-            if (place != null && gone.contains(place.part())) {
-                places.put(built.id(row), new Place(built, row));
+            long place = places.get(built.id(row));
+            if (place != RowPlaces.NOWHERE && gone.contains(places.part(place))) {
+                places.put(built.id(row), built, row);
             } else {
                 built.remove(row);
             }
         }
+        for (LiveRows part : merged) {
+            places.leave(part);
+        }
+        parts = left;
+    }
+
+    /** The parts, those with a graph first, with a new one in the place of those that are gone. */
+    private List<LiveRows> partsWith(@Nullable LiveRows built, Set<LiveRows> gone) {
         List<LiveRows> frozen = new ArrayList<>();
         List<LiveRows> added = new ArrayList<>();
         for (LiveRows part : parts) {
@@ -344,7 +397,12 @@ public final class LiveTable extends GraphTable {
             frozen.add(built);
         }
         frozen.addAll(added);
-        parts = List.copyOf(frozen);
+        return List.copyOf(frozen);
+    }
+
+    /** For tests of what fails. */
+    RowPlaces places() {
+        return places;
     }
 
     @Override
@@ -370,27 +428,29 @@ public final class LiveTable extends GraphTable {
     @Override
     public TableStats stats() {
         List<LiveRows> all = parts;
-        long bytes = all.stream().mapToLong(LiveRows::bytes).sum();
+        long bytes = registration().isOpen()
+                ? all.stream().mapToLong(LiveRows::bytes).sum() + placeBytes
+                : 0;
         return new TableStats(name(), "live", size, dimension(), metric(), elementType(), all.size(), bytes);
     }
 
     /**
      * Saves the table as it is at one moment as a file, replacing one of that name: every change that has returned is in
-     * it, and of those made meanwhile all up to the moment. Changes wait while the moment is noted, which takes a few
-     * nanoseconds a row; while the file is written they go on, as searches and freezing do. Written beside the file under
-     * a temporary name, synced and moved into place: a process that dies at any point leaves the old file or the new one,
-     * whole.
+     * it, and of concurrent changes all up to that moment. Changes wait while the snapshot is taken, a few nanoseconds per row;
+     * while the file is written they go on, as searches and freezing do. The file is written under a temporary name, synced and
+     * renamed: a process that dies at any point leaves the old file or the new one, whole.
      *
-     * <p>The whole table is written each time, with the rows of frozen parts that have died and are not yet merged away:
-     * {@link #freeze()} before leaves at most half of those. The memory of the parts is kept until the file is written.
+     * <p>The whole table is written each time, with the tombstones of frozen parts that are not yet merged: a {@link #freeze()}
+     * before leaves at most half of them. The memory of the parts is kept until the file is written.
      *
      * @param file to write or replace
      * @throws IOException if it cannot be written; the old file is as it was, unless only the last sync failed
      */
     @Override
     public void save(Path file) throws IOException {
-        requireOpen();
-        moment().save(file);
+        try (var _ = use()) {
+            moment().save(file);
+        }
     }
 
     /** What the table is at one moment: noted while no change is made, and not changed by those that follow. */
@@ -442,8 +502,22 @@ public final class LiveTable extends GraphTable {
 
     @Override
     public void close() {
-        registration().close();
+        // First, so that what ends it does not count as a failure.
         freeze.close();
+        orchestrator().indexing().closeTable(registration(), this::free);
+    }
+
+    private void free() {
+        synchronized (places) {
+            places.close();
+            parts.forEach(part -> DomainMemory.release(part.memory()));
+            for (WeakReference<LiveRows> reference : replaced) {
+                LiveRows part = reference.get();
+                if (part != null) {
+                    DomainMemory.release(part.memory());
+                }
+            }
+        }
     }
 
     /** Collects the options of a table. Not thread-safe. */
@@ -461,7 +535,7 @@ public final class LiveTable extends GraphTable {
          * @return this builder
          */
         public Builder freezeAfter(int value) {
-            Vectors.requireRange("freezeAfter", value, LEAST_FREEZE_AFTER, MOST_FREEZE_AFTER);
+            Vectors.requireRange("freezeAfter", value, MIN_FREEZE_AFTER, MAX_FREEZE_AFTER);
             this.freezeAfter = value;
             return this;
         }
@@ -474,21 +548,23 @@ public final class LiveTable extends GraphTable {
          * @return the table, to be closed
          */
         public LiveTable build(Orchestrator orchestrator, int dimension) {
-            Vectors.requireRange("dimension", dimension, 1, Vectors.MOST_DIMENSIONS);
-            return new LiveTable(orchestrator, name(), options(), dimension, freezeAfter, mover());
+            Vectors.requireRange("dimension", dimension, 1, Vectors.MAX_DIMENSIONS);
+            return limited(
+                    new LiveTable(orchestrator, name(), options(), dimension, freezeAfter, mover()), memoryLimit());
         }
 
         /**
          * Makes a table of some rows to begin with, built on the orchestrator's workers.
          *
          * @param orchestrator places the table, and builds it
-         * @param ids one external id a row, none twice
+         * @param ids one external id per row, none twice
          * @param rows at least one, all of one dimension from 1 to 4,096, finite; must not change during the build
          * @return the table, to be closed
          */
         public LiveTable build(Orchestrator orchestrator, long[] ids, float[][] rows) {
             int dimension = Vectors.requireTable(rows, options().metric());
             Vectors.requireIds(ids, rows.length);
+            requireRoom(rows.length, dimension);
             FrozenGraph graph = FrozenGraph.build(work(orchestrator), options(), ids, rows);
             LiveTable table = build(orchestrator, dimension);
             table.begin(List.of(LiveRows.frozen(graph)));
@@ -503,10 +579,12 @@ public final class LiveTable extends GraphTable {
          * @param ids one external id per row, none twice; must not change during the build
          * @param rows at least one, of 1 to 4,096 dimensions; a row that is not finite, or zero for cosine, fails the build
          * @return under way; its result is to be closed
-         * @throws IllegalArgumentException if ids or dimension are not as said
+         * @throws IllegalArgumentException if ids or dimension are invalid
          */
         public TableBuild<LiveTable> start(Orchestrator orchestrator, long[] ids, VectorSource rows) {
             requireSource(ids, rows);
+            requireRoom(rows.size(), rows.dimension());
+            long most = memoryLimit();
             GraphOptions graph = options();
             String tableName = name();
             TableMemory.Mover tableMover = mover();
@@ -516,7 +594,7 @@ public final class LiveTable extends GraphTable {
                 LiveTable table =
                         new LiveTable(orchestrator, tableName, graph, rows.dimension(), rowsBeforeFreeze, tableMover);
                 table.begin(List.of(LiveRows.frozen(built)));
-                return table;
+                return limited(table, most);
             });
         }
     }

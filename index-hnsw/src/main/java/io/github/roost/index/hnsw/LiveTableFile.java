@@ -3,20 +3,22 @@ package io.github.roost.index.hnsw;
 import io.github.roost.core.Metric;
 import io.github.roost.core.TableFileException;
 import io.github.roost.core.Vectors;
-import io.github.roost.core.WholeFile;
+import io.github.roost.core.file.FileChecks;
+import io.github.roost.core.file.SectionWriter;
+import io.github.roost.core.file.WholeFile;
 import io.github.roost.core.vector.ElementType;
 import io.github.roost.core.vector.TableFormat;
 import io.github.roost.index.hnsw.LiveRows.Moment;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.ImageFile;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.zip.CRC32C;
 
 /**
  * A live table as a file, all numbers little-endian:
@@ -42,12 +44,12 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
 
     private static final int VERSION = 1;
     private static final int HEAD_BYTES = 48;
-    private static final int CHECKSUM_BYTES = Long.BYTES;
+    private static final int CHECKSUM_BYTES = SectionWriter.CHECKSUM_BYTES;
     /** An entry of the directory, without the bits. */
     private static final int ENTRY_BYTES = 2 * Long.BYTES + 2 * Integer.BYTES;
 
     /** An image is at least this many times as long as its entry: it has a page of head, and 8 bytes for a row's bit. */
-    private static final int LEAST_IMAGE_PER_ENTRY = 64;
+    private static final int MIN_IMAGE_PER_ENTRY = 64;
 
     private static final int PAGE = 4_096;
     private static final int AT_VERSION = 8;
@@ -68,16 +70,17 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
     void save(Path file) throws IOException {
         WholeFile.replace(file, channel -> {
             ByteBuffer front = head();
-            long at = pageAfter(front.capacity());
+            long at = pageAfter(front.capacity() + CHECKSUM_BYTES);
             for (Moment part : parts) {
                 channel.position(at);
                 long bytes = ImageFile.write(part.rowsAlone(), channel);
                 putEntry(front, at, bytes, part);
                 at = pageAfter(at + bytes);
             }
-            front.putLong(checksum(front.duplicate().flip()));
             channel.position(0);
-            WholeFile.writeAll(channel, front.flip());
+            SectionWriter section = new SectionWriter(channel);
+            section.put(MemorySegment.ofBuffer(front.flip()));
+            section.end(1);
         });
     }
 
@@ -89,7 +92,7 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
         if (bytes > Integer.MAX_VALUE) {
             throw new IOException("a saved table must have fewer than 17 billion rows, dead ones included");
         }
-        ByteBuffer front = little((int) bytes);
+        ByteBuffer front = little((int) bytes - CHECKSUM_BYTES);
         front.putLong(MAGIC).putInt(VERSION).putInt((int) bytes);
         front.putInt(options.metric().ordinal()).putInt(dimension).putInt(options.m());
         front.putInt(options.efConstruction()).putInt(freezeAfter).putInt(parts.size());
@@ -112,12 +115,6 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
         return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    private static long checksum(ByteBuffer bytes) {
-        CRC32C checksum = new CRC32C();
-        checksum.update(bytes);
-        return checksum.getValue();
-    }
-
     /**
      * Reads a file and checks all of it; images stay mapped.
      *
@@ -125,35 +122,37 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
      */
     static LiveTableFile open(Path file) throws IOException {
         try (FileChannel channel = TableFormat.open(file)) {
-            return new Reader(file, channel, channel.size()).read();
+            return new Reader(file, new FileChecks(file), channel, channel.size()).read();
         }
     }
 
     /** Reads one file. */
-    private record Reader(Path file, FileChannel channel, long bytes) {
+    private record Reader(Path file, FileChecks checks, FileChannel channel, long bytes) {
         LiveTableFile read() throws IOException {
             ByteBuffer front = front();
             Metric metric = Metric.values()[
-                    require(AT_METRIC, "metric", front.getInt(AT_METRIC), 0, Metric.values().length - 1)];
-            int dimension = require(AT_DIMENSION, "dimension", front.getInt(AT_DIMENSION), 1, Vectors.MOST_DIMENSIONS);
-            int element = require(AT_ELEMENT, "element type", front.getInt(AT_ELEMENT), FLOATS, CODES);
+                    checks.requireRange(AT_METRIC, "metric", front.getInt(AT_METRIC), 0, Metric.values().length - 1)];
+            int dimension = checks.requireRange(
+                    AT_DIMENSION, "dimension", front.getInt(AT_DIMENSION), 1, Vectors.MAX_DIMENSIONS);
+            int element = checks.requireRange(AT_ELEMENT, "element type", front.getInt(AT_ELEMENT), FLOATS, CODES);
             GraphOptions options = new GraphOptions(
                     metric,
                     element == CODES ? ElementType.INT8 : ElementType.FLOAT32,
-                    require(AT_M, "m", front.getInt(AT_M), 2, GraphOptions.MOST_M),
-                    require(
+                    checks.requireRange(AT_M, "m", front.getInt(AT_M), 2, GraphOptions.MAX_M),
+                    checks.requireRange(
                             AT_EF_CONSTRUCTION,
                             "efConstruction",
                             front.getInt(AT_EF_CONSTRUCTION),
                             1,
-                            GraphOptions.MOST_EF_CONSTRUCTION));
-            int freezeAfter = require(
+                            GraphOptions.MAX_EF_CONSTRUCTION));
+            int freezeAfter = checks.requireRange(
                     AT_FREEZE_AFTER,
                     "freezeAfter",
                     front.getInt(AT_FREEZE_AFTER),
-                    LiveTable.LEAST_FREEZE_AFTER,
-                    LiveTable.MOST_FREEZE_AFTER);
-            int count = require(AT_PARTS, "number of parts", front.getInt(AT_PARTS), 0, front.capacity() / ENTRY_BYTES);
+                    LiveTable.MIN_FREEZE_AFTER,
+                    LiveTable.MAX_FREEZE_AFTER);
+            int count = checks.requireRange(
+                    AT_PARTS, "number of parts", front.getInt(AT_PARTS), 0, front.capacity() / ENTRY_BYTES);
             front.position(HEAD_BYTES);
             List<Moment> parts = new ArrayList<>();
             long end = front.capacity();
@@ -161,37 +160,22 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
                 end = readPart(front, end, freezeAfter, parts);
                 requireShape(parts.getLast().image(), metric, dimension);
             }
-            require(front.position(), "checksum", front.position(), front.capacity() - CHECKSUM_BYTES);
-            require(end, "length", bytes, end);
+            checks.requireEqual(front.position(), "checksum", front.position(), front.capacity() - CHECKSUM_BYTES);
+            checks.requireEqual(end, "length", bytes, end);
             return new LiveTableFile(options, dimension, freezeAfter, parts);
         }
 
         private ByteBuffer front() throws IOException {
-            if (bytes < HEAD_BYTES + CHECKSUM_BYTES) {
-                throw new TableFileException(
-                        file, 0, "is " + bytes + " bytes long, less than a live table's head of " + HEAD_BYTES);
-            }
+            checks.requireHead(bytes, HEAD_BYTES + CHECKSUM_BYTES, "a live table's head of " + HEAD_BYTES);
             ByteBuffer head = read(0, HEAD_BYTES);
             TableFormat.LIVE_HNSW.require(file, head.getLong(0));
-            if (head.getInt(AT_VERSION) != VERSION) {
-                throw new TableFileException(
-                        file,
-                        AT_VERSION,
-                        "is of version " + head.getInt(AT_VERSION) + ", this library reads " + VERSION);
-            }
+            checks.requireVersion(AT_VERSION, head.getInt(AT_VERSION), VERSION);
             // No checksum vouches for the length yet, which is how much memory the front takes.
-            int length =
-                    require(AT_FRONT_BYTES, "front", head.getInt(AT_FRONT_BYTES), HEAD_BYTES + CHECKSUM_BYTES, (int)
-                            Math.min(HEAD_BYTES + CHECKSUM_BYTES + bytes / LEAST_IMAGE_PER_ENTRY, Integer.MAX_VALUE));
+            int length = checks.requireRange(
+                    AT_FRONT_BYTES, "front", head.getInt(AT_FRONT_BYTES), HEAD_BYTES + CHECKSUM_BYTES, (int)
+                            Math.min(HEAD_BYTES + CHECKSUM_BYTES + bytes / MIN_IMAGE_PER_ENTRY, Integer.MAX_VALUE));
             ByteBuffer front = read(0, length);
-            long said = front.getLong(length - CHECKSUM_BYTES);
-            long found = checksum(front.duplicate().limit(length - CHECKSUM_BYTES));
-            if (said != found) {
-                throw new TableFileException(
-                        file,
-                        length - CHECKSUM_BYTES,
-                        "is damaged: the checksum of its front is %08x, that of its bytes %08x".formatted(said, found));
-            }
+            checks.requireSection(0, "the checksum of its front", MemorySegment.ofBuffer(front));
             return front;
         }
 
@@ -201,19 +185,19 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
             requireLeft(front, entry, ENTRY_BYTES);
             long at = front.getLong();
             long length = front.getLong();
-            int rows = require(entry, "number of rows", front.getInt(), 1, Integer.MAX_VALUE - Long.SIZE);
-            require(entry, "mark that is not known", front.getInt(), 0);
-            require(entry, "part", at, pageAfter(before));
+            int rows = checks.requireRange(entry, "number of rows", front.getInt(), 1, Integer.MAX_VALUE - Long.SIZE);
+            checks.requireEqual(entry, "mark that is not known", front.getInt(), 0);
+            checks.requireEqual(entry, "part", at, pageAfter(before));
             if (length < 0 || length > bytes - at) {
-                throw new TableFileException(
-                        file, entry, "is " + bytes + " bytes long, too short for a part of " + length + " at " + at);
+                throw checks.fault(
+                        entry, "is " + bytes + " bytes long, too short for a part of " + length + " at " + at);
             }
             requireZeroes(before, at);
             long[] alive = readAlive(front, entry, rows);
             GraphImage image = ImageFile.open(file, channel, at, length);
-            require(entry, "number of rows", rows, image.shape().rows());
+            checks.requireEqual(entry, "number of rows", rows, image.shape().rows());
             if (!LiveRows.hasGraph(image)) {
-                require(entry, "number of rows without a graph", rows, 1, freezeAfter);
+                checks.requireRange(entry, "number of rows without a graph", rows, 1, freezeAfter);
                 requirePlain(entry, image.shape());
             }
             parts.add(new Moment(image, rows, alive));
@@ -222,9 +206,9 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
 
         /** Rows without a graph are copied one by one: each is a node, with its vector alone. */
         private void requirePlain(int entry, GraphImage.Shape shape) throws TableFileException {
-            require(entry, "number of nodes without a graph", shape.nodes(), shape.rows());
-            require(entry, "mark of codes without a graph", shape.coded() ? 1 : 0, 0);
-            require(entry, "number of upper layers without a graph", shape.levelCounts().length, 0);
+            checks.requireEqual(entry, "number of nodes without a graph", shape.nodes(), shape.rows());
+            checks.requireEqual(entry, "mark of codes without a graph", shape.coded() ? 1 : 0, 0);
+            checks.requireEqual(entry, "number of upper layers without a graph", shape.levelCounts().length, 0);
         }
 
         private long[] readAlive(ByteBuffer front, int entry, int rows) throws TableFileException {
@@ -236,21 +220,20 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
             }
             int inLast = rows - (words - 1) * Long.SIZE;
             if (inLast < Long.SIZE && alive[words - 1] >>> inLast != 0) {
-                throw new TableFileException(file, entry, "has rows alive after the last of " + rows);
+                throw checks.fault(entry, "has rows alive after the last of " + rows);
             }
             return alive;
         }
 
         private void requireLeft(ByteBuffer front, int at, long length) throws TableFileException {
             if (length > front.capacity() - CHECKSUM_BYTES - front.position()) {
-                throw new TableFileException(file, at, "has a front too short for its parts");
+                throw checks.fault(at, "has a front too short for its parts");
             }
         }
 
         private void requireShape(GraphImage image, Metric metric, int dimension) throws TableFileException {
             if (image.shape().metric() != metric || image.shape().dimension() != dimension) {
-                throw new TableFileException(
-                        file,
+                throw checks.fault(
                         AT_METRIC,
                         "is of " + dimension + " dimensions under " + metric + ", and has a part of "
                                 + image.shape().dimension() + " under "
@@ -261,7 +244,7 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
         private void requireZeroes(long from, long to) throws IOException {
             ByteBuffer between = read(from, (int) (to - from));
             while (between.hasRemaining()) {
-                require(from + between.position(), "byte between its parts", between.get(), 0);
+                checks.requireEqual(from + between.position(), "byte between its parts", between.get(), 0);
             }
         }
 
@@ -269,25 +252,10 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
             ByteBuffer into = little(length);
             while (into.hasRemaining()) {
                 if (channel.read(into, at + into.position()) < 0) {
-                    throw new TableFileException(file, at + into.position(), "ends while it is read");
+                    throw checks.fault(at + into.position(), "ends while it is read");
                 }
             }
             return into.flip();
-        }
-
-        private int require(long at, String what, int value, int least, int most) throws TableFileException {
-            if (value < least || value > most) {
-                throw new TableFileException(
-                        file, at, "has a " + what + " of " + value + ", it must be between " + least + " and " + most);
-            }
-            return value;
-        }
-
-        private void require(long at, String what, long value, long expected) throws TableFileException {
-            if (value != expected) {
-                throw new TableFileException(
-                        file, at, "has a " + what + " of " + value + " where it must be " + expected);
-            }
         }
     }
 }

@@ -12,7 +12,7 @@ import java.util.SplittableRandom;
  */
 final class RegionRouter {
     /** Regions of a table at most: some for each domain of the largest machines, and few enough to find the nearest in a moment. */
-    static final int MOST_REGIONS = 64;
+    static final int MAX_REGIONS = 64;
 
     private static final int ITERATIONS = 8;
     private static final long SEED = 25;
@@ -33,13 +33,13 @@ final class RegionRouter {
      * @param cacheBytes of one cache domain; 0 or less where that is not known
      * @param domains of the machine
      * @return 1 where one cache holds the table, or there is one domain; else so many that a cache holds two regions, at most
-     *     {@value #MOST_REGIONS}
+     *     {@value #MAX_REGIONS}
      */
     static int regionsFor(long bytes, long cacheBytes, int domains) {
         if (domains == 1 || cacheBytes <= 0 || bytes <= cacheBytes) {
             return 1;
         }
-        return (int) Math.min(MOST_REGIONS, Math.ceilDiv(bytes, Math.max(1, cacheBytes / 2)));
+        return (int) Math.min(MAX_REGIONS, Math.ceilDiv(bytes, Math.max(1, cacheBytes / 2)));
     }
 
     /**

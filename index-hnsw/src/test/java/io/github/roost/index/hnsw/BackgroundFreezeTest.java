@@ -74,7 +74,8 @@ class BackgroundFreezeTest {
         Orchestrator closed =
                 Orchestrator.builder().topology(Fixtures.twoDomains()).build();
         closed.close();
-        assertThat(loggedWhile(() -> closed.runBatch("test", 1, piece -> {}))).isEmpty();
+        assertThat(loggedWhile(() -> closed.indexing().runBatch("test", 1, piece -> {})))
+                .isEmpty();
         assertThat(loggedWhile(() -> {
                     throw new IllegalStateException(new OrchestratorClosedException());
                 }))

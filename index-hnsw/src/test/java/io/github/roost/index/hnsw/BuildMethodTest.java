@@ -1,5 +1,6 @@
 package io.github.roost.index.hnsw;
 
+import static io.github.roost.fixtures.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -31,13 +32,7 @@ class BuildMethodTest {
     private Path folder;
 
     private static float[][] rows() {
-        Random random = new Random(5);
-        float[][] rows = new float[ROWS][DIMENSION];
-        for (float[] row : rows) {
-            for (int i = 0; i < DIMENSION; i++) {
-                row[i] = (float) random.nextGaussian();
-            }
-        }
+        float[][] rows = gaussian(ROWS, DIMENSION, new Random(5));
         // Equal rows are one node.
         System.arraycopy(rows[7], 0, rows[2_000], 0, DIMENSION);
         return rows;
@@ -121,16 +116,6 @@ class BuildMethodTest {
             assertThat(build.cancel()).isTrue();
             assertThatThrownBy(build::join).isInstanceOf(CancellationException.class);
         }
-    }
-
-    @Test
-    void halfOfTheArgumentsOfTheJvmIsToldWithTheOther() {
-        assertThatThrownBy(() -> GraphBuild.requireVectorModule("panama", ModuleLayer.empty()))
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining(
-                        "-Djvector.vectorization_provider=panama needs --add-modules jdk.incubator.vector");
-        GraphBuild.requireVectorModule(null, ModuleLayer.empty());
-        GraphBuild.requireVectorModule("default", ModuleLayer.empty());
     }
 
     @Test

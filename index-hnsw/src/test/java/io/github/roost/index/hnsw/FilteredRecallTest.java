@@ -1,8 +1,8 @@
 package io.github.roost.index.hnsw;
 
-import static io.github.roost.index.hnsw.Fixtures.exact;
-import static io.github.roost.index.hnsw.Fixtures.gaussian;
-import static io.github.roost.index.hnsw.Fixtures.hits;
+import static io.github.roost.fixtures.Exact.exact;
+import static io.github.roost.fixtures.Exact.hits;
+import static io.github.roost.fixtures.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Metric;
@@ -27,7 +27,7 @@ class FilteredRecallTest {
     private static final int ROWS = 16_000;
     private static final int K = 10;
     private static final int EF = 40;
-    private static final double MOST_LOST = .02;
+    private static final double MAX_LOST = .02;
 
     private static final Orchestrator ORCHESTRATOR =
             Orchestrator.builder().topology(Fixtures.twoDomains()).build();
@@ -127,7 +127,7 @@ class FilteredRecallTest {
         long rows = LongStream.range(0, ROWS).filter(filter).count();
         assertThat(rows).isBetween((long) (.7 * share * ROWS), (long) (1.5 * share * ROWS));
         assertThat(recall(table, allowed, filter))
-                .isGreaterThanOrEqualTo(recall(table, allowed, id -> true) - MOST_LOST);
+                .isGreaterThanOrEqualTo(recall(table, allowed, id -> true) - MAX_LOST);
     }
 
     private static LongPredicate filter(Allowed allowed, double share) {

@@ -1,9 +1,14 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.Metric;
+import static io.github.roost.fixtures.Exact.distance;
+import static io.github.roost.fixtures.Exact.exact;
+import static io.github.roost.fixtures.Exact.hits;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.dispatch.SchedulingPolicy;
+import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
@@ -11,15 +16,9 @@ import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.LongPredicate;
-import java.util.stream.Collectors;
-import java.util.stream.LongStream;
 
 /** Random rows, exact answers and a small machine. */
 final class Fixtures {
@@ -33,6 +32,30 @@ final class Fixtures {
                 List.of(
                         new CacheDomain(0, 0, List.of(0), 0, List.of(new Core(0, -1, List.of(0)))),
                         new CacheDomain(1, 0, List.of(0), 0, List.of(new Core(1, -1, List.of(1))))));
+    }
+
+    /** The share of true neighbours that a table finds; it checks that each is at its true distance. */
+    static double recall(HnswTable table, float[][] rows, float[][] queries, int k, int ef) {
+        int hits = 0;
+        for (float[] query : queries) {
+            Neighbors found = table.search(query, k, ef).join();
+            for (int i = 0; i < k; i++) {
+                float distance = distance(rows[(int) found.ids()[i]], query, table.metric());
+                assertThat(found.distances()[i]).isCloseTo(distance, within(1e-3f + 1e-4f * Math.abs(distance)));
+            }
+            hits += hits(exact(rows, query, k, table.metric()), found);
+        }
+        return hits / (double) (k * queries.length);
+    }
+
+    /** The rows themselves, each component times a unit. */
+    static float[][] scaled(float[][] rows, float unit) {
+        for (float[] row : rows) {
+            for (int i = 0; i < row.length; i++) {
+                row[i] *= unit;
+            }
+        }
+        return rows;
     }
 
     /** Says of a search that it is no longer wanted, from the time on that it has asked so often. */
@@ -85,50 +108,5 @@ final class Fixtures {
             var _ = roundRobin.submit(keeping, until, id);
         }
         running.await();
-    }
-
-    static float[][] gaussian(int rows, int dimension, Random random) {
-        float[][] values = new float[rows][dimension];
-        for (float[] row : values) {
-            for (int i = 0; i < dimension; i++) {
-                row[i] = (float) random.nextGaussian();
-            }
-        }
-        return values;
-    }
-
-    /** The nearest of the rows whose ordinal is allowed. */
-    static Neighbors exact(float[][] rows, float[] query, int k, Metric metric, LongPredicate allowed) {
-        long[] ids = LongStream.range(0, rows.length).filter(allowed).toArray();
-        float[] distances = new float[ids.length];
-        for (int i = 0; i < ids.length; i++) {
-            distances[i] = distance(rows[(int) ids[i]], query, metric);
-        }
-        return Neighbors.merge(List.of(Neighbors.sorted(ids, distances)), k);
-    }
-
-    static float distance(float[] a, float[] b, Metric metric) {
-        double squares = 0;
-        double dot = 0;
-        double aa = 0;
-        double bb = 0;
-        for (int i = 0; i < a.length; i++) {
-            squares += (a[i] - (double) b[i]) * (a[i] - (double) b[i]);
-            dot += a[i] * (double) b[i];
-            aa += a[i] * (double) a[i];
-            bb += b[i] * (double) b[i];
-        }
-        return (float)
-                switch (metric) {
-                    case SQUARED_L2 -> squares;
-                    case INNER_PRODUCT -> -dot;
-                    case COSINE -> 1 - dot / Math.sqrt(aa * bb);
-                };
-    }
-
-    /** How many of the true ids were found. */
-    static int hits(Neighbors truth, Neighbors found) {
-        Set<Long> ids = Arrays.stream(truth.ids()).boxed().collect(Collectors.toSet());
-        return (int) Arrays.stream(found.ids()).filter(ids::contains).count();
     }
 }

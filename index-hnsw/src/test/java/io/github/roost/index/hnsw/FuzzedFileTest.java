@@ -1,6 +1,6 @@
 package io.github.roost.index.hnsw;
 
-import static io.github.roost.index.hnsw.Fixtures.gaussian;
+import static io.github.roost.fixtures.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Neighbors;
@@ -43,6 +43,7 @@ class FuzzedFileTest {
     private static Path folder;
 
     private static byte[] frozen = {};
+    private static byte[] coded = {};
     private static byte[] live = {};
 
     /** A number written over what a file has at a place. */
@@ -67,6 +68,14 @@ class FuzzedFileTest {
         try (HnswTable table = HnswTable.builder().m(4).efConstruction(20).build(orchestrator, rows)) {
             table.save(file);
             frozen = Files.readAllBytes(file);
+        }
+        try (HnswTable table = HnswTable.builder()
+                .m(4)
+                .efConstruction(20)
+                .layout(GraphLayout.NEIGHBOR_CODES)
+                .build(orchestrator, rows)) {
+            table.save(file);
+            coded = Files.readAllBytes(file);
         }
         long[] ids = new long[ROWS];
         Arrays.setAll(ids, row -> row);
@@ -100,7 +109,16 @@ class FuzzedFileTest {
 
     @Property(tries = 400)
     void aFrozenTableIsRefusedOrSearched(@ForAll("edits") Edit one, @ForAll("edits") Edit other) throws IOException {
-        byte[] file = edited(frozen, List.of(one, other));
+        refusedOrSearched(edited(frozen, List.of(one, other)));
+    }
+
+    @Property(tries = 400)
+    void aTableOfNeighborCodesIsRefusedOrSearched(@ForAll("edits") Edit one, @ForAll("edits") Edit other)
+            throws IOException {
+        refusedOrSearched(edited(coded, List.of(one, other)));
+    }
+
+    private static void refusedOrSearched(byte[] file) throws IOException {
         sign(file);
         Path fuzzed = Files.write(folder.resolve("fuzzed"), file);
         try (HnswTable table = HnswTable.open(orchestrator, "fuzzed", fuzzed)) {

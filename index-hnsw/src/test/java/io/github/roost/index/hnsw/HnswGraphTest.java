@@ -2,8 +2,10 @@ package io.github.roost.index.hnsw;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import io.github.roost.core.Metric;
+import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableFileException;
 import io.github.roost.core.task.SearchContext;
@@ -14,6 +16,8 @@ import io.github.roost.core.vector.VectorSource;
 import io.github.roost.topology.TopologyReader;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Random;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
@@ -86,6 +90,66 @@ class HnswGraphTest {
         SearchResult found = search(graph, rows[8], IdFilter.of(id -> id != 24), IdFilter.of(id -> id % 2 == 0));
         assertThat(found.neighbors().size()).isEqualTo(5);
         assertThat(LongStream.of(found.neighbors().ids()).boxed()).allMatch(id -> id != 24 && id % 2 == 0);
+    }
+
+    @Test
+    void aScanForSeveralQueriesFindsWhatSortingFinds() {
+        IdFilter alive = IdFilter.of(id -> id % 7 != 0);
+        IdFilter wanted = IdFilter.of(id -> id % 2 == 0);
+        List<float[]> queries = List.of(rows).subList(0, 37);
+        List<SearchResult> found =
+                graph.scanTogether(queries, 5, alive, wanted, SearchContext.outside((nodes, bytes) -> {}));
+        assertThat(found).hasSameSizeAs(queries);
+        for (int query = 0; query < queries.size(); query++) {
+            float[] vector = queries.get(query);
+            Long[] expected = LongStream.range(0, ROWS)
+                    .map(row -> row * 3)
+                    .filter(id -> id % 7 != 0 && id % 2 == 0)
+                    .boxed()
+                    .sorted(Comparator.comparingDouble(id -> squaredL2(rows[(int) (id / 3)], vector)))
+                    .limit(5)
+                    .toArray(Long[]::new);
+            Neighbors neighbors = found.get(query).neighbors();
+            assertThat(LongStream.of(neighbors.ids()).boxed()).containsExactly(expected);
+            for (int i = 0; i < 5; i++) {
+                assertThat((double) neighbors.distances()[i])
+                        .isCloseTo(squaredL2(rows[(int) (expected[i] / 3)], vector), within(1e-4));
+            }
+            assertThat(found.get(query).cutShort()).isFalse();
+        }
+    }
+
+    @Test
+    void aScanOfEqualRowsFindsThoseThatCount() {
+        float[][] equal = new float[300][];
+        for (int row = 0; row < equal.length; row++) {
+            equal[row] = rows[row / 30].clone();
+        }
+        HnswGraph grouped = HnswGraph.build(
+                new BuildWork(orchestrator, "equal rows"),
+                Metric.SQUARED_L2,
+                16,
+                100,
+                LongStream.range(0, equal.length).toArray(),
+                VectorSource.of(equal));
+        // Of each 30 equal rows the last one counts.
+        List<SearchResult> found = grouped.scanTogether(
+                List.of(rows[3], rows[4]),
+                2,
+                IdFilter.of(id -> id % 30 == 29),
+                IdFilter.all(),
+                SearchContext.outside((nodes, bytes) -> {}));
+        assertThat(found.get(0).neighbors().ids()[0]).isEqualTo(119);
+        assertThat(found.get(1).neighbors().ids()[0]).isEqualTo(149);
+        assertThat(found).allMatch(result -> result.neighbors().size() == 2);
+    }
+
+    private static double squaredL2(float[] a, float[] b) {
+        double sum = 0;
+        for (int d = 0; d < a.length; d++) {
+            sum += (double) (a[d] - b[d]) * (a[d] - b[d]);
+        }
+        return sum;
     }
 
     @Test

@@ -1,5 +1,8 @@
 package io.github.roost.index.hnsw;
 
+import static io.github.roost.fixtures.Exact.distance;
+import static io.github.roost.fixtures.Exact.exact;
+import static io.github.roost.fixtures.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
@@ -401,16 +404,6 @@ class HnswTableTest {
         }
     }
 
-    private static float[][] gaussian(int rows, int dimension, Random random) {
-        float[][] values = new float[rows][dimension];
-        for (float[] row : values) {
-            for (int i = 0; i < dimension; i++) {
-                row[i] = (float) random.nextGaussian();
-            }
-        }
-        return values;
-    }
-
     private static double recall(HnswTable table, float[][] rows, float[][] queries, int k, int ef, Metric metric) {
         int hits = 0;
         for (float[] query : queries) {
@@ -430,34 +423,5 @@ class HnswTableTest {
 
     private static Offset<Float> tolerance(Neighbors found, int i) {
         return within(1e-2f + 1e-4f * Math.abs(found.distances()[i]));
-    }
-
-    private static Neighbors exact(float[][] rows, float[] query, int k, Metric metric) {
-        long[] ids = new long[rows.length];
-        float[] distances = new float[rows.length];
-        for (int row = 0; row < rows.length; row++) {
-            ids[row] = row;
-            distances[row] = distance(rows[row], query, metric);
-        }
-        return Neighbors.merge(List.of(Neighbors.sorted(ids, distances)), k);
-    }
-
-    private static float distance(float[] a, float[] b, Metric metric) {
-        double squares = 0;
-        double dot = 0;
-        double aa = 0;
-        double bb = 0;
-        for (int i = 0; i < a.length; i++) {
-            squares += (a[i] - (double) b[i]) * (a[i] - (double) b[i]);
-            dot += a[i] * (double) b[i];
-            aa += a[i] * (double) a[i];
-            bb += b[i] * (double) b[i];
-        }
-        return (float)
-                switch (metric) {
-                    case SQUARED_L2 -> squares;
-                    case INNER_PRODUCT -> -dot;
-                    case COSINE -> 1 - dot / Math.sqrt(aa * bb);
-                };
     }
 }

@@ -1,5 +1,6 @@
 package io.github.roost.index.hnsw;
 
+import static io.github.roost.fixtures.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
@@ -41,7 +42,7 @@ class HomeMemoryTest {
         moves.add(new Move(memory.byteSize(), home.numaNodes().getFirst()));
         return new MemoryResult(true, "");
     };
-    private final float[][] rows = Fixtures.gaussian(ROWS, DIMENSION, new Random(7));
+    private final float[][] rows = gaussian(ROWS, DIMENSION, new Random(7));
 
     private volatile UnaryOperator<Mapping> next = now -> now;
 
@@ -63,12 +64,12 @@ class HomeMemoryTest {
 
     private void rehome(Orchestrator orchestrator, MappingId id, int domain) {
         try (Registration weight = orchestrator.register("weight")) {
-            orchestrator.touched(weight.id(), 1, 1_000);
+            orchestrator.indexing().touched(weight.id(), 1, 1_000);
             next = now -> now.edit(now.slots())
                     .homes(weight.id().slot(), 0, 1)
                     .home(id.slot(), domain)
                     .build();
-            assertThat(orchestrator.endWindow()).isTrue();
+            assertThat(orchestrator.indexing().endWindow()).isTrue();
         }
     }
 

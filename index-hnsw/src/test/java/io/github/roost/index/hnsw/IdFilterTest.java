@@ -1,8 +1,8 @@
 package io.github.roost.index.hnsw;
 
-import static io.github.roost.index.hnsw.Fixtures.exact;
-import static io.github.roost.index.hnsw.Fixtures.gaussian;
-import static io.github.roost.index.hnsw.Fixtures.hits;
+import static io.github.roost.fixtures.Exact.exact;
+import static io.github.roost.fixtures.Exact.hits;
+import static io.github.roost.fixtures.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Metric;

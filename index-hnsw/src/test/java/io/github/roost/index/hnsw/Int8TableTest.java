@@ -1,11 +1,11 @@
 package io.github.roost.index.hnsw;
 
-import static io.github.roost.index.hnsw.Fixtures.exact;
-import static io.github.roost.index.hnsw.Fixtures.gaussian;
-import static io.github.roost.index.hnsw.Fixtures.hits;
+import static io.github.roost.fixtures.Exact.distance;
+import static io.github.roost.fixtures.Exact.exact;
+import static io.github.roost.fixtures.Exact.hits;
+import static io.github.roost.fixtures.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.within;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.github.roost.core.Metric;
@@ -42,19 +42,6 @@ class Int8TableTest {
         return HnswTable.builder().efConstruction(100).elementType(ElementType.INT8);
     }
 
-    private static double recall(HnswTable table, float[][] rows, float[][] queries, int k, int ef) {
-        int hits = 0;
-        for (float[] query : queries) {
-            Neighbors found = table.search(query, k, ef).join();
-            for (int i = 0; i < k; i++) {
-                float distance = Fixtures.distance(rows[(int) found.ids()[i]], query, table.metric());
-                assertThat(found.distances()[i]).isCloseTo(distance, within(1e-3f + 1e-4f * Math.abs(distance)));
-            }
-            hits += hits(exact(rows, query, k, table.metric(), id -> true), found);
-        }
-        return hits / (double) (k * queries.length);
-    }
-
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 5, 16, 31, 63, 64, 65, 100, 128, 200, 300})
     void aWideSearchFindsTheTrueNeighborsAtTheirTrueDistances(int dimension) {
@@ -63,7 +50,7 @@ class Int8TableTest {
         float[][] queries = gaussian(30, dimension, random);
         try (HnswTable table = int8().build(ORCHESTRATOR, rows)) {
             assertThat(table.elementType()).isEqualTo(ElementType.INT8);
-            assertThat(recall(table, rows, queries, 10, 450)).isGreaterThan(.99);
+            assertThat(Fixtures.recall(table, rows, queries, 10, 450)).isGreaterThan(.99);
         }
     }
 
@@ -78,8 +65,8 @@ class Int8TableTest {
                 HnswTable bytes = int8().metric(metric).build(ORCHESTRATOR, rows)) {
             for (int ef : new int[] {10, 40, 150}) {
                 // Two builds differ by what their threads do when.
-                assertThat(recall(bytes, rows, queries, 10, ef))
-                        .isGreaterThan(recall(floats, rows, queries, 10, ef) - .02);
+                assertThat(Fixtures.recall(bytes, rows, queries, 10, ef))
+                        .isGreaterThan(Fixtures.recall(floats, rows, queries, 10, ef) - .02);
             }
         }
     }
@@ -95,14 +82,14 @@ class Int8TableTest {
     })
     void theUnitOfTheDataMakesNoDifference(Metric metric, float unit) {
         Random random = new Random(62);
-        float[][] rows = scaled(gaussian(2_000, 24, random), unit);
-        float[][] queries = scaled(gaussian(30, 24, random), unit);
+        float[][] rows = Fixtures.scaled(gaussian(2_000, 24, random), unit);
+        float[][] queries = Fixtures.scaled(gaussian(30, 24, random), unit);
         try (HnswTable table = int8().metric(metric).build(ORCHESTRATOR, rows)) {
             int hits = 0;
             for (float[] query : queries) {
                 Neighbors truth = exact(rows, query, 10, metric, id -> true);
                 Neighbors found = table.search(query, 10, 200).join();
-                float distance = Fixtures.distance(rows[(int) found.ids()[0]], query, metric);
+                float distance = distance(rows[(int) found.ids()[0]], query, metric);
                 assertThat(found.distances()[0]).isCloseTo(distance, withinPercentage(.1));
                 hits += hits(truth, found);
             }
@@ -110,25 +97,16 @@ class Int8TableTest {
         }
     }
 
-    private static float[][] scaled(float[][] rows, float unit) {
-        for (float[] row : rows) {
-            for (int i = 0; i < row.length; i++) {
-                row[i] *= unit;
-            }
-        }
-        return rows;
-    }
-
     @ParameterizedTest
     @CsvSource({"1e-20, 1", "1, 1e15", "1, 1e18", "1e-30, 1e15"})
     void aQueryFarFromAllRowsGetsItsDistance(float rowUnit, float queryUnit) {
-        float[][] rows = scaled(gaussian(2_000, 8, new Random(63)), rowUnit);
-        float[] query = scaled(gaussian(1, 8, new Random(64)), queryUnit)[0];
+        float[][] rows = Fixtures.scaled(gaussian(2_000, 8, new Random(63)), rowUnit);
+        float[] query = Fixtures.scaled(gaussian(1, 8, new Random(64)), queryUnit)[0];
         try (HnswTable table = int8().build(ORCHESTRATOR, rows)) {
             Neighbors found = table.search(query, 3, 50).join();
             assertThat(found.size()).isEqualTo(3);
             assertThat(found.distances()[0])
-                    .isCloseTo(Fixtures.distance(rows[0], query, Metric.SQUARED_L2), withinPercentage(.01));
+                    .isCloseTo(distance(rows[0], query, Metric.SQUARED_L2), withinPercentage(.01));
         }
     }
 
@@ -144,7 +122,7 @@ class Int8TableTest {
         }
         float[][] queries = gaussian(30, 20, random);
         try (HnswTable table = int8().metric(metric).build(ORCHESTRATOR, rows)) {
-            assertThat(recall(table, rows, queries, 10, 200)).isGreaterThan(.97);
+            assertThat(Fixtures.recall(table, rows, queries, 10, 200)).isGreaterThan(.97);
         }
     }
 
@@ -164,8 +142,8 @@ class Int8TableTest {
         try (HnswTable floats =
                         HnswTable.builder().metric(metric).efConstruction(100).build(ORCHESTRATOR, rows);
                 HnswTable bytes = int8().metric(metric).build(ORCHESTRATOR, rows)) {
-            assertThat(recall(bytes, rows, queries, 10, 150))
-                    .isGreaterThan(recall(floats, rows, queries, 10, 150) - .02);
+            assertThat(Fixtures.recall(bytes, rows, queries, 10, 150))
+                    .isGreaterThan(Fixtures.recall(floats, rows, queries, 10, 150) - .02);
         }
     }
 
@@ -229,7 +207,7 @@ class Int8TableTest {
         try (HnswTable table = int8().build(ORCHESTRATOR, rows)) {
             int ef = table.effortFor(.9, 10, queries);
             assertThat(ef).isBetween(10, 400);
-            assertThat(recall(table, rows, queries, 10, ef)).isGreaterThan(.89);
+            assertThat(Fixtures.recall(table, rows, queries, 10, ef)).isGreaterThan(.89);
         }
     }
 

@@ -1,9 +1,9 @@
 package io.github.roost.index.hnsw;
 
-import static io.github.roost.index.hnsw.Fixtures.distance;
-import static io.github.roost.index.hnsw.Fixtures.exact;
-import static io.github.roost.index.hnsw.Fixtures.gaussian;
-import static io.github.roost.index.hnsw.Fixtures.hits;
+import static io.github.roost.fixtures.Exact.distance;
+import static io.github.roost.fixtures.Exact.exact;
+import static io.github.roost.fixtures.Exact.hits;
+import static io.github.roost.fixtures.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
@@ -37,6 +37,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -388,6 +389,19 @@ class LiveTableTest {
         assertThatThrownBy(() -> small().build(ORCHESTRATOR, 0)).hasMessageContaining("dimension must be between 1");
     }
 
+    /** As where there is no memory to remember where a row is: nobody could remove it any more. */
+    @Test
+    void aRowWhosePlaceCannotBeRememberedIsNotFound() {
+        try (LiveTable table = small().build(ORCHESTRATOR, 3)) {
+            table.put(1, new float[] {1, 0, 0});
+            table.places().close();
+
+            assertThatThrownBy(() -> table.put(2, new float[] {0, 1, 0})).isInstanceOf(IllegalStateException.class);
+
+            assertThat(everyId(table)).containsExactly(1L);
+        }
+    }
+
     /**
      * Rows lie far apart, and are replaced again and again by others next to them, while searches ask for each place: a
      * search that once finds another row has missed both the old and the new one. Fails if rows are removed before their
@@ -446,6 +460,7 @@ class LiveTableTest {
      * answer with its distance, or absent, or farther than the last. Few ids and places, so that searches and changes meet,
      * rows lie at one place, and there are always rows that come next.
      */
+    @Tag("stress")
     @ParameterizedTest
     @ValueSource(ints = {64, 20_000})
     void everyAnswerIsRightForAllThatNobodyChangesMeanwhile(int freezeAfter) throws Exception {
@@ -528,6 +543,7 @@ class LiveTableTest {
     }
 
     /** The mixed load of 90 % searches and 10 % changes, scaled down. */
+    @Tag("stress")
     @Test
     void aMixedLoadLosesNothingAndFindsAsMuchAsAFreshTable() throws Exception {
         Random random = new Random(67);
@@ -587,7 +603,8 @@ class LiveTableTest {
     }
 
     private static List<Long> everyId(LiveTable table) {
-        Neighbors all = table.search(new float[16], 10_000, 100_000).join();
+        Neighbors all =
+                table.search(new float[table.dimension()], 10_000, 100_000).join();
         return Arrays.stream(all.ids())
                 .boxed()
                 .sorted(Comparator.naturalOrder())

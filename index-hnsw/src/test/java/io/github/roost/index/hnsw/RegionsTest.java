@@ -1,5 +1,6 @@
 package io.github.roost.index.hnsw;
 
+import static io.github.roost.fixtures.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
@@ -21,7 +22,7 @@ class RegionsTest {
     @Test
     void regionsSayWhereASearchRunsAndNotWhatItFinds(@TempDir Path folder) throws Exception {
         Random random = new Random(25);
-        float[][] rows = rows(random, 3_000);
+        float[][] rows = gaussian(3_000, 16, random);
         Path file = folder.resolve("table");
         try (Orchestrator orchestrator =
                         Orchestrator.builder().topology(Fixtures.twoDomains()).build();
@@ -34,7 +35,7 @@ class RegionsTest {
                 assertThat(divided.registration().clusters()).isEqualTo(REGIONS);
                 Set<MappingId> ids = new HashSet<>();
                 Set<Integer> homes = new HashSet<>();
-                for (float[] query : rows(random, 200)) {
+                for (float[] query : gaussian(200, 16, random)) {
                     assertThat(divided.search(query, 10).join())
                             .isEqualTo(whole.search(query, 10).join());
                     assertThat(divided.search(SearchRequest.of(query, 10))
@@ -50,15 +51,5 @@ class RegionsTest {
                 assertThat(homes).as("new ids are spread over the domains").hasSize(2);
             }
         }
-    }
-
-    private static float[][] rows(Random random, int count) {
-        float[][] rows = new float[count][16];
-        for (float[] row : rows) {
-            for (int d = 0; d < row.length; d++) {
-                row[d] = (float) random.nextGaussian();
-            }
-        }
-        return rows;
     }
 }

@@ -1,5 +1,6 @@
 package io.github.roost.index.hnsw;
 
+import static io.github.roost.fixtures.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
@@ -16,7 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class RowScoresTest {
-    private static final float[][] ROWS = Fixtures.gaussian(64, 7, new Random(3));
+    private static final float[][] ROWS = gaussian(64, 7, new Random(3));
     private final AtomicInteger ways = new AtomicInteger();
     private final RowScores scores = new RowScores(ROWS, ways::incrementAndGet);
 

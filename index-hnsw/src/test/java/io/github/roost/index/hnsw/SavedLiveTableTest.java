@@ -1,7 +1,7 @@
 package io.github.roost.index.hnsw;
 
-import static io.github.roost.index.hnsw.Fixtures.exact;
-import static io.github.roost.index.hnsw.Fixtures.gaussian;
+import static io.github.roost.fixtures.Exact.exact;
+import static io.github.roost.fixtures.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -10,6 +10,7 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableFileException;
 import io.github.roost.core.vector.ElementType;
+import io.github.roost.fixtures.OtherJvm;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -385,7 +386,7 @@ class SavedLiveTableTest {
         "56, -1, too short for a part of -1",
         "56, 1000000000, too short for a part of 1000000000",
         "64, 0, rows of 0",
-        "64, 771, rows of 771 where it must be 770",
+        "64, 771, rows of 771, it must be 770",
         "64, 2000000000, too short for its parts",
         "68, 1, mark that is not known of 1"
     })
@@ -488,7 +489,7 @@ class SavedLiveTableTest {
         new LiveTableFile(
                         options,
                         1,
-                        LiveTable.MOST_FREEZE_AFTER,
+                        LiveTable.MAX_FREEZE_AFTER,
                         List.of(
                                 plain(Metric.SQUARED_L2, 1, 1, 2),
                                 plain(Metric.SQUARED_L2, 3, 3),
@@ -501,7 +502,7 @@ class SavedLiveTableTest {
             try (LiveTable opened = LiveTable.open(busy, "opened", file)) {
                 assertThat(opened.moment().parts())
                         .extracting(part -> part.image().shape().rows())
-                        .containsExactly(2, 1, LiveTable.MOST_FREEZE_AFTER);
+                        .containsExactly(2, 1, LiveTable.MAX_FREEZE_AFTER);
             } finally {
                 freezingMayGoOn.countDown();
             }

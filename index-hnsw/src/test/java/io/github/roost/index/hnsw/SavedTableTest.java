@@ -1,12 +1,13 @@
 package io.github.roost.index.hnsw;
 
-import static io.github.roost.index.hnsw.Fixtures.gaussian;
+import static io.github.roost.fixtures.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.vector.ElementType;
+import io.github.roost.fixtures.OtherJvm;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -181,9 +182,9 @@ class SavedTableTest {
     @CsvSource({
         "128, 3, NaN, term of a node of NaN",
         "128, 199, -Infinity, term of a node of -Infinity",
-        "136, 4, NaN, middle of codes of NaN",
-        "136, 5, -1, step of codes of -1",
-        "136, 9, Infinity, step of codes of Infinity"
+        "136, 4, NaN, zero point of codes of NaN",
+        "136, 5, -1, scale of codes of -1",
+        "136, 9, Infinity, scale of codes of Infinity"
     })
     void codesThatStandForNoNumbersAreRefused(int placeAt, int ordinal, float value, String message)
             throws IOException {

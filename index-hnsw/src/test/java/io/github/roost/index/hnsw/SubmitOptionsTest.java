@@ -1,11 +1,11 @@
 package io.github.roost.index.hnsw;
 
-import static io.github.roost.index.hnsw.Fixtures.gaussian;
+import static io.github.roost.fixtures.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.dispatch.SchedulingPolicy;
+import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.SearchFunction;

@@ -1,11 +1,11 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.core.Metric;
+import io.github.roost.core.ScratchMemory;
 import io.github.roost.index.ivf.kernel.CodeGroup;
 import io.github.roost.index.ivf.kernel.CodeRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScoredRows;
-import io.github.roost.index.ivf.kernel.ScratchMemory;
 import java.util.Arrays;
 
 /**
@@ -23,7 +23,7 @@ final class CentroidCodes {
     CentroidCodes(ScanKernel kernel, Metric metric, float[][] centroids) {
         this.kernel = kernel;
         this.codec = ScalarCodec.of(metric, centroids).knowingLossOf(centroids);
-        int stride = CodeRun.strideOf(codec.middles().length);
+        int stride = CodeRun.strideOf(codec.quantizer().dimension());
         // Made by the first search that wants them, which must not fail where rows have used up what the JVM grants.
         this.run = new CodeRun(
                 ScratchMemory.allocate(CodeRun.codeBytes(centroids.length, stride)),

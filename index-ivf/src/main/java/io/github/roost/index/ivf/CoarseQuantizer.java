@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class CoarseQuantizer {
     /** With fewer centroids it takes longer to choose candidates than to compare all. */
-    private static final int LEAST_CODED = 128;
+    private static final int MIN_CODED = 128;
     /** So many queries share what is read of a centroid; choosing candidates is for each of them alone. */
     private static final int TOGETHER = 4;
 
@@ -103,7 +103,7 @@ final class CoarseQuantizer {
 
     /** Whether it takes less time to look at the bytes of all centroids first. */
     private boolean pays(int count) {
-        return kernel.scansCodesFaster() && size() >= LEAST_CODED && count <= size() / 4;
+        return kernel.scansCodesFaster() && size() >= MIN_CODED && count <= size() / 4;
     }
 
     private CentroidCodes codes(Metric measure) {

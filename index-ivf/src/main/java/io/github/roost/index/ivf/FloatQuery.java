@@ -33,8 +33,8 @@ final class FloatQuery extends IvfQuery<Reservoir> {
     }
 
     /**
-     * A collector that has met a row twice has a bound that is too low: there are fewer than k rows within it. What the others
-     * have found, which did not know that bound, fills the answer with farther ones than those that it kept out.
+     * A collector that counted a row twice has too tight a bound and rejected rows that belong in the answer. Farther rows from
+     * collectors with other bounds then take their place.
      */
     @Override
     boolean isShort(Neighbors found) {

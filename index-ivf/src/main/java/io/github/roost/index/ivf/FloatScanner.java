@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongPredicate;
 
-/** Scans floats or halves; distances to these are exact. */
+/** Scans float32 or float16; distances to these are exact. */
 final class FloatScanner implements ListScanner {
     private final ScanKernel kernel;
     private final Metric metric;

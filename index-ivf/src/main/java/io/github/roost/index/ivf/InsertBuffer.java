@@ -17,15 +17,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class InsertBuffer {
     /** More would cost searches more than whoever adds them is spared. */
-    private static final int MOST_ROWS = 256;
+    private static final int MAX_ROWS = 256;
     /** Rows of one addition; for more it takes less than this time each to find their lists together. */
-    static final int MOST_TOGETHER = 16;
+    static final int MAX_TOGETHER = 16;
     /** As many as are handed over together at little more than the cost of one. */
     private static final int DUE_ROWS = 64;
     /** Until then handing over few rows costs more than to scan them. */
     private static final int DUE_SCANS = 64;
     /** Failures after which no more scans are waited for until handing over is tried again: a million. */
-    private static final int MOST_DOUBLINGS = 14;
+    private static final int MAX_DOUBLINGS = 14;
 
     private final RowList rows;
     /** Of the queries that wait for it; made with the first. */
@@ -68,7 +68,7 @@ final class InsertBuffer {
 
     /** Whether so many more rows are to be left here. */
     boolean takes(int more) {
-        return rows.rows() + more <= MOST_ROWS && more <= MOST_TOGETHER;
+        return rows.rows() + more <= MAX_ROWS && more <= MAX_TOGETHER;
     }
 
     /** The rows by their place, those that are removed as zeros; numbers all, also while others remove them. */
@@ -107,7 +107,7 @@ final class InsertBuffer {
      * takes a good part of a second to say so, and as many scans as workers do meanwhile must not each have it asked.
      */
     void flushFailed() {
-        int doublings = Math.min(failures.getAndIncrement(), MOST_DOUBLINGS);
+        int doublings = Math.min(failures.getAndIncrement(), MAX_DOUBLINGS);
         scans.set(-(DUE_SCANS << doublings));
         flushClaimed.set(false);
     }

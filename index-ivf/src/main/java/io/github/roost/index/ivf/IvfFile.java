@@ -3,8 +3,12 @@ package io.github.roost.index.ivf;
 import io.github.roost.core.Metric;
 import io.github.roost.core.TableFileException;
 import io.github.roost.core.Vectors;
-import io.github.roost.core.WholeFile;
+import io.github.roost.core.file.Checksum;
+import io.github.roost.core.file.FileChecks;
+import io.github.roost.core.file.SectionWriter;
+import io.github.roost.core.file.WholeFile;
 import io.github.roost.core.vector.ElementType;
+import io.github.roost.core.vector.ScalarQuantizer;
 import io.github.roost.core.vector.TableFormat;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -15,16 +19,15 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.channels.WritableByteChannel;
 import java.nio.file.Path;
-import java.util.zip.CRC32C;
 
 /**
  * A table as a file, all numbers little-endian:
  *
  * <pre>
  * head        magic, version, metric, dimension, lists, nprobe, element, seed, rows, floats, codes, rerank   64 bytes
- * directory   rows of each list, checksum of its block                                                 8 bytes a list
+ * directory   rows of each list, checksum of its block                                                 8 bytes per list
  * centroids   floats
- * codec       where there are codes: middles and steps of the dimensions, floats; beside floats that answers are exact
+ * codec       where there are codes: zero points and scales of the dimensions, floats; beside floats that answers are exact
  *             to what rows lose at most: length, error and length of codes, doubles
  * ids         of all rows, list by list
  * checksum    of all above
@@ -41,7 +44,7 @@ record IvfFile(
     private static final int VERSION = 3;
     private static final int HEAD_BYTES = 64;
     private static final int LOSS_BYTES = 3 * Double.BYTES;
-    private static final int MOST_LISTS = 131_072;
+    private static final int MAX_LISTS = 131_072;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfFloat FLOAT =
@@ -54,8 +57,8 @@ record IvfFile(
 
     private static final int HALF_EXPONENT = 0x7c00;
 
-    /** A buffer has less than 2 GiB, a list may have more. */
-    private static final long PIECE = 1 << 30;
+    /** Of the blocks. */
+    private static final int ALIGNMENT = 64;
 
     /** Fills a block with the rows that live in a list, in the order of their ids. */
     @FunctionalInterface
@@ -70,12 +73,10 @@ record IvfFile(
             channel.position(places().blocks());
             for (int list = 0; list < ids.length; list++) {
                 try (Arena arena = Arena.ofConfined()) {
-                    MemorySegment bytes = arena.allocate(layout.bytes(ids[list].length), 64);
+                    MemorySegment bytes = arena.allocate(layout.bytes(ids[list].length), ALIGNMENT);
                     rows.copy(list, new RowBlock(0, ids[list].length, layout, bytes));
-                    checksums[list] = checksum(bytes);
-                    for (long at = 0; at < bytes.byteSize(); at += PIECE) {
-                        WholeFile.writeAll(channel, piece(bytes, at));
-                    }
+                    checksums[list] = Checksum.of(bytes);
+                    WholeFile.writeAll(channel, bytes);
                 }
             }
             channel.position(0);
@@ -99,7 +100,11 @@ record IvfFile(
             long loss = element == ElementType.FLOAT32 ? LOSS_BYTES : 0;
             long ids = codec + (codes ? 2 * dimension * Float.BYTES + loss : 0);
             long checksum = ids + rows * Long.BYTES;
-            return new Places(centroids, codec, ids, checksum, (checksum + Long.BYTES + 63) / 64 * 64);
+            return new Places(centroids, codec, ids, checksum, aligned(checksum + SectionWriter.CHECKSUM_BYTES));
+        }
+
+        private static long aligned(long at) {
+            return (at + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
         }
     }
 
@@ -114,8 +119,8 @@ record IvfFile(
      * @param checksums of the blocks
      */
     void writeFront(WritableByteChannel channel, int[] checksums) throws IOException {
-        Front front = new Front(channel);
-        ByteBuffer head = front.take(HEAD_BYTES);
+        SectionWriter front = new SectionWriter(channel);
+        ByteBuffer head = front.room(HEAD_BYTES);
         head.putLong(MAGIC).putInt(VERSION).putInt(metric.ordinal()).putInt(layout.dimension());
         head.putInt(centroids.length)
                 .putInt(nprobe)
@@ -124,89 +129,31 @@ record IvfFile(
                 .putLong(rows());
         head.putInt(layout.floats() ? 1 : 0).putInt(layout.codes() ? 1 : 0).putDouble(rerank);
         for (int list = 0; list < ids.length; list++) {
-            front.take(2 * Integer.BYTES).putInt(ids[list].length).putInt(checksums[list]);
+            front.room(2 * Integer.BYTES).putInt(ids[list].length).putInt(checksums[list]);
         }
         for (float[] centroid : centroids) {
             front.put(centroid);
         }
         ScalarCodec codec = layout.codec();
         if (codec != null) {
-            front.put(codec.middles());
-            front.put(codec.steps());
+            front.put(codec.quantizer().zeroPoints());
+            front.put(codec.quantizer().scales());
             ScalarCodec.Loss most = codec.most();
             if (most != null) {
-                front.take(LOSS_BYTES)
+                front.room(LOSS_BYTES)
                         .putDouble(most.length())
                         .putDouble(most.error())
                         .putDouble(most.codeLength());
             }
         }
         for (long[] ofList : ids) {
-            for (long id : ofList) {
-                front.take(Long.BYTES).putLong(id);
-            }
+            front.put(ofList);
         }
-        front.end((int) (places().blocks() - places().checksum()));
+        front.end(ALIGNMENT);
     }
 
-    /** What comes before the blocks, while it is written. */
-    private static final class Front {
-        private static final int BUFFER_BYTES = 1 << 20;
-
-        private final WritableByteChannel channel;
-        private final CRC32C checksum = new CRC32C();
-        private final ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-
-        Front(WritableByteChannel channel) {
-            this.channel = channel;
-        }
-
-        /** Where the next bytes go, so many at most. */
-        ByteBuffer take(int bytes) throws IOException {
-            if (buffer.remaining() < bytes) {
-                flush();
-            }
-            return buffer;
-        }
-
-        void put(float[] components) throws IOException {
-            int bytes = components.length * Float.BYTES;
-            take(bytes).asFloatBuffer().put(components);
-            buffer.position(buffer.position() + bytes);
-        }
-
-        /** The checksum of all so far, and zeroes up to {@code bytes}. */
-        void end(int bytes) throws IOException {
-            flush();
-            buffer.putLong(checksum.getValue());
-            while (buffer.position() < bytes) {
-                buffer.put((byte) 0);
-            }
-            flush();
-        }
-
-        private void flush() throws IOException {
-            buffer.flip();
-            checksum.update(buffer.duplicate());
-            WholeFile.writeAll(channel, buffer);
-            buffer.clear();
-        }
-    }
-
-    private static int checksum(MemorySegment bytes) {
-        CRC32C checksum = new CRC32C();
-        for (long at = 0; at < bytes.byteSize(); at += PIECE) {
-            checksum.update(piece(bytes, at));
-        }
-        return (int) checksum.getValue();
-    }
-
-    private static ByteBuffer piece(MemorySegment bytes, long at) {
-        return bytes.asSlice(at, Math.min(PIECE, bytes.byteSize() - at)).asByteBuffer();
-    }
-
-    /** A file that has been opened: what it says, and its lists over mapped blocks. */
-    record Opened(IvfFile table, RowList[] lists) {}
+    /** A file that has been opened: what it says, its lists over mapped blocks, and the whole of the mapping. */
+    record Opened(IvfFile table, RowList[] lists, MemorySegment mapped) {}
 
     /**
      * @throws TableFileException if it is no such file, of another version, truncated, or damaged before its blocks
@@ -214,55 +161,47 @@ record IvfFile(
     static Opened open(Path file) throws IOException {
         try (FileChannel channel = TableFormat.open(file)) {
             long bytes = channel.size();
-            if (bytes < HEAD_BYTES + Long.BYTES) {
-                throw new TableFileException(
-                        file, 0, "is " + bytes + " bytes long, less than a table's head of " + HEAD_BYTES);
-            }
+            new FileChecks(file)
+                    .requireHead(bytes, HEAD_BYTES + SectionWriter.CHECKSUM_BYTES, "a table's head of " + HEAD_BYTES);
             MemorySegment mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, bytes, Arena.ofAuto());
             IvfFile table = front(file, mapped);
-            return new Opened(table, table.lists(file, mapped));
+            return new Opened(table, table.lists(file, mapped), mapped);
         }
     }
 
     private static IvfFile front(Path file, MemorySegment mapped) throws TableFileException {
         TableFormat.IVF.require(file, mapped.get(LONG, 0));
-        require(file, 8, "version", mapped.get(INT, 8), VERSION, VERSION);
-        int metric = (int) require(file, 12, "metric", mapped.get(INT, 12), 0, Metric.values().length - 1);
-        int dimension = (int) require(file, 16, "dimension", mapped.get(INT, 16), 1, Vectors.MOST_DIMENSIONS);
-        int count = (int) require(file, 20, "number of lists", mapped.get(INT, 20), 1, MOST_LISTS);
-        int nprobe = (int) require(file, 24, "nprobe", mapped.get(INT, 24), 1, MOST_LISTS);
+        FileChecks checks = new FileChecks(file);
+        checks.requireVersion(8, mapped.get(INT, 8), VERSION);
+        int metric = checks.requireRange(12, "metric", mapped.get(INT, 12), 0, Metric.values().length - 1);
+        int dimension = checks.requireRange(16, "dimension", mapped.get(INT, 16), 1, Vectors.MAX_DIMENSIONS);
+        int count = checks.requireRange(20, "number of lists", mapped.get(INT, 20), 1, MAX_LISTS);
+        int nprobe = checks.requireRange(24, "nprobe", mapped.get(INT, 24), 1, MAX_LISTS);
         ElementType element = ElementType.values()[
-                (int) require(file, 28, "element type", mapped.get(INT, 28), 0, ElementType.values().length - 1)];
+                checks.requireRange(28, "element type", mapped.get(INT, 28), 0, ElementType.values().length - 1)];
         long seed = mapped.get(LONG, 32);
         long most = mapped.byteSize() / Long.BYTES;
-        long rows = require(file, 40, "number of rows", mapped.get(LONG, 40), 0, most);
+        long rows = checks.requireRange(40, "number of rows", mapped.get(LONG, 40), 0, most);
         boolean bytes = element == ElementType.INT8;
-        boolean floats = require(file, 48, "mark of floats", mapped.get(INT, 48), bytes ? 0 : 1, 1) == 1;
+        boolean floats = checks.requireRange(48, "mark of floats", mapped.get(INT, 48), bytes ? 0 : 1, 1) == 1;
         int mostCodes = element == ElementType.FLOAT16 ? 0 : 1;
-        boolean codes = require(file, 52, "mark of codes", mapped.get(INT, 52), bytes ? 1 : 0, mostCodes) == 1;
+        boolean codes = checks.requireRange(52, "mark of codes", mapped.get(INT, 52), bytes ? 1 : 0, mostCodes) == 1;
         double rerank = mapped.get(DOUBLE, 56);
         Places places = Places.of(count, dimension, element, codes, rows);
         if (places.blocks() > mapped.byteSize()) {
             throw new TableFileException(
                     file, 40, "is " + mapped.byteSize() + " bytes long, too short for " + rows + " rows");
         }
-        long expected = mapped.get(LONG, places.checksum());
-        long actual = Integer.toUnsignedLong(checksum(mapped.asSlice(0, places.checksum())));
-        if (expected != actual) {
+        checks.requireSection(0, "its checksum", mapped.asSlice(0, places.checksum() + SectionWriter.CHECKSUM_BYTES));
+        if (!(rerank >= 0 && rerank <= IvfTable.MAX_RERANK)) {
             throw new TableFileException(
-                    file,
-                    places.checksum(),
-                    "is damaged: its checksum is %08x, that of its bytes %08x".formatted(expected, actual));
+                    file, 56, "has a rerank of " + rerank + ", it must be between 0 and " + IvfTable.MAX_RERANK);
         }
-        if (!(rerank >= 0 && rerank <= IvfTable.MOST_RERANK)) {
-            throw new TableFileException(
-                    file, 56, "has a rerank of " + rerank + ", it must be between 0 and " + IvfTable.MOST_RERANK);
-        }
-        long[][] ids = ids(file, mapped, places, count, rows);
+        long[][] ids = ids(checks, mapped, places, count, rows);
         float[][] centroids = new float[count][];
         for (int list = 0; list < count; list++) {
             long at = places.centroids() + (long) list * dimension * Float.BYTES;
-            centroids[list] = numbers(file, mapped, at, dimension, "centroid", -Float.MAX_VALUE);
+            centroids[list] = numbers(checks, mapped, at, dimension, "centroid", -Float.MAX_VALUE);
         }
         Metric measure = Metric.values()[metric];
         ScalarCodec codec = null;
@@ -270,66 +209,51 @@ record IvfFile(
             long steps = places.codec() + (long) dimension * Float.BYTES;
             codec = new ScalarCodec(
                     measure,
-                    numbers(file, mapped, places.codec(), dimension, "middle of bytes", -Float.MAX_VALUE),
-                    numbers(file, mapped, steps, dimension, "step of bytes", 0),
-                    element == ElementType.FLOAT32 ? loss(file, mapped, steps + (long) dimension * Float.BYTES) : null);
+                    new ScalarQuantizer(
+                            numbers(checks, mapped, places.codec(), dimension, "zero point of codes", -Float.MAX_VALUE),
+                            numbers(checks, mapped, steps, dimension, "scale of codes", 0)),
+                    element == ElementType.FLOAT32
+                            ? loss(checks, mapped, steps + (long) dimension * Float.BYTES)
+                            : null);
         }
         RowLayout layout = RowLayout.of(element, floats, dimension, codec);
         return new IvfFile(measure, layout, nprobe, seed, rerank, centroids, ids);
     }
 
     /** Finite floats: with others no distance would be a number, and rows would be missing from answers. */
-    private static float[] numbers(Path file, MemorySegment mapped, long at, int count, String what, float least)
+    private static float[] numbers(
+            FileChecks checks, MemorySegment mapped, long at, int count, String what, float least)
             throws TableFileException {
         float[] floats = new float[count];
         MemorySegment.copy(mapped, FLOAT, at, floats, 0, count);
         for (int i = 0; i < count; i++) {
-            if (!(floats[i] >= least && floats[i] <= Float.MAX_VALUE)) {
-                throw new TableFileException(
-                        file,
-                        at + (long) i * Float.BYTES,
-                        "has a " + what + " of " + floats[i] + ", it must be a number of at least " + least);
-            }
+            checks.requireFinite(at + (long) i * Float.BYTES, what, floats[i], least);
         }
         return floats;
     }
 
-    private static ScalarCodec.Loss loss(Path file, MemorySegment mapped, long at) throws TableFileException {
+    private static ScalarCodec.Loss loss(FileChecks checks, MemorySegment mapped, long at) throws TableFileException {
         double[] most = new double[LOSS_BYTES / Double.BYTES];
         MemorySegment.copy(mapped, DOUBLE, at, most, 0, most.length);
         for (int i = 0; i < most.length; i++) {
-            if (!(most[i] >= 0 && most[i] < Double.POSITIVE_INFINITY)) {
-                throw new TableFileException(
-                        file,
-                        at + (long) i * Double.BYTES,
-                        "has a loss of " + most[i] + ", it must be a number of at least 0");
-            }
+            checks.requireFinite(at + (long) i * Double.BYTES, "loss", most[i], 0);
         }
         return new ScalarCodec.Loss(most[0], most[1], most[2]);
     }
 
-    private static long[][] ids(Path file, MemorySegment mapped, Places places, int count, long rows)
+    private static long[][] ids(FileChecks checks, MemorySegment mapped, Places places, int count, long rows)
             throws TableFileException {
         long[][] ids = new long[count][];
         long next = 0;
         for (int list = 0; list < count; list++) {
             long at = HEAD_BYTES + list * 2L * Integer.BYTES;
-            int size = (int) require(file, at, "list of rows", mapped.get(INT, at), 0, rows - next);
+            int size = (int) checks.requireRange(at, "list of rows", mapped.get(INT, at), 0, rows - next);
             ids[list] = new long[size];
             MemorySegment.copy(mapped, LONG, places.ids() + next * Long.BYTES, ids[list], 0, size);
             next += size;
         }
-        require(file, HEAD_BYTES, "total of rows in lists", next, rows, rows);
+        checks.requireEqual(HEAD_BYTES, "total of rows in lists", next, rows);
         return ids;
-    }
-
-    private static long require(Path file, long at, String what, long value, long least, long most)
-            throws TableFileException {
-        if (value < least || value > most) {
-            String range = least == most ? "it must be " + least : "it must be between " + least + " and " + most;
-            throw new TableFileException(file, at, "has a " + what + " of " + value + ", " + range);
-        }
-        return value;
     }
 
     private RowList[] lists(Path file, MemorySegment mapped) throws TableFileException {
@@ -347,18 +271,12 @@ record IvfFile(
         long at = places().blocks();
         for (int list = 0; list < lists.length; list++) {
             long from = at;
-            int expected = mapped.get(INT, HEAD_BYTES + list * 2L * Integer.BYTES + Integer.BYTES);
+            long expected =
+                    Integer.toUnsignedLong(mapped.get(INT, HEAD_BYTES + list * 2L * Integer.BYTES + Integer.BYTES));
             MemorySegment bytes = mapped.asSlice(from, layout.bytes(ids[list].length));
             int rows = ids[list].length;
             lists[list] = RowList.mapped(layout, ids[list], bytes, () -> {
-                int actual = checksum(bytes);
-                if (actual != expected) {
-                    throw new TableFileException(
-                            file,
-                            from,
-                            "is damaged: a list's checksum is %08x, that of its bytes %08x"
-                                    .formatted(expected, actual));
-                }
+                new FileChecks(file).requireChecksum(from, "a list's checksum", expected, bytes);
                 requireNumbers(file, from, bytes, rows);
             });
             at += bytes.byteSize();
@@ -380,7 +298,7 @@ record IvfFile(
     }
 
     /**
-     * Of four bytes, a float or two halves.
+     * Of four bytes, a float32 or two float16.
      *
      * @param one bits that are all set in what is infinite or no number
      * @param other those of the other half

@@ -2,21 +2,26 @@ package io.github.roost.index.ivf;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.TableFileException;
+import io.github.roost.table.LongTable;
+import io.github.roost.topology.DomainMemory;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.WeakReference;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What a table holds, and who may change it: writers take turns under the lock of this object, readers take no lock.
- * Workers tidy up, under that lock as well, but do not wait while a file is written or a rebuild ends: searches would wait
+ * Workers do maintenance, under that lock as well, but do not wait while a file is written or a rebuild ends: searches would wait
  * behind them.
  *
  * <p>While a rebuild is under way, writers note the ids that they touch. The rebuild works from a copy of the rows; when
@@ -28,7 +33,7 @@ final class IvfRows {
     /** Guarded by this. */
     private Locations locations;
     /** Ids touched since the rebuild under way began, or null when there is none. Guarded by this. */
-    private @Nullable LongMap touched;
+    private @Nullable LongTable touched;
     /**
      * Grows with every row that is moved, and is odd meanwhile, and with every row that is removed, which may come back
      * elsewhere: a reader that finds it odd at its begin, or changed at its end, may have seen a row at two places. Guarded
@@ -39,14 +44,28 @@ final class IvfRows {
     /** Told of a list that begins another block: the one before is full then. */
     private volatile IntConsumer growth = list -> {};
 
+    private volatile Consumer<LongSupplier> limit = bytes -> {};
+
+    /** These two say what {@link #locations} are, to those who do not have the lock. Written by {@link #count}. */
     private volatile int size;
-    /** Whoever has the lock of this for long has this to itself, before; workers that tidy up share it, before. */
-    private final ReadWriteLock tidying = new ReentrantReadWriteLock();
+
+    private volatile long locationBytes;
+    /** What the lists of a file lie in, or null. */
+    private final @Nullable MemorySegment mapped;
+    /** Lists that a rebuild has replaced, and that searches may still read. Guarded by this. */
+    private WeakReference<Lists> replaced = new WeakReference<>(null);
+    /** Whoever has the lock of this for long has this to itself, before; workers that do maintenance share it, before. */
+    private final ReadWriteLock maintaining = new ReentrantReadWriteLock();
 
     IvfRows(Lists lists, Locations locations) {
+        this(lists, locations, null);
+    }
+
+    private IvfRows(Lists lists, Locations locations, @Nullable MemorySegment mapped) {
+        this.mapped = mapped;
         this.lists = lists;
         this.locations = locations;
-        this.size = locations.size();
+        count();
     }
 
     /** The lists in force. */
@@ -60,9 +79,20 @@ final class IvfRows {
         return list < now.count() ? now.rows()[list].memory() : Stream.empty();
     }
 
+    /** Has someone asked whether there is room whenever a change takes more memory: told what the rows would take. */
+    void limitBy(Consumer<LongSupplier> admits) {
+        limit = admits;
+    }
+
     /** Has someone told of each list that begins another block, under the lock of this; the blocks before are full. */
     void onGrowth(IntConsumer listener) {
         growth = listener;
+    }
+
+    /** Tells those without the lock what the locations are now; called under the lock, or before others see this. */
+    private void count() {
+        size = locations.size();
+        locationBytes = locations.bytes();
     }
 
     /** Number of rows. */
@@ -79,7 +109,7 @@ final class IvfRows {
 
     /** Adds rows that have been checked, all or none. */
     void add(long[] ids, float[][] rows) {
-        if (rows.length <= InsertBuffer.MOST_TOGETHER) {
+        if (rows.length <= InsertBuffer.MAX_TOGETHER) {
             addInTurn(ids, rows);
         } else {
             alone(() -> addInTurn(ids, rows));
@@ -98,10 +128,14 @@ final class IvfRows {
             if (lists.quantizer() != assignedTo.quantizer()) {
                 assigned = destinations(lists, rows);
             }
-            locations.reserve(ids.length);
-            Staged staged = stage(lists, assigned, ids, rows);
+            long grows = locations.bytesWith(ids.length) - locations.bytes();
+            if (grows > 0) {
+                limit.accept(() -> bytes() + grows);
+            }
+            Staged staged = stage(lists, assigned, ids, rows, limit);
+            locate(lists, assigned, ids, staged);
             publish(lists, assigned, ids, staged);
-            size = locations.size();
+            count();
         }
     }
 
@@ -127,7 +161,7 @@ final class IvfRows {
         locations.remove(id);
         // After the kill: a reader that begins with the new number cannot meet the row here any more.
         moves += 2;
-        size = locations.size();
+        count();
         return Locations.list(location);
     }
 
@@ -147,7 +181,7 @@ final class IvfRows {
             old.makeWritable(Locations.place(location));
             int[] to = {assigned};
             long[] ids = {id};
-            Staged staged = stage(lists, to, ids, new float[][] {row});
+            Staged staged = stage(lists, to, ids, new float[][] {row}, limit);
             moves++;
             publish(lists, to, ids, staged);
             old.kill(Locations.place(location));
@@ -203,14 +237,27 @@ final class IvfRows {
         return null;
     }
 
-    /** What rows, ids and codes take. */
+    /** What rows, ids and codes take, and what finds a row by its id. */
     long bytes() {
-        Lists now = lists;
+        return memory(lists).mapToLong(MemorySegment::byteSize).sum() + locationBytes;
+    }
+
+    private static Stream<MemorySegment> memory(Lists lists) {
         return Stream.concat(
-                        Arrays.stream(now.rows()).flatMap(RowList::memory),
-                        now.buffer().rows().memory())
-                .mapToLong(MemorySegment::byteSize)
-                .sum();
+                Arrays.stream(lists.rows()).flatMap(RowList::memory),
+                lists.buffer().rows().memory());
+    }
+
+    /** Gives back the memory of the rows, which nobody reads any more. */
+    synchronized void release() {
+        locations.close();
+        Lists before = replaced.get();
+        Stream.concat(memory(lists), before == null ? Stream.empty() : memory(before))
+                .filter(memory -> !memory.isMapped())
+                .forEach(DomainMemory::release);
+        if (mapped != null) {
+            DomainMemory.release(mapped);
+        }
     }
 
     private static int[] assign(Lists to, float[]... rows) {
@@ -225,8 +272,10 @@ final class IvfRows {
     /**
      * Writes rows to lists where no reader sees them, all or none. {@link #publish} follows. Whatever may find no memory is
      * done here, so that a change that fails has changed nothing.
+     *
+     * @param room told what the rows would take whenever more memory was taken; throws where that is too much
      */
-    private Staged stage(Lists to, int[] assigned, long[] ids, float[][] rows) {
+    private Staged stage(Lists to, int[] assigned, long[] ids, float[][] rows, Consumer<LongSupplier> room) {
         Staged all = new Staged(new int[ids.length], new boolean[ids.length]);
         int staged = 0;
         try {
@@ -235,7 +284,11 @@ final class IvfRows {
                 RowList list = to.rows(assigned[staged]);
                 int blocks = list.blockCount();
                 all.places[staged] = list.stage(ids[staged], rows[staged]);
-                all.grew[staged] = list.blockCount() > blocks && assigned[staged] < to.count();
+                boolean grew = list.blockCount() > blocks;
+                if (grew) {
+                    room.accept(this::bytes);
+                }
+                all.grew[staged] = grew && assigned[staged] < to.count();
                 staged++;
             }
         } finally {
@@ -248,7 +301,25 @@ final class IvfRows {
         return all;
     }
 
-    /** Shows readers what was staged; cannot fail where there is room for the ids. */
+    /** Notes where rows are that have been staged and are not in the table yet, all or none: that may find no memory. */
+    private void locate(Lists to, int[] assigned, long[] ids, Staged staged) {
+        int located = 0;
+        try {
+            while (located < ids.length) {
+                locations.put(ids[located], assigned[located], staged.places[located]);
+                located++;
+            }
+        } finally {
+            if (located < ids.length) {
+                for (int i = 0; i < ids.length; i++) {
+                    locations.remove(ids[i]);
+                    to.rows(assigned[i]).dropStaged();
+                }
+            }
+        }
+    }
+
+    /** Shows readers what was staged; cannot fail, as all the ids have been located. */
     private void publish(Lists to, int[] assigned, long[] ids, Staged staged) {
         for (int i = 0; i < ids.length; i++) {
             to.rows(assigned[i]).publishStaged();
@@ -268,9 +339,12 @@ final class IvfRows {
         }
     }
 
-    /** Hands the rows of a buffer over to lists, unless that has been done; returns false where it would have to wait. */
+    /**
+     * Hands the rows of a buffer over to lists, unless that has been done; returns false where it would have to wait. Fails
+     * where the lists would take more memory than there may be: the rows stay in the buffer.
+     */
     boolean tryFlush(InsertBuffer buffer) {
-        return tidy(() -> flush(buffer));
+        return maintain(() -> flush(buffer, limit));
     }
 
     @FunctionalInterface
@@ -278,29 +352,29 @@ final class IvfRows {
         void run() throws E;
     }
 
-    /** Runs what takes the lock of this for long: workers leave their tidying for later meanwhile. */
+    /** Runs what takes the lock of this for long: workers leave their maintenance for later meanwhile. */
     private <E extends Exception> void alone(LongWork<E> work) throws E {
-        tidying.writeLock().lock();
+        maintaining.writeLock().lock();
         try {
             work.run();
         } finally {
-            tidying.writeLock().unlock();
+            maintaining.writeLock().unlock();
         }
     }
 
-    private boolean tidy(Runnable work) {
-        if (!tidying.readLock().tryLock()) {
+    private boolean maintain(Runnable work) {
+        if (!maintaining.readLock().tryLock()) {
             return false;
         }
         try {
             work.run();
             return true;
         } finally {
-            tidying.readLock().unlock();
+            maintaining.readLock().unlock();
         }
     }
 
-    private void flush(InsertBuffer buffer) {
+    private void flush(InsertBuffer buffer, Consumer<LongSupplier> room) {
         Lists assignedTo = lists;
         if (assignedTo.buffer() != buffer || buffer.isEmpty()) {
             return;
@@ -311,7 +385,7 @@ final class IvfRows {
         InsertBuffer next = InsertBuffer.withRoom(assignedTo.layout());
         synchronized (this) {
             if (lists.buffer() == buffer) {
-                handOver(rows, assigned, next);
+                handOver(rows, assigned, next, room);
             }
         }
     }
@@ -321,9 +395,10 @@ final class IvfRows {
      *
      * @param copies of the first rows of the buffer, those of dead ones of no meaning; what came later goes to the next buffer
      * @param assigned a list for each copy
+     * @param room told what the rows take with what the lists have grown by; throws where that is too much
      */
     @SuppressWarnings("NonAtomicVolatileUpdate") // under the lock of those that call it; volatile for those that read
-    private void handOver(float[][] copies, int[] assigned, InsertBuffer next) {
+    private void handOver(float[][] copies, int[] assigned, InsertBuffer next, Consumer<LongSupplier> room) {
         RowList from = lists.buffer().rows();
         Lists after = lists.with(next);
         long[] ids = new long[from.live()];
@@ -336,7 +411,7 @@ final class IvfRows {
             to[count[0]] = isCopied ? assigned[place] : after.bufferNumber();
             rows[count[0]++] = isCopied ? copies[place] : from.row(place);
         });
-        Staged staged = stage(after, to, ids, rows);
+        Staged staged = stage(after, to, ids, rows, room);
         moves++;
         publish(after, to, ids, staged);
         lists = after;
@@ -369,7 +444,7 @@ final class IvfRows {
 
     /** Compacts a list if that pays; returns false where it would have to wait. */
     boolean tryCompact(int list) {
-        return tidy(() -> compact(list));
+        return maintain(() -> compact(list));
     }
 
     private synchronized void compact(int list) {
@@ -397,20 +472,26 @@ final class IvfRows {
      * Begins to note changes, and copies the rows list by list; {@link #exchange} or {@link #giveUp} must follow, unless it
      * fails.
      */
-    Copy copyForRebuild() {
+    RowCopy copyForRebuild() {
         synchronized (this) {
             if (touched != null) {
                 throw new IllegalStateException("a rebuild is under way already");
             }
-            flush(lists.buffer());
-            touched = new LongMap();
+            // The lists are replaced by others as soon as the rebuild is done.
+            flush(lists.buffer(), bytes -> {});
+            touched = LongTable.builder(0).build();
         }
         try {
-            Copy copy = new Copy(Math.max(16, size));
-            for (int list = 0; list < lists.count(); list++) {
-                copyList(list, copy);
+            RowCopy copy = new RowCopy(Math.max(16, size), lists.layout().dimension());
+            try {
+                for (int list = 0; list < lists.count(); list++) {
+                    copyList(list, copy);
+                }
+                return copy;
+            } catch (Throwable failed) {
+                copy.close();
+                throw failed;
             }
-            return copy;
         } catch (RuntimeException | Error failure) {
             giveUp();
             throw failure;
@@ -418,64 +499,35 @@ final class IvfRows {
     }
 
     /** Rows touched since the begin are left to {@link #exchange}: one that moved could be met in two lists. */
-    private void copyList(int list, Copy copy) {
+    private void copyList(int list, RowCopy copy) {
         // For long where a file's list is read for the first time.
         alone(() -> copyListAlone(list, copy));
     }
 
-    private synchronized void copyListAlone(int list, Copy copy) {
-        LongMap noted = touched == null ? new LongMap() : touched;
+    private synchronized void copyListAlone(int list, RowCopy copy) {
+        LongTable noted = touched;
         RowList rows = lists.rows()[list];
         rows.forEachLive((id, place) -> {
-            if (noted.get(id) == LongMap.MISSING) {
+            if (noted == null || noted.get(id, LongTable.ABSENT) == LongTable.ABSENT) {
                 copy.add(id, rows.row(place));
             }
         });
     }
 
-    /** Rows and their ids at one time. */
-    static final class Copy {
-        private long[] ids;
-        private float[][] rows;
-        private int count;
-
-        Copy(int expected) {
-            ids = new long[expected];
-            rows = new float[expected][];
-        }
-
-        private void add(long id, float[] row) {
-            if (count == ids.length) {
-                ids = Arrays.copyOf(ids, 2 * count);
-                rows = Arrays.copyOf(rows, 2 * count);
-            }
-            ids[count] = id;
-            rows[count++] = row;
-        }
-
-        long[] ids() {
-            return Arrays.copyOf(ids, count);
-        }
-
-        RowSource rows() {
-            return ordinal -> rows[ordinal];
-        }
-
-        int count() {
-            return count;
-        }
-    }
-
-    /** Brings fresh lists up to date and puts them in force. */
+    /** Brings fresh lists up to date and puts them in force, with their locations, which are closed with these rows; unless it fails. */
     void exchange(Lists fresh, Locations freshLocations) {
         alone(() -> exchangeAlone(fresh, freshLocations));
     }
 
     private synchronized void exchangeAlone(Lists fresh, Locations freshLocations) {
-        LongMap noted = touched == null ? new LongMap() : touched;
-        touched = null;
-        noted.forEach((id, none) -> bringUpToDate(id, fresh, freshLocations));
+        if (touched != null) {
+            touched.forEach((id, none) -> bringUpToDate(id, fresh, freshLocations));
+        }
+        giveUp();
+        locations.close();
         locations = freshLocations;
+        count();
+        replaced = new WeakReference<>(lists);
         lists = fresh;
     }
 
@@ -499,7 +551,8 @@ final class IvfRows {
 
     private synchronized void saveAlone(Path file, Metric metric, int nprobe, long seed, double rerank)
             throws IOException {
-        flush(lists.buffer());
+        // Whoever saves a table that is full does not add to it.
+        flush(lists.buffer(), bytes -> {});
         int count = lists.count();
         long[][] ids = new long[count][];
         int[][] places = new int[count][];
@@ -521,21 +574,35 @@ final class IvfRows {
 
     /** The rows of a file that has been opened. */
     static IvfRows of(Path file, IvfFile.Opened opened, CoarseQuantizer quantizer) throws TableFileException {
-        Locations locations = new Locations();
         long[][] ids = opened.table().ids();
-        for (int list = 0; list < ids.length; list++) {
-            for (int place = 0; place < ids[list].length; place++) {
-                if (locations.of(ids[list][place]) != Locations.NOWHERE) {
-                    throw new TableFileException(file, 0, "has two rows of id " + ids[list][place]);
+        Locations locations =
+                new Locations(Arrays.stream(ids).mapToInt(list -> list.length).sum());
+        boolean isDone = false;
+        try {
+            for (int list = 0; list < ids.length; list++) {
+                for (int place = 0; place < ids[list].length; place++) {
+                    if (locations.of(ids[list][place]) != Locations.NOWHERE) {
+                        throw new TableFileException(file, 0, "has two rows of id " + ids[list][place]);
+                    }
+                    locations.put(ids[list][place], list, place);
                 }
-                locations.put(ids[list][place], list, place);
+            }
+            Lists lists = new Lists(quantizer, opened.table().layout(), opened.lists());
+            IvfRows rows = new IvfRows(lists, locations, opened.mapped());
+            isDone = true;
+            return rows;
+        } finally {
+            if (!isDone) {
+                locations.close();
             }
         }
-        return new IvfRows(new Lists(quantizer, opened.table().layout(), opened.lists()), locations);
     }
 
-    /** Ends a rebuild that failed. */
+    /** Notes changes no longer; again without effect. */
     synchronized void giveUp() {
-        touched = null;
+        if (touched != null) {
+            touched.close();
+            touched = null;
+        }
     }
 }

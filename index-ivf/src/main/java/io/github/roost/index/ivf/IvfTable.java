@@ -6,14 +6,17 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableFileException;
 import io.github.roost.core.TableMemory;
 import io.github.roost.core.Vectors;
+import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.core.task.Step;
 import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.core.task.TableClosedException;
+import io.github.roost.core.task.TableUse;
 import io.github.roost.core.vector.BuildWork;
 import io.github.roost.core.vector.ElementType;
+import io.github.roost.core.vector.MemoryLimit;
 import io.github.roost.core.vector.RecallEfforts;
 import io.github.roost.core.vector.RecallSample;
 import io.github.roost.core.vector.SearchCost;
@@ -33,8 +36,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BooleanSupplier;
@@ -43,36 +46,36 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An inverted file (Sivic and Zisserman, 2003): rows in lists by their nearest centroid, of which a query probes the
- * nearest few. Lists are of floats, halves or bytes ({@link ElementType}). Those of floats keep bytes beside them, which
- * prove of most rows that they are not among the nearest, so that few floats are read. Each list is a mapping id of its own,
- * so the orchestrator places lists, not tables.
+ * nearest few. Lists store float32, float16 or 8-bit codes ({@link ElementType}). Float32 lists also store 8-bit codes: a scan
+ * reads the codes first, and their error bound rules out most rows, so that few full vectors are read. Each list is a mapping
+ * id of its own, so the orchestrator places lists, not tables.
  *
  * <p>Where workers are free a query has parts that scan several of its lists each. Elsewhere it joins the batch queue of each
- * list it probes: a list is scanned, on a worker of its home domain, once for all queries that wait for it. Whoever finishes a
- * query's last list merges its answer. Deadline, cancellation, priority, overload and failure are those of each query alone.
+ * list it probes: a list is scanned, on a worker of its home domain, once for all queries that wait for it. The worker that
+ * finishes a query's last list merges its answer. Deadline, cancellation, priority, overload and failure are per query.
  *
  * <p>Rows may be added, removed and changed while the table is searched; a search that starts after such a call has
- * returned sees what it did. Rows that are added a few at a time wait, in a buffer that every search scans beside its
- * lists, for batch work to find out their list. A list with many removed rows is compacted as batch work; {@link
+ * returned sees what it did. Rows that are added a few at a time wait in a buffer, which every search scans in addition to
+ * its lists, until batch work has found their lists. A list with many removed rows is compacted as batch work; {@link
  * #rebuild} trains anew when {@link #imbalance} has grown.
  *
  * <p>On a machine of several NUMA nodes the memory of each list follows the list's home ({@link TableMemory}), unless it is
- * mapped from a file; the last block of a list that grows lies where it was written from until the next one is begun.
+ * mapped from a file; the last block of a growing list stays on the node of the thread that wrote it until the next block is begun.
  *
  * <p>Thread-safe. Searches return at once, and may be waited for also inside another search.
  */
 public final class IvfTable implements VectorTable {
     /**
-     * System property that names the kernel of tables built or opened from then on, one of those that {@link #kernel} gives;
-     * the fastest where it is not set. A name that this machine has no kernel for is refused by build and open.
+     * System property that names the kernel of tables built or opened from then on, one of the names that {@link #kernel}
+     * returns; the fastest if it is not set. A name that this machine has no kernel for is refused by build and open.
      */
     public static final String KERNEL_PROPERTY = ScanKernels.PROPERTY;
 
     /** Most candidates beyond k that are compared again, as a multiple of the root of k. */
-    static final double MOST_RERANK = 100;
+    static final double MAX_RERANK = 100;
 
     /** Queries of a batch that are posted before any list is queued; so few that workers do not wait for them long. */
-    private static final int MOST_TOGETHER = 64;
+    private static final int MAX_TOGETHER = 64;
     /** Scans after the first of a search that lacks rows: more than one is needed only while rows keep coming or moving. */
     private static final int TIMES_AGAIN = 8;
 
@@ -94,9 +97,10 @@ public final class IvfTable implements VectorTable {
     private final int nprobe;
     private final double rerank;
     private final TableMemory memory;
+    private final MemoryLimit limit = new MemoryLimit();
     private final RecallEfforts efforts = new RecallEfforts(this::effortByOwnRows, this::size);
     /** The rebuild under way, or the last one; guarded by {@link #training}. */
-    private CompletableFuture<Void> rebuild = CompletableFuture.completedFuture(null);
+    private @Nullable TableBuild<IvfTable> rebuild;
 
     private IvfTable(
             Orchestrator orchestrator,
@@ -126,6 +130,7 @@ public final class IvfTable implements VectorTable {
                 : scanner;
         this.memory = TableMemory.keepAtHome(orchestrator, registration, rows::memory, mover);
         rows.onGrowth(memory::isNew);
+        rows.limitBy(bytes -> limit.admit(name(), bytes));
     }
 
     /** A rebuild may make codes of lists that had none. */
@@ -151,6 +156,7 @@ public final class IvfTable implements VectorTable {
     public CompletableFuture<SearchResult> search(SearchRequest request) {
         requireNprobe(request);
         requireOpen();
+        orchestrator.indexing().requireOpen();
         float[] prepared = preparation.prepareQuery("query", request.query());
         return efforts.search(
                 request,
@@ -159,6 +165,7 @@ public final class IvfTable implements VectorTable {
     }
 
     private void requireNprobe(SearchRequest request) {
+        Objects.requireNonNull(request, "request must not be null");
         Vectors.requireRange("nprobe", request.effortOr(nprobe), 1, nlist());
     }
 
@@ -169,7 +176,7 @@ public final class IvfTable implements VectorTable {
 
     @Override
     public CompletableFuture<Neighbors> search(float[] query, int k, int effort) {
-        Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
+        Vectors.requireRange("k", k, 1, Vectors.MAX_NEIGHBORS);
         Vectors.requireRange("nprobe", effort, 1, nlist());
         requireOpen();
         float[] prepared = preparation.prepareQuery("query", query);
@@ -182,12 +189,14 @@ public final class IvfTable implements VectorTable {
      */
     @Override
     public SearchFunction<float[], Neighbors> searchFunction(int k, int effort) {
-        Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
+        Vectors.requireRange("k", k, 1, Vectors.MAX_NEIGHBORS);
         Vectors.requireRange("nprobe", effort, 1, nlist());
         return (query, context) -> {
-            requireOpen();
             float[] prepared = preparation.prepareQuery("query", query);
-            return searchHere(IvfRequest.nearest(prepared, k), effort, context);
+            // Whoever runs it need not be a task of this table.
+            try (var _ = registration.use().holdFromInside()) {
+                return searchHere(IvfRequest.nearest(prepared, k), effort, context);
+            }
         };
     }
 
@@ -206,7 +215,8 @@ public final class IvfTable implements VectorTable {
             IvfQuery<?> query = query(request, view);
             for (int list : probed) {
                 if (context.expired()) {
-                    throw new CancellationException("the search is over: its deadline has passed or it was cancelled");
+                    // Where it was cancelled the future is done, and what is thrown is seen by nobody.
+                    throw new DeadlineExceededException();
                 }
                 scanner(view.lists()).scan(view.lists().rows(list), List.of(query), context);
             }
@@ -233,9 +243,10 @@ public final class IvfTable implements VectorTable {
                     preparation.prepareQuery("query " + query, all.get(query).query());
         }
         requireOpen();
+        orchestrator.indexing().requireOpen();
         List<CompletableFuture<SearchResult>> answers = new ArrayList<>(prepared.length);
-        for (int from = 0; from < prepared.length; from += MOST_TOGETHER) {
-            int to = Math.min(prepared.length, from + MOST_TOGETHER);
+        for (int from = 0; from < prepared.length; from += MAX_TOGETHER) {
+            int to = Math.min(prepared.length, from + MAX_TOGETHER);
             answers.addAll(searchTogether(all.subList(from, to), Arrays.copyOfRange(prepared, from, to)));
         }
         return answers;
@@ -263,7 +274,7 @@ public final class IvfTable implements VectorTable {
     @Override
     public int effortFor(double recall, int k, float[][] sample) {
         RecallSample.requireRecall(recall);
-        Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
+        Vectors.requireRange("k", k, 1, Vectors.MAX_NEIGHBORS);
         if (sample.length == 0) {
             throw new IllegalArgumentException("the sample must have at least one query, got none");
         }
@@ -286,11 +297,14 @@ public final class IvfTable implements VectorTable {
 
     /** By rows as queries: each finds itself too, so one neighbour more is looked for, which every search finds. */
     private int effortByOwnRows(double recall, int k) {
-        float[][] sample = rows.sample(SAMPLE, new Random(training.seed()));
+        float[][] sample;
+        try (var _ = use()) {
+            sample = rows.sample(SAMPLE, new Random(training.seed()));
+        }
         if (sample.length == 0) {
             return nprobe;
         }
-        int withItself = Math.min(Math.min(k + 1, Vectors.MOST_NEIGHBORS), Math.max(1, size()));
+        int withItself = Math.min(Math.min(k + 1, Vectors.MAX_NEIGHBORS), Math.max(1, size()));
         return measuredEffort((recall * (withItself - 1) + 1) / withItself, withItself, sample);
     }
 
@@ -434,16 +448,19 @@ public final class IvfTable implements VectorTable {
      *
      * @param ids one for each row, none in the table yet and no two equal
      * @param vectors rows of {@link #dimension()} finite components; copied
-     * @throws IllegalArgumentException if rows or ids are not as said; then nothing is added
+     * @throws IllegalArgumentException if rows or ids are invalid; then nothing is added
+     * @throws io.github.roost.core.task.TableFullException if there is no room for all rows within the memory limit; then nothing is
+     *     added
      * @throws OutOfMemoryError if there is no memory for all rows, such as {@code -XX:MaxDirectMemorySize} grants; then
      *     nothing is added, and searches go on
      */
     public void add(long[] ids, float[][] vectors) {
-        requireOpen();
-        float[][] stored = preparation.prepareRows(vectors);
-        Vectors.requireIds(ids, vectors.length);
-        rows.add(ids, stored);
-        flushIfDue();
+        try (var _ = change()) {
+            float[][] stored = preparation.prepareRows(vectors);
+            Vectors.requireIds(ids, vectors.length);
+            rows.add(ids, stored);
+            flushIfDue();
+        }
     }
 
     @Override
@@ -454,28 +471,31 @@ public final class IvfTable implements VectorTable {
     /** A search that runs meanwhile may find a row that is replaced by its old vector or by its new one, or miss it. */
     @Override
     public boolean put(long id, float[] vector) {
-        requireOpen();
-        int list = rows.put(id, preparation.prepareRows(new float[][] {vector})[0]);
-        if (list < 0) {
-            flushIfDue();
-        } else {
-            compactIfSparse(list);
+        try (var _ = change()) {
+            int list = rows.put(id, preparation.prepareRows(new float[][] {vector})[0]);
+            if (list < 0) {
+                flushIfDue();
+            } else {
+                compactIfSparse(list);
+            }
+            return list < 0;
         }
-        return list < 0;
     }
 
     @Override
     public float @Nullable [] vector(long id) {
-        requireOpen();
-        return rows.row(id);
+        try (var _ = use()) {
+            return rows.row(id);
+        }
     }
 
     @Override
     public boolean remove(long id) {
-        requireOpen();
-        int list = rows.remove(id);
-        compactIfSparse(list);
-        return list >= 0;
+        try (var _ = change()) {
+            int list = rows.remove(id);
+            compactIfSparse(list);
+            return list >= 0;
+        }
     }
 
     /**
@@ -484,11 +504,12 @@ public final class IvfTable implements VectorTable {
      *
      * @param id of a row that is in the table
      * @param vector {@link #dimension()} finite components; copied
-     * @throws IllegalArgumentException if vector or id are not as said; then nothing is changed
+     * @throws IllegalArgumentException if vector or id are invalid; then nothing is changed
      */
     public void update(long id, float[] vector) {
-        requireOpen();
-        compactIfSparse(rows.update(id, preparation.prepareRows(new float[][] {vector})[0]));
+        try (var _ = change()) {
+            compactIfSparse(rows.update(id, preparation.prepareRows(new float[][] {vector})[0]));
+        }
     }
 
     /** The next removal from the list tries again where this is put off. */
@@ -559,42 +580,59 @@ public final class IvfTable implements VectorTable {
     /**
      * Trains anew on the rows of this moment and puts the new lists in force while searches and changes go on; due when
      * {@link #imbalance} has grown to about twice what it was after the build. The work is batch work on the
-     * orchestrator's workers. While a rebuild is under way another call returns the same future.
+     * orchestrator's workers. While a rebuild is under way another call returns the same one, also where it has been cancelled and is
+     * about to end.
      *
-     * @return completes once the new lists are in force; or with the failure that left the old ones in force
+     * @return under way; its result is this table, once the new lists are in force. Where it is cancelled, or fails, the old lists stay in
+     *     force
      * @throws io.github.roost.core.task.TableClosedException if the table is closed
      */
-    public CompletableFuture<Void> rebuild() {
+    public TableBuild<IvfTable> rebuild() {
         requireOpen();
         synchronized (training) {
-            if (rebuild.isDone()) {
-                CompletableFuture<Void> done = orchestrator.newFuture();
-                rebuild = done;
-                // A thread of its own for what is serial: on a worker it would hold up searches.
-                Thread.ofVirtual().name("roost-ivf-rebuild").start(() -> rebuild(done));
+            TableBuild<IvfTable> last = rebuild;
+            if (last != null && !last.result().isDone()) {
+                return last;
             }
-            return rebuild.copy();
+            BuildWork work = new BuildWork(orchestrator, name() + " (rebuild)");
+            TableBuild<IvfTable> begun = TableBuild.start(work, this::rebuild);
+            rebuild = begun;
+            return begun;
         }
     }
 
-    private void rebuild(CompletableFuture<Void> done) {
-        try {
-            IvfRows.Copy copy = rows.copyForRebuild();
+    private IvfTable rebuild(BuildWork work) {
+        RowCopy copy = copyForRebuild();
+        try (copy) {
+            Locations locations = new Locations(copy.count());
+            boolean isDone = false;
             try {
-                Locations locations = new Locations();
+                // The table is not held meanwhile: who closes it need not wait for the training.
                 Lists fresh = copy.count() == 0
                         ? rows.lists().emptied()
-                        : training.again(copy.rows(), copy.ids(), nlist(), rows.lists(), locations);
-                rows.exchange(fresh, locations);
-                efforts.clear();
-                memory.allIsNew();
-            } catch (Throwable failure) {
-                rows.giveUp();
-                throw failure;
+                        : training.with(work).again(copy::row, copy.ids(), nlist(), rows.lists(), locations);
+                try (var _ = use()) {
+                    work.finish();
+                    rows.exchange(fresh, locations);
+                    isDone = true;
+                }
+            } finally {
+                if (!isDone) {
+                    locations.close();
+                }
             }
-            done.complete(null);
         } catch (Throwable failure) {
-            done.completeExceptionally(failure);
+            rows.giveUp();
+            throw failure;
+        }
+        efforts.clear();
+        memory.allIsNew();
+        return this;
+    }
+
+    private RowCopy copyForRebuild() {
+        try (var _ = use()) {
+            return rows.copyForRebuild();
         }
     }
 
@@ -607,8 +645,7 @@ public final class IvfTable implements VectorTable {
      */
     @Override
     public void save(Path file) throws IOException {
-        requireOpen();
-        try {
+        try (var _ = use()) {
             rows.save(file, metric(), nprobe, training.seed(), rerank);
         } catch (UncheckedIOException damagedList) {
             throw damagedList.getCause();
@@ -618,8 +655,7 @@ public final class IvfTable implements VectorTable {
     /** Of a table from a file: reads and checks all lists that no search has touched yet. */
     @Override
     public void verify() throws IOException {
-        requireOpen();
-        try {
+        try (var _ = use()) {
             rows.lists().verify();
         } catch (UncheckedIOException damagedList) {
             throw damagedList.getCause();
@@ -629,8 +665,8 @@ public final class IvfTable implements VectorTable {
     /**
      * A table from a file that {@link #save} has written. Its vectors are mapped, so searches may begin before they are
      * read; those of a list are checked when the list is first touched, or by {@link #verify}. A search that meets a damaged
-     * list fails with an {@link UncheckedIOException} whose cause is the {@link TableFileException}. The file is not changed by changes of the table, and
-     * must not be overwritten in place or cut short while the table is in use; {@link #save} over it is safe.
+     * list fails with an {@link UncheckedIOException} whose cause is the {@link TableFileException}. Changes of the table do not change the file, which
+     * must not be overwritten in place or truncated while the table is in use; {@link #save} over it is safe.
      *
      * @param orchestrator places the table
      * @param name how the table shows in reports
@@ -651,7 +687,7 @@ public final class IvfTable implements VectorTable {
                 saved.metric(),
                 saved.layout().element(),
                 saved.layout().codes(),
-                Training.LEAST_CODED,
+                Training.MIN_CODED,
                 saved.layout().floats());
         return new IvfTable(
                 orchestrator,
@@ -688,8 +724,8 @@ public final class IvfTable implements VectorTable {
     }
 
     /**
-     * Number of rows in a list, those removed and not yet compacted included; rows that were added a moment ago may be in none
-     * yet. None in lists that a rebuild of fewer rows than lists has left out.
+     * Number of rows in a list, tombstones not yet compacted included; rows that were added a moment ago may be in no list yet.
+     * 0 for lists that a rebuild of fewer rows than lists has left out.
      *
      * @param list from 0 to {@link #nlist()} exclusive
      * @return at least 0
@@ -700,7 +736,7 @@ public final class IvfTable implements VectorTable {
         return list < lists.count() ? lists.rows()[list].rows() : 0;
     }
 
-    /** {@return how many lists a search probes that does not say} */
+    /** {@return the default nprobe, of searches that do not pass one} */
     public int nprobe() {
         return nprobe;
     }
@@ -724,18 +760,41 @@ public final class IvfTable implements VectorTable {
     }
 
     @Override
+    public void memoryLimit(long bytes) {
+        limit.set(bytes);
+    }
+
+    @Override
+    public long memoryLimit() {
+        return limit.bytes();
+    }
+
+    @Override
     public Registration registration() {
         return registration;
     }
 
     @Override
     public TableStats stats() {
-        return new TableStats(name(), "ivf", size(), dimension(), metric(), elementType(), nlist(), rows.bytes());
+        long bytes = registration.isOpen() ? rows.bytes() : 0;
+        return new TableStats(name(), "ivf", size(), dimension(), metric(), elementType(), nlist(), bytes);
     }
 
     @Override
     public void close() {
-        registration.close();
+        orchestrator.indexing().closeTable(registration, rows::release);
+    }
+
+    /** Uses the table in this thread: its memory stays until the hold is closed. */
+    private TableUse.Hold use() {
+        return registration.use().hold();
+    }
+
+    /** {@link #use} for a change, whose maintenance a closed orchestrator would not do. */
+    private TableUse.Hold change() {
+        requireOpen();
+        orchestrator.indexing().requireOpen();
+        return use();
     }
 
     private void requireOpen() {
@@ -744,9 +803,14 @@ public final class IvfTable implements VectorTable {
         }
     }
 
+    @Override
+    public String toString() {
+        return stats().toString();
+    }
+
     /** Collects the options of a table. Not thread-safe. */
     public static final class Builder {
-        private static final int MOST_LISTS = 131_072;
+        private static final int MAX_LISTS = 131_072;
         /** How much of a build is done when its rows are checked. */
         private static final double READ = .05;
 
@@ -760,10 +824,11 @@ public final class IvfTable implements VectorTable {
         private long seed = 42;
         private ElementType elementType = ElementType.FLOAT32;
         private boolean codes = true;
-        private int leastCoded = Training.LEAST_CODED;
+        private int leastCoded = Training.MIN_CODED;
         private boolean keepFloats = true;
         private double rerank = 1.5;
         private TableMemory.Mover mover = DomainMemory::migrate;
+        private long memoryLimit = MemoryLimit.NONE;
 
         private Builder() {}
 
@@ -774,7 +839,7 @@ public final class IvfTable implements VectorTable {
          * @return this builder
          */
         public Builder name(String value) {
-            this.name = value;
+            this.name = Objects.requireNonNull(value, "name must not be null");
             return this;
         }
 
@@ -785,7 +850,7 @@ public final class IvfTable implements VectorTable {
          * @return this builder
          */
         public Builder metric(Metric value) {
-            this.metric = value;
+            this.metric = Objects.requireNonNull(value, "metric must not be null");
             return this;
         }
 
@@ -801,7 +866,7 @@ public final class IvfTable implements VectorTable {
         }
 
         /**
-         * Sets how many lists a search probes that does not say.
+         * Sets the default nprobe, used by searches that do not pass one.
          *
          * @param value from 1 to 131,072, or all where there are fewer; default what {@link #targetRecall} asks for
          * @return this builder
@@ -839,24 +904,23 @@ public final class IvfTable implements VectorTable {
          *
          * @param value default {@link ElementType#FLOAT32}, which takes 4 bytes, and one more for {@link #codes}.
          *     {@link ElementType#FLOAT16} takes 2.
-         *     {@link ElementType#INT8} takes 1 byte, and 4 a row, and scans several times as many rows a second; see
+         *     {@link ElementType#INT8} takes 1 byte, and 4 per row, and scans several times as many rows per second; see
          *     {@link #keepFloats} for what it takes in all
          * @return this builder
          */
         public Builder elementType(ElementType value) {
-            this.elementType = value;
+            this.elementType = Objects.requireNonNull(value, "elementType must not be null");
             return this;
         }
 
         /**
-         * Sets whether {@link ElementType#FLOAT32} lists keep a byte a component too, for scans to read first: 5 bytes a
-         * component instead of 4, and 4 a row. The floats are read of rows only that may be among the nearest by what
-         * their bytes say, so answers are the same to the bit; a scan reads a quarter as much. What bytes can say is
-         * learnt from the rows of the build; of rows that come later and are unlike them the floats are read in any case,
-         * until {@link IvfTable#rebuild} learns anew.
+         * Sets whether {@link ElementType#FLOAT32} lists also store an 8-bit code per component: 5 bytes per component instead
+         * of 4, and 4 per row. Scans read codes first; floats are read only for possible neighbours, so answers are the same to
+         * the bit, and a scan reads a quarter as much. The codes are learned from the rows of the build. For later rows that are
+         * unlike those, floats are always read, until {@link IvfTable#rebuild} learns anew.
          *
-         * <p>Tables of fewer than 1,024 rows keep none until a rebuild of more, and those that the kernels {@code portable}
-         * or {@code java} build or rebuild, which are no faster with bytes. Of no meaning to other types.
+         * <p>A table of fewer than 1,024 rows has no codes until a rebuild with more rows; neither has one that the kernels
+         * {@code portable} or {@code java} build, which are no faster with codes. No effect on other types.
          *
          * @param value default true
          * @return this builder
@@ -879,10 +943,9 @@ public final class IvfTable implements VectorTable {
         }
 
         /**
-         * Sets whether {@link ElementType#INT8} lists keep the floats too, for the candidates of a search to be compared
-         * with: 5 bytes a component instead of 1. Without them distances are those to the nearest of 256 values a
-         * dimension, and of rows added later those outside the values of the build are cut off there. Of no meaning to
-         * other types.
+         * Sets whether {@link ElementType#INT8} lists keep the floats too, with which the candidates of a search are compared:
+         * 5 bytes per component instead of 1. Without them distances are to the nearest of 256 values per dimension, and values
+         * of later rows outside the build's range are clamped. No effect on other types.
          *
          * @param value default true
          * @return this builder
@@ -893,15 +956,15 @@ public final class IvfTable implements VectorTable {
         }
 
         /**
-         * Sets how many candidates of a search in {@link ElementType#INT8} lists are compared with the query itself: k, and
-         * so many times the root of k more. What their bytes lose swaps rows around the k-th place, the farther from it the
-         * more there are, but not in proportion. More find more and cost more. Of no meaning to other types.
+         * Sets how many candidates of a search in {@link ElementType#INT8} lists are compared again, with the full-precision query: k, and
+         * this multiple of the root of k. The error of the codes swaps rows around the k-th place, over a distance that grows more slowly than k.
+         * More candidates find more true neighbours and cost more. No effect on other types.
          *
          * @param value multiple of the root of k, from 0 to 100; default 1.5: 15 candidates for 10 rows, 115 for 100
          * @return this builder
          */
         public Builder rerank(double value) {
-            if (!(value >= 0 && value <= MOST_RERANK)) {
+            if (!(value >= 0 && value <= MAX_RERANK)) {
                 throw new IllegalArgumentException("rerank must be between 0 and 100, got " + value);
             }
             this.rerank = value;
@@ -929,7 +992,7 @@ public final class IvfTable implements VectorTable {
          * @param ids one for each row, no two equal
          * @param vectors at least one row, all of one dimension from 1 to 4,096, all finite; copied
          * @return the table, to be closed
-         * @throws IllegalArgumentException if rows, ids or options are not as said; then nothing is registered
+         * @throws IllegalArgumentException if rows, ids or options are invalid; then nothing is registered
          */
         public IvfTable build(Orchestrator orchestrator, long[] ids, float[][] vectors) {
             RowPreparation preparation = RowPreparation.of(metric, elementType, vectors);
@@ -948,11 +1011,11 @@ public final class IvfTable implements VectorTable {
          * @param rows at least one, of 1 to 4,096 dimensions; a row that is not finite, zero for cosine, or beyond what the
          *     element type holds fails the build
          * @return under way; its result is to be closed
-         * @throws IllegalArgumentException if ids, dimension or options are not as said
+         * @throws IllegalArgumentException if ids, dimension or options are invalid
          */
         public TableBuild<IvfTable> start(Orchestrator orchestrator, long[] ids, VectorSource rows) {
             Vectors.requireRange("number of vectors", rows.size(), 1, Integer.MAX_VALUE - 8);
-            Vectors.requireRange("dimension", rows.dimension(), 1, Vectors.MOST_DIMENSIONS);
+            Vectors.requireRange("dimension", rows.dimension(), 1, Vectors.MAX_DIMENSIONS);
             Vectors.requireIds(ids, rows.size());
             RowPreparation preparation = new RowPreparation(metric, rows.dimension(), elementType);
             RowSource stored = row -> preparation.stored(rows.row(row));
@@ -972,6 +1035,28 @@ public final class IvfTable implements VectorTable {
             return new BuildWork(orchestrator, name + " (build)");
         }
 
+        /**
+         * Sets what the table's rows may take outside the Java heap, from the build on; see {@link VectorTable#memoryLimit(long)}. A
+         * build of rows that cannot have room is refused before it begins, one of more at its end.
+         *
+         * @param bytes at least 1; no limit by default
+         * @return this builder
+         */
+        public Builder memoryLimit(long bytes) {
+            this.memoryLimit = MemoryLimit.require(bytes);
+            return this;
+        }
+
+        /** What rows take at the least. */
+        private long leastBytes(int rows, int dimension) {
+            long bytes = switch (elementType) {
+                case FLOAT32 -> Float.BYTES;
+                case FLOAT16 -> Short.BYTES;
+                case INT8 -> Byte.BYTES;
+            };
+            return rows * (bytes * dimension + Long.BYTES);
+        }
+
         /** How a table is built with the options as they are now. */
         private Function<BuildWork, IvfTable> plan(
                 Orchestrator orchestrator, long[] ids, RowPreparation preparation, RowSource stored) {
@@ -980,6 +1065,7 @@ public final class IvfTable implements VectorTable {
                 throw new IllegalArgumentException(
                         "nlist must be at most the number of rows, " + ids.length + ", got " + lists);
             }
+            MemoryLimit.admit(name, memoryLimit, leastBytes(ids.length, preparation.dimension()));
             ScanKernel kernel = ScanKernels.preferred();
             Builder asked = copy();
             return work -> {
@@ -992,21 +1078,33 @@ public final class IvfTable implements VectorTable {
                         asked.codes,
                         asked.leastCoded,
                         asked.keepFloats);
-                Locations locations = new Locations();
-                Lists filled = training.lists(stored, ids, lists, preparation.dimension(), locations);
-                work.phase(1, ids.length);
-                int probes = asked.nprobe == 0
-                        ? ProbeChoice.fewest(asked.targetRecall, training, stored, ids, filled, locations)
-                        : Math.min(asked.nprobe, lists);
-                return new IvfTable(
-                        orchestrator,
-                        orchestrator.register(asked.name, lists),
-                        preparation,
-                        training.with(new BuildWork(orchestrator, asked.name + " (rebuild)")),
-                        new IvfRows(filled, locations),
-                        probes,
-                        asked.rerank,
-                        asked.mover);
+                Locations locations = new Locations(ids.length);
+                boolean isDone = false;
+                try {
+                    Lists filled = training.lists(stored, ids, lists, preparation.dimension(), locations);
+                    IvfRows built = new IvfRows(filled, locations);
+                    MemoryLimit.admit(asked.name, asked.memoryLimit, built.bytes());
+                    work.phase(1, ids.length);
+                    int probes = asked.nprobe == 0
+                            ? ProbeChoice.fewest(asked.targetRecall, training, stored, ids, filled, locations)
+                            : Math.min(asked.nprobe, lists);
+                    IvfTable table = new IvfTable(
+                            orchestrator,
+                            orchestrator.register(asked.name, lists),
+                            preparation,
+                            training,
+                            built,
+                            probes,
+                            asked.rerank,
+                            asked.mover);
+                    isDone = true;
+                    table.memoryLimit(asked.memoryLimit);
+                    return table;
+                } finally {
+                    if (!isDone) {
+                        locations.close();
+                    }
+                }
             };
         }
 
@@ -1024,6 +1122,7 @@ public final class IvfTable implements VectorTable {
             copy.keepFloats = keepFloats;
             copy.rerank = rerank;
             copy.mover = mover;
+            copy.memoryLimit = memoryLimit;
             return copy;
         }
 
@@ -1032,7 +1131,7 @@ public final class IvfTable implements VectorTable {
         }
 
         private static int requireLists(String what, int value) {
-            Vectors.requireRange(what, value, 1, MOST_LISTS);
+            Vectors.requireRange(what, value, 1, MAX_LISTS);
             return value;
         }
     }

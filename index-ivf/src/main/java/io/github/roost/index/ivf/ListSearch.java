@@ -58,7 +58,9 @@ final class ListSearch {
         for (int home = 0; home < byHome.length; home++) {
             int[] there = byHome[home];
             // Where a list has several homes others are likely to wait for it.
-            int free = there.length == 0 || home == domains ? 0 : orchestrator.freeWorkers(home);
+            int free = there.length == 0 || home == domains
+                    ? 0
+                    : orchestrator.indexing().freeWorkers(home);
             if (free == 0) {
                 System.arraycopy(there, 0, shared, count, there.length);
                 count += there.length;
@@ -106,7 +108,7 @@ final class ListSearch {
             ListContext ofList = new ListContext(context);
             scanner.scan(lists.rows(bundle[i]), only, ofList);
             // A part that scans several lists counts a search for each, whose traffic is its own.
-            orchestrator.touched(id(bundle[i], lists), ofList.nodes(), ofList.bytes());
+            orchestrator.indexing().touched(id(bundle[i], lists), ofList.nodes(), ofList.bytes());
         }
         return SCANNED;
     }

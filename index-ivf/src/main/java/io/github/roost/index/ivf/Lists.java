@@ -36,7 +36,6 @@ record Lists(
         work.run(ids.length, ROWS_PER_STEP, (from, to) -> quantizer.assign(source, from, to, list));
         int[] sizes = new int[count];
         int[] place = new int[ids.length];
-        locations.reserve(ids.length);
         for (int row = 0; row < ids.length; row++) {
             place[row] = sizes[list[row]]++;
             locations.put(ids[row], list[row], place[row]);

@@ -9,8 +9,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Places {@code first} to {@code first + capacity} exclusive of a {@link RowList}, which says who may call what when. A dead
- * row is no number where a scan meets it first: in its first component, in the term of its codes.
+ * Places {@code first} to {@code first + capacity} exclusive of a {@link RowList}, which says who may call what when. A deleted
+ * row is marked with NaN in whatever a scan reads first: its first component, or the term of its codes.
  */
 final class RowBlock {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
@@ -24,7 +24,7 @@ final class RowBlock {
     private final MemorySegment bytes;
 
     private final MemorySegment ids;
-    /** All places as floats or halves, or null where only codes are kept. */
+    /** All places as floats or float16, or null where only codes are kept. */
     private final @Nullable RowRun floats;
     /** All places as codes, or null where only floats are kept. */
     private final @Nullable CodeRun codes;
@@ -220,12 +220,12 @@ final class RowBlock {
         return floats != null;
     }
 
-    /** The first {@code count} rows as floats or halves. */
+    /** The first {@code count} rows as floats or float16. */
     RowRun floats(int count) {
         return floats().slice(0, count);
     }
 
-    /** All places as floats or halves. */
+    /** All places as floats or float16. */
     RowRun floats() {
         if (floats == null) {
             throw new IllegalStateException("the list keeps no floats");

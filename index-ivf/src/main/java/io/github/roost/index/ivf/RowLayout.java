@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param element what distances are to: that of rows, or what is left of it
  * @param dimension components of a row
- * @param codec makes the bytes that are scanned, or null where floats or halves are
+ * @param codec makes the bytes that are scanned, or null where floats or float16 are
  * @param floatBytes bytes of a component that is kept as it is: 4 for a float, 2 for a half, 0 where only codes are kept
  */
 record RowLayout(
@@ -42,7 +42,7 @@ record RowLayout(
         return codec != null;
     }
 
-    /** Whether rows are kept as floats or halves. */
+    /** Whether rows are kept as floats or float16. */
     boolean floats() {
         return floatBytes > 0;
     }
@@ -53,7 +53,7 @@ record RowLayout(
     }
 
     long floatBytesOf(int rows) {
-        // Whole lines, which an odd number of rows of halves does not fill.
+        // Whole lines, which an odd number of rows of float16 does not fill.
         return ((long) rows * RowRun.strideOf(dimension) * floatBytes + 63) / 64 * 64;
     }
 

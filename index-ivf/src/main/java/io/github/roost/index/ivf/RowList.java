@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class RowList {
     /** A tile of codes. Lists of a table that has just been built all begin a block with their first row. */
-    private static final int LEAST_BLOCK_ROWS = 16;
+    private static final int MIN_BLOCK_ROWS = 16;
 
-    private static final int MOST_BLOCK_ROWS = 1_024;
+    private static final int MAX_BLOCK_ROWS = 1_024;
     /**
      * A list grows by this part of it. More would leave more memory empty, and whoever adds the row that begins a block waits
      * for the block; less would make scans turn to another block more often.
@@ -35,7 +35,7 @@ final class RowList {
     /** Of which no block need be smaller however short the list is. */
     private static final int FEW_ROWS = 64;
     /** Dead rows are scanned too, so a list is compacted when they are this part of it, and more than a handful. */
-    private static final double MOST_DEAD = .25;
+    private static final double MAX_DEAD = .25;
 
     private static final int FEW_DEAD = 32;
 
@@ -43,7 +43,7 @@ final class RowList {
     private volatile RowBlock[] blocks = {};
     /** Looks through the vectors before they are first read, or null when that has been done. */
     private volatile @Nullable Check unchecked;
-    /** Places handed out, those of dead rows included. The writer's. */
+    /** Places handed out, those of deleted rows included. The writer's. */
     private int places;
     /** Rows behind these places that readers do not see yet. The writer's. */
     private int staged;
@@ -51,7 +51,7 @@ final class RowList {
     private RowBlock[] beforeStaging = blocks;
     /** The writer's. */
     private int dead;
-    /** With fewer dead rows compaction is not tried again. The writer's. */
+    /** With fewer deleted rows compaction is not tried again. The writer's. */
     private int leastDead;
 
     private volatile boolean compactionQueued;
@@ -224,9 +224,9 @@ final class RowList {
     /** Each block is twice the one before it, until it is large enough for the list. */
     private int nextCapacity(int rows) {
         if (blocks.length < 2) {
-            return LEAST_BLOCK_ROWS;
+            return MIN_BLOCK_ROWS;
         }
-        int enough = Math.clamp((int) (GROWTH * rows), FEW_ROWS, MOST_BLOCK_ROWS);
+        int enough = Math.clamp((int) (GROWTH * rows), FEW_ROWS, MAX_BLOCK_ROWS);
         return Math.min(enough, 2 * blocks[blocks.length - 1].capacity());
     }
 
@@ -256,7 +256,7 @@ final class RowList {
 
     /** Whether enough is dead for {@link #compact} to pay. The writer's. */
     boolean isSparse() {
-        return dead > FEW_DEAD && dead > MOST_DEAD * places && dead >= leastDead;
+        return dead > FEW_DEAD && dead > MAX_DEAD * places && dead >= leastDead;
     }
 
     /** Whether {@link #compact} is yet to come. */
@@ -283,7 +283,7 @@ final class RowList {
         int live = live();
         // Where it fails for want of memory, it takes long to do so, and would again with the next row that dies.
         leastDead = dead + dead / 2;
-        RowBlock fresh = new RowBlock(0, Math.max(live, LEAST_BLOCK_ROWS), layout);
+        RowBlock fresh = new RowBlock(0, Math.max(live, MIN_BLOCK_ROWS), layout);
         RowBlock[] compacted = {fresh};
         int[] next = {0};
         for (RowBlock block : checkedBlocks()) {

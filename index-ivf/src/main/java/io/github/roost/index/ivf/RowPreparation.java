@@ -3,6 +3,7 @@ package io.github.roost.index.ivf;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Vectors;
 import io.github.roost.core.vector.ElementType;
+import java.util.Objects;
 
 /**
  * Checks vectors at the table's border and makes them what its metric compares: unit vectors for the cosine.
@@ -10,7 +11,7 @@ import io.github.roost.core.vector.ElementType;
  * @param element what must be able to hold the rows
  */
 record RowPreparation(Metric metric, int dimension, ElementType element) {
-    private static final float MOST_HALF = 65_504;
+    private static final float MAX_HALF = 65_504;
 
     /** Checks all rows and takes the dimension of the first. */
     static RowPreparation of(Metric metric, ElementType element, float[][] rows) {
@@ -36,7 +37,7 @@ record RowPreparation(Metric metric, int dimension, ElementType element) {
             return;
         }
         for (int d = 0; d < row.length; d++) {
-            if (Math.abs(row[d]) > MOST_HALF) {
+            if (Math.abs(row[d]) > MAX_HALF) {
                 throw new IllegalArgumentException("vector " + number
                         + " must be within 65,504 of 0 in FLOAT16 lists, got " + row[d] + " in dimension " + d);
             }
@@ -60,7 +61,8 @@ record RowPreparation(Metric metric, int dimension, ElementType element) {
 
     /** A copy of a query, checked; {@code what} it is called where it is refused. */
     float[] prepareQuery(String what, float[] query) {
-        float[] copy = query.clone();
+        float[] copy =
+                Objects.requireNonNull(query, () -> what + " must not be null").clone();
         Vectors.require(what, copy, dimension, metric);
         return metric == Metric.COSINE ? normalised(copy) : copy;
     }

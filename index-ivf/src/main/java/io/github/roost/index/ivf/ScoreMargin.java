@@ -1,6 +1,7 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.core.Metric;
+import io.github.roost.core.vector.ScalarQuantizer;
 
 /**
  * What the score of a row's codes says of its distance from one query: for which rows a distance is certain to be above
@@ -23,7 +24,7 @@ record ScoreMargin(boolean squared, double offset, double scoreError, double dis
     /** Four half ulps of a float: several sums are rounded, of scores and of distances. */
     private static final double ROUNDING = 0x1p-22;
     /** What scores may add to that of a certain row, which otherwise might seem to be one of codes. */
-    private static final double MOST_PRODUCTS = 0x1p126;
+    private static final double MAX_PRODUCTS = 0x1p126;
 
     /**
      * Of a query's weights, and rows whose loss is at most so much.
@@ -38,9 +39,9 @@ record ScoreMargin(boolean squared, double offset, double scoreError, double dis
         double reach = weights.length() + most.length() + most.error() + middles;
         double magnitude = reach * reach;
         double mostProducts =
-                Math.abs((double) weights.slope()) * ScalarCodec.MIDDLE * ScalarCodec.MOST_WEIGHT * components;
+                Math.abs((double) weights.slope()) * ScalarQuantizer.MIDDLE * ScalarQuantizer.MAX_WEIGHT * components;
         // Distances that overflow are ordered by ids alone; those that underflow, too.
-        double rounding = magnitude < Float.MAX_VALUE && mostProducts < MOST_PRODUCTS
+        double rounding = magnitude < Float.MAX_VALUE && mostProducts < MAX_PRODUCTS
                 ? ROUNDING * (components / 16.0 + 16) * magnitude + (components + 16) * (double) Float.MIN_VALUE
                 : Double.POSITIVE_INFINITY;
         double products = weights.error() * most.codeLength();

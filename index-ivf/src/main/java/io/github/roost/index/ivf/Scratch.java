@@ -13,7 +13,7 @@ import java.util.ArrayDeque;
  */
 final class Scratch {
     /** A few hundred kilobytes, or three megabytes where all are as large as may be. */
-    static final int MOST_SPARE = 256;
+    static final int MAX_SPARE = 256;
 
     static final ScratchPool<QueryGroup> QUERY_GROUPS = new ScratchPool<>(QueryGroup::new);
     static final ScratchPool<CodeGroup> CODE_GROUPS = new ScratchPool<>(CodeGroup::new);
@@ -24,7 +24,7 @@ final class Scratch {
      * Memory of shortlists that are done with, the last first: that is the one the caches still hold. Many at a time, for
      * many queries that wait for lists hold one each.
      */
-    static final ScratchPool<ArrayDeque<ScoredRows>> SPARE = new ScratchPool<>(() -> new ArrayDeque<>(MOST_SPARE));
+    static final ScratchPool<ArrayDeque<ScoredRows>> SPARE = new ScratchPool<>(() -> new ArrayDeque<>(MAX_SPARE));
 
     private Scratch() {}
 }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * where a heap takes a logarithm. Belongs to one thread at a time.
  */
 final class Shortlist {
-    private static final int MOST_FIRST_ROOM = 1_024;
+    private static final int MAX_FIRST_ROOM = 1_024;
     private final ScanKernel kernel;
     private final int wanted;
     private final @Nullable ScoreMargin margin;
@@ -55,12 +55,12 @@ final class Shortlist {
      * ends its query, when no other is left that could hold it, and whose lock on the query shows it what others wrote.
      */
     void free() {
-        if (rows.room() > MOST_FIRST_ROOM) {
+        if (rows.room() > MAX_FIRST_ROOM) {
             return;
         }
         rows.clear();
         ArrayDeque<ScoredRows> spare = Scratch.SPARE.take();
-        if (spare.size() < Scratch.MOST_SPARE) {
+        if (spare.size() < Scratch.MAX_SPARE) {
             spare.addLast(rows);
         }
         Scratch.SPARE.giveBack(spare);
@@ -119,7 +119,7 @@ final class Shortlist {
 
     /** What is held at most before the worse half is dropped, and what one more scan finds; less where that is much. */
     private int firstRoom() {
-        return (int) Math.min(2L * wanted + CodeGroup.MAX_ROWS, MOST_FIRST_ROOM);
+        return (int) Math.min(2L * wanted + CodeGroup.MAX_ROWS, MAX_FIRST_ROOM);
     }
 
     private void makeRoom(int more) {

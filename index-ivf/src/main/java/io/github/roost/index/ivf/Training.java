@@ -27,7 +27,7 @@ record Training(
         boolean codes,
         int leastCoded,
         boolean keepFloats) {
-    static final int LEAST_CODED = 1_024;
+    static final int MIN_CODED = 1_024;
     /** How much of a build is done when centroids are trained, and when lists are filled. */
     private static final double TRAINED = .6;
 

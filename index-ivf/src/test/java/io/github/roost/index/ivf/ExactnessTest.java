@@ -21,12 +21,14 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Tables with all lists probed, on every kernel that this machine runs, against brute force. */
+@Tag("stress")
 class ExactnessTest {
     private static final int[] DIMENSIONS = {1, 2, 3, 7, 15, 16, 17, 31, 33, 64, 100, 127, 128, 129, 255, 300};
     private static final Orchestrator ORCHESTRATOR = Orchestrator.builder()
@@ -151,7 +153,7 @@ class ExactnessTest {
 
     @ParameterizedTest
     @MethodSource("kernels")
-    void halvesAreExactToTheirRounding(String kernel) {
+    void float16IsExactToItsRounding(String kernel) {
         System.setProperty(ScanKernels.PROPERTY, kernel);
         Random random = new Random(27);
         for (int dimension : DIMENSIONS) {
@@ -255,7 +257,7 @@ class ExactnessTest {
         return PlainScan.nearest(metric, compared, comparedIds, prepared, k);
     }
 
-    /** Whole numbers: floats sum them without rounding, halves hold them, and many rows are equally far. */
+    /** Whole numbers: floats sum them without rounding, float16 holds them, and many rows are equally far. */
     @ParameterizedTest
     @MethodSource("kernels")
     void amongWholeNumbersTiesGoToTheSmallerId(String kernel) {

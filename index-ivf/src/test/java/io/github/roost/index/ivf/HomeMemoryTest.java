@@ -1,5 +1,6 @@
 package io.github.roost.index.ivf;
 
+import static io.github.roost.fixtures.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
@@ -37,20 +38,9 @@ class HomeMemoryTest {
     /** The nodes that segments were moved to, each of less than a piece. */
     private final BlockingQueue<Integer> moves = new LinkedBlockingQueue<>();
 
-    private final float[][] rows = rows(ROWS);
+    private final float[][] rows = gaussian(ROWS, DIMENSION, new Random(7));
 
     private volatile UnaryOperator<Mapping> next = now -> now;
-
-    private static float[][] rows(int count) {
-        Random random = new Random(7);
-        float[][] rows = new float[count][DIMENSION];
-        for (float[] row : rows) {
-            for (int i = 0; i < DIMENSION; i++) {
-                row[i] = (float) random.nextGaussian();
-            }
-        }
-        return rows;
-    }
 
     private Orchestrator machine(int secondNode) {
         return Orchestrator.builder()
@@ -95,12 +85,12 @@ class HomeMemoryTest {
 
     private void rehome(Orchestrator orchestrator, IvfTable table, int list, int domain) {
         try (Registration weight = orchestrator.register("weight")) {
-            orchestrator.touched(weight.id(), 1, 1_000);
+            orchestrator.indexing().touched(weight.id(), 1, 1_000);
             next = now -> now.edit(now.slots())
                     .homes(weight.id().slot(), 0, 1)
                     .home(table.registration().id(list).slot(), domain)
                     .build();
-            assertThat(orchestrator.endWindow()).isTrue();
+            assertThat(orchestrator.indexing().endWindow()).isTrue();
         }
     }
 
@@ -127,7 +117,7 @@ class HomeMemoryTest {
             awaitMoved(1, home);
 
             // So many at once that they come to their list at once; they begin its second block.
-            table.add(LongStream.range(ROWS, ROWS + 16 + 1).toArray(), rows(16 + 1));
+            table.add(LongStream.range(ROWS, ROWS + 16 + 1).toArray(), gaussian(16 + 1, DIMENSION, new Random(7)));
 
             awaitMoved(2, home);
         }

@@ -108,7 +108,7 @@ class InsertBufferTest {
             assertThat(one.stats().domains().getFirst().maintenance()).isEqualTo(1);
             busy.close();
             assertThat(toLists).isBetween(500, 999);
-            one.runBatch("after the handing over", 1, piece -> {});
+            one.indexing().runBatch("after the handing over", 1, piece -> {});
             assertThat(rowsInLists(table)).isEqualTo(ROWS + 1_000);
         }
     }
@@ -141,7 +141,7 @@ class InsertBufferTest {
         });
         RowList[] lists = {damaged, null};
         CoarseQuantizer quantizer = new CoarseQuantizer(ScanKernels.preferred(), new float[][] {{0, 0}, {9, 9}});
-        IvfRows rows = new IvfRows(new Lists(quantizer, layout, lists), new Locations());
+        IvfRows rows = new IvfRows(new Lists(quantizer, layout, lists), new Locations(0));
         InsertBuffer buffer = rows.lists().buffer();
         rows.add(new long[] {1, 2}, new float[][] {{1, 0}, {9, 8}});
         assertThatThrownBy(() -> rows.tryFlush(buffer)).isInstanceOf(NullPointerException.class);
@@ -172,7 +172,7 @@ class InsertBufferTest {
         });
         RowList sparse = new RowList(layout);
         CoarseQuantizer quantizer = new CoarseQuantizer(ScanKernels.preferred(), new float[][] {{0, 0}, {9, 9}});
-        IvfRows rows = new IvfRows(new Lists(quantizer, layout, new RowList[] {ofFile, sparse}), new Locations());
+        IvfRows rows = new IvfRows(new Lists(quantizer, layout, new RowList[] {ofFile, sparse}), new Locations(0));
         long[] ids = LongStream.range(100, 200).toArray();
         rows.add(ids, IntStream.range(0, 100).mapToObj(i -> new float[] {9, 9}).toArray(float[][]::new));
         for (int id = 100; id < 150; id++) {

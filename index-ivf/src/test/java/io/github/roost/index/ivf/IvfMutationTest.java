@@ -8,6 +8,7 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.SearchRequest;
+import io.github.roost.core.vector.TableBuild;
 import io.github.roost.topology.TopologyReader;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -18,6 +19,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -32,6 +34,7 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,6 +43,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Tables that change, against a map of what they should hold. */
+@Tag("stress")
 @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class IvfMutationTest {
     private static final int DIMENSION = 20;
@@ -244,9 +248,37 @@ class IvfMutationTest {
                 } finally {
                     busy.close();
                 }
-                one.runBatch("after the compaction", 1, piece -> {});
+                one.indexing().runBatch("after the compaction", 1, piece -> {});
                 assertThat(table.listSize(0)).isEqualTo(300 - 200 * round);
             }
+        }
+    }
+
+    @Test
+    void aRebuildThatIsCancelledLeavesTheListsInForceAndAnotherMayBegin() throws Exception {
+        try (Orchestrator one = Orchestrator.builder()
+                .topology(TopologyReader.synthetic("pack:1 l3:1 core:1 pu:1").read())
+                .build()) {
+            float[][] rows = new float[500][];
+            Arrays.setAll(rows, i -> constant(i));
+            IvfTable table = IvfTable.builder().nlist(5).build(one, rows);
+            TableBuild<IvfTable> rebuild;
+            BusyWorker busy = new BusyWorker(one, table);
+            try {
+                rebuild = table.rebuild();
+                assertThat(table.rebuild()).isSameAs(rebuild);
+                assertThat(rebuild.cancel()).isTrue();
+            } finally {
+                busy.close();
+            }
+            assertThatThrownBy(rebuild::join).isInstanceOf(CancellationException.class);
+            assertThat(table.search(constant(77), 1, 5).join().ids()).containsExactly(77);
+
+            TableBuild<IvfTable> again = table.rebuild();
+            assertThat(again.join()).isSameAs(table);
+            assertThat(again.progress()).isEqualTo(1);
+            assertThat(again.cancel()).isFalse();
+            assertThat(table.search(constant(77), 1, 5).join().ids()).containsExactly(77);
         }
     }
 
@@ -285,7 +317,7 @@ class IvfMutationTest {
                 .hasMessageContaining("vector 1 must be finite, got NaN in dimension 3");
         assertThatThrownBy(() -> table.add(900, new float[DIMENSION])).hasMessageContaining("must not be zero");
         assertThatThrownBy(() -> table.add(900, new float[3])).hasMessageContaining("must have 20 dimensions, got 3");
-        assertThatThrownBy(() -> table.add(new long[] {900}, new float[0][])).hasMessageContaining("one id a vector");
+        assertThatThrownBy(() -> table.add(new long[] {900}, new float[0][])).hasMessageContaining("one id per vector");
         assertThatThrownBy(() -> table.update(900, vector(random))).hasMessageContaining("id 900 is not in the table");
         assertThatThrownBy(() -> table.update(7, nan)).hasMessageContaining("must be finite");
         assertThat(table.size()).isEqualTo(50);

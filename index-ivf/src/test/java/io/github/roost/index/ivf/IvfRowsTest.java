@@ -8,61 +8,68 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Changes that find no memory on their way. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class IvfRowsTest {
-    private static final int MANY = InsertBuffer.MOST_TOGETHER + 4;
+    private static final int MANY = InsertBuffer.MAX_TOGETHER + 4;
 
-    private final AtomicBoolean hasMemory = new AtomicBoolean(true);
+    /** New ids that there is memory for. */
+    private int room = Integer.MAX_VALUE;
+
     private final RowLayout layout = RowLayout.ofFloats(2);
     private final RowList[] lists = {new RowList(layout), new RowList(layout)};
     private final CoarseQuantizer quantizer =
             new CoarseQuantizer(ScanKernels.preferred(), new float[][] {{0, 0}, {9, 9}});
-    private final IvfRows rows = new IvfRows(new Lists(quantizer, layout, lists), new Locations(length -> {
-        if (!hasMemory.get()) {
-            throw new OutOfMemoryError("for this test");
+    private final IvfRows rows = new IvfRows(new Lists(quantizer, layout, lists), new Locations(0) {
+        @Override
+        void put(long id, int list, int place) {
+            if (of(id) == NOWHERE && room-- == 0) {
+                room = 0;
+                throw new OutOfMemoryError("for this test");
+            }
+            super.put(id, list, place);
         }
-        return new long[length];
-    }));
+    });
 
-    @Test
-    void anAdditionWhoseIdsFindNoMemoryAddsNothingAndCanBeDoneAgain() {
+    @AfterEach
+    void release() {
+        rows.release();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 57, 99})
+    void anAdditionWhoseIdsFindNoMemoryAddsNothingAndCanBeDoneAgain(int found) {
         add(0, MANY);
-        hasMemory.set(false);
+        room = found;
         assertThatThrownBy(() -> add(MANY, 100)).isInstanceOf(OutOfMemoryError.class);
         assertThat(rows.size()).isEqualTo(MANY);
         assertHoldsOrdinalsTo(MANY);
         for (long id = MANY; id < MANY + 100; id++) {
             assertThat(rows.remove(id)).isEqualTo(-1);
         }
-        hasMemory.set(true);
+        room = Integer.MAX_VALUE;
         add(MANY, 100);
         assertHoldsOrdinalsTo(MANY + 100);
     }
 
     @Test
-    void singleAdditionsThatFindNoMemoryForTheirIdsNeverHang() {
-        long next = 0;
-        hasMemory.set(false);
-        for (int failed = 0; failed < 50; ) {
-            try {
-                add(next, 1);
-                next++;
-            } catch (OutOfMemoryError full) {
-                failed++;
-                assertThat(rows.remove(next)).isEqualTo(-1);
-            }
-        }
-        assertHoldsOrdinalsTo((int) next);
-        hasMemory.set(true);
-        add(next, 1);
-        assertHoldsOrdinalsTo((int) next + 1);
+    void aSingleAdditionThatFindsNoMemoryForItsIdLeavesNoTrace() {
+        add(0, 3);
+        room = 0;
+        assertThatThrownBy(() -> add(3, 1)).isInstanceOf(OutOfMemoryError.class);
+        assertThat(rows.remove(3)).isEqualTo(-1);
+        assertHoldsOrdinalsTo(3);
+        room = 1;
+        add(3, 1);
+        assertHoldsOrdinalsTo(4);
     }
 
     /** A list that is not there stands for one that finds no memory. */

@@ -1,5 +1,6 @@
 package io.github.roost.index.ivf;
 
+import static io.github.roost.fixtures.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -73,9 +74,9 @@ class IvfTableTest {
         Random random = new Random(1);
         for (int dimension : new int[] {1, 2, 3, 15, 16, 17, 31, 33, 64, 100, 127, 128, 200, 300}) {
             for (Metric metric : Metric.values()) {
-                float[][] rows = vectors(random, 300, dimension);
+                float[][] rows = gaussian(300, dimension, random);
                 try (IvfTable table = IvfTable.builder().metric(metric).nlist(7).build(orchestrator, rows)) {
-                    for (float[] query : vectors(random, 5, dimension)) {
+                    for (float[] query : gaussian(5, dimension, random)) {
                         Neighbors found = table.search(query, 10, 7).join();
                         assertExact(found, metric, rows, query, 10);
                     }
@@ -88,12 +89,12 @@ class IvfTableTest {
     @EnumSource(ElementType.class)
     void aSearchInOnePieceFindsWhatASearchFinds(ElementType element) throws Exception {
         Random random = new Random(8);
-        float[][] rows = vectors(random, 2_000, 24);
+        float[][] rows = gaussian(2_000, 24, random);
         IvfTable table = IvfTable.builder().elementType(element).nlist(20).build(orchestrator, rows);
         SearchFunction<float[], Neighbors> search = table.searchFunction(30, 6);
         LongAdder touched = new LongAdder();
         SearchContext context = SearchContext.outside((nodes, bytes) -> touched.add(nodes));
-        for (float[] query : vectors(random, 20, 24)) {
+        for (float[] query : gaussian(20, 24, random)) {
             assertThat(search.search(query, context))
                     .isEqualTo(table.search(query, 30, 6).join());
         }
@@ -107,8 +108,8 @@ class IvfTableTest {
 
     @Test
     void everyKernelGivesTheSameNeighbours() {
-        float[][] rows = vectors(new Random(2), 500, 37);
-        float[][] queries = vectors(new Random(3), 20, 37);
+        float[][] rows = gaussian(500, 37, new Random(2));
+        float[][] queries = gaussian(20, 37, new Random(3));
         List<List<Neighbors>> answers = new ArrayList<>();
         for (String kernel : kernels()) {
             System.setProperty(ScanKernels.PROPERTY, kernel);
@@ -133,7 +134,7 @@ class IvfTableTest {
 
     @Test
     void aKBeyondTheRowsFindsAllOfThem() {
-        float[][] rows = vectors(new Random(4), 20, 8);
+        float[][] rows = gaussian(20, 8, new Random(4));
         try (IvfTable table = IvfTable.builder().nlist(4).build(orchestrator, rows)) {
             assertThat(table.search(rows[0], 10_000, 4).join().ids())
                     .hasSize(20)
@@ -145,7 +146,7 @@ class IvfTableTest {
     @Test
     void aFewProbesFindNearlyAllNeighboursOfClusteredRows() {
         Random random = new Random(5);
-        float[][] centers = vectors(random, 40, 24);
+        float[][] centers = gaussian(40, 24, random);
         float[][] rows = new float[8000][];
         for (int i = 0; i < rows.length; i++) {
             rows[i] = near(random, centers[random.nextInt(centers.length)]);
@@ -169,7 +170,7 @@ class IvfTableTest {
     @ValueSource(ints = {0, 1, 2})
     void candidatesOfBytesLoseHardlyANeighbour(int distribution) {
         Random random = new Random(16);
-        float[][] centers = vectors(random, 40, 24);
+        float[][] centers = gaussian(40, 24, random);
         float[][] all = new float[4_100][];
         for (int i = 0; i < all.length; i++) {
             all[i] = near(random, centers[random.nextInt(centers.length)]);
@@ -205,8 +206,8 @@ class IvfTableTest {
     @Test
     void queriesThatScanTogetherDoNotMix() {
         Random random = new Random(6);
-        float[][] rows = vectors(random, 2000, 20);
-        float[][] queries = vectors(random, 200, 20);
+        float[][] rows = gaussian(2000, 20, random);
+        float[][] queries = gaussian(200, 20, random);
         try (Orchestrator roomy = Orchestrator.builder()
                         .topology(TopologyReader.live().read())
                         .ringCapacity(1 << 14)
@@ -235,7 +236,7 @@ class IvfTableTest {
     /** One place per ring: most queries are refused, and none of the others is concerned. */
     @Test
     void everyQueryThatIsAcceptedIsAnsweredWhereRingsAreFull() {
-        float[][] rows = vectors(new Random(15), 500, 12);
+        float[][] rows = gaussian(500, 12, new Random(15));
         try (Orchestrator cramped = Orchestrator.builder()
                         .topology(TopologyReader.live().read())
                         .ringCapacity(1)
@@ -266,7 +267,7 @@ class IvfTableTest {
 
     @Test
     void afterCloseASearchIsRefused() {
-        float[][] rows = vectors(new Random(11), 50, 4);
+        float[][] rows = gaussian(50, 4, new Random(11));
         IvfTable table = IvfTable.builder().nlist(3).build(orchestrator, rows);
         table.close();
         assertThatThrownBy(() -> table.search(rows[0], 1)).isInstanceOf(TableClosedException.class);
@@ -275,7 +276,7 @@ class IvfTableTest {
     /** The first search waits in one list's queue; the second would wait there, too, but finds no room for the other list. */
     @Test
     void aSearchThatIsRefusedFailsNoneThatWaitsForTheSameList() throws Exception {
-        float[][] rows = vectors(new Random(16), 50, 4);
+        float[][] rows = gaussian(50, 4, new Random(16));
         try (Orchestrator cramped = Orchestrator.builder()
                         .topology(TopologyReader.synthetic("pack:1 core:1 pu:1").read())
                         .ringCapacity(2)
@@ -295,7 +296,7 @@ class IvfTableTest {
 
     @Test
     void aDeadlineIsThatOfItsQueryAlone() throws Exception {
-        float[][] rows = vectors(new Random(17), 50, 4);
+        float[][] rows = gaussian(50, 4, new Random(17));
         try (Orchestrator one = Orchestrator.builder()
                         .topology(TopologyReader.synthetic("pack:1 core:1 pu:1").read())
                         .build();
@@ -318,7 +319,7 @@ class IvfTableTest {
 
     @Test
     void theCallerMayChangeItsQueryAfterTheCall() {
-        float[][] rows = vectors(new Random(12), 200, 6);
+        float[][] rows = gaussian(200, 6, new Random(12));
         try (IvfTable table = IvfTable.builder().nlist(3).build(orchestrator, rows)) {
             float[] query = rows[5].clone();
             CompletableFuture<Neighbors> found = table.search(query, 1, 3);
@@ -330,7 +331,7 @@ class IvfTableTest {
     @ParameterizedTest
     @EnumSource(Metric.class)
     void badSearchesAreRefusedAndNamed(Metric metric) {
-        float[][] rows = vectors(new Random(13), 30, 4);
+        float[][] rows = gaussian(30, 4, new Random(13));
         try (IvfTable table = IvfTable.builder().metric(metric).nlist(3).build(orchestrator, rows)) {
             refused("k must be between 1 and 10,000, got 0", () -> table.search(rows[0], 0));
             refused("k must be between 1 and 10,000, got 10,001", () -> table.search(rows[0], 10_001));
@@ -348,7 +349,7 @@ class IvfTableTest {
 
     @Test
     void badRowsAreRefusedAndNamed() {
-        float[][] rows = vectors(new Random(14), 5, 4);
+        float[][] rows = gaussian(5, 4, new Random(14));
         refused("at least one vector, got none", () -> IvfTable.builder().build(orchestrator, new float[0][]));
         refused(
                 "nlist must be at most the number of rows, 5, got 6",
@@ -427,20 +428,10 @@ class IvfTableTest {
         return vector;
     }
 
-    private static float[][] vectors(Random random, int count, int dimension) {
-        float[][] vectors = new float[count][dimension];
-        for (float[] vector : vectors) {
-            for (int d = 0; d < dimension; d++) {
-                vector[d] = (float) random.nextGaussian();
-            }
-        }
-        return vectors;
-    }
-
     @Test
     void aSearchMayWaitForAnotherInsideAWorkerEvenIfThereIsOnlyOne() {
         Topology oneCore = TopologyReader.synthetic("pack:1 core:1 pu:1").read();
-        float[][] rows = vectors(new Random(9), 400, 8);
+        float[][] rows = gaussian(400, 8, new Random(9));
         try (Orchestrator single = Orchestrator.builder().topology(oneCore).build();
                 IvfTable table = IvfTable.builder().nlist(20).build(single, rows);
                 Registration other = single.register("other")) {
@@ -459,7 +450,7 @@ class IvfTableTest {
     @EnumSource(Kept.class)
     void aFilterMayWaitForAnotherSearchOfTheSameWorkers(Kept kept) throws Exception {
         Random random = new Random(77);
-        float[][] rows = vectors(random, 1_600, 9);
+        float[][] rows = gaussian(1_600, 9, random);
         try (Orchestrator one = Orchestrator.builder()
                         .topology(TopologyReader.synthetic("pack:1 l3:1 core:1 pu:1")
                                 .read())

@@ -1,5 +1,6 @@
 package io.github.roost.index.ivf;
 
+import static io.github.roost.fixtures.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -7,7 +8,7 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.core.dispatch.CrossDomainGate;
+import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.task.RejectedSearchException;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
@@ -116,11 +117,11 @@ class ListSearchTest {
             for (int i = 0; i < 100; i++) {
                 three.submit(hot, i, table.registration().id(3)).join();
             }
-            assertThat(three.endWindow()).isTrue();
+            assertThat(three.indexing().endWindow()).isTrue();
             assertThat(table.registration().home(3)).isEqualTo(-1);
             Random random = new Random(8);
             for (int i = 0; i < 30; i++) {
-                float[] query = gaussian(1, random)[0];
+                float[] query = gaussian(1, DIMENSION, random)[0];
                 Neighbors expected =
                         table.searchFunction(10, NLIST).search(query, SearchContext.outside((nodes, bytes) -> {}));
                 awaitFree(three);
@@ -153,7 +154,7 @@ class ListSearchTest {
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
                 Orchestrator two = orchestrator("pack:1 l3:2 core:2 pu:1");
                 IvfTable table = table(two, Kept.CODED_FLOATS)) {
-            float[][] queries = gaussian(100, new Random(9));
+            float[][] queries = gaussian(100, DIMENSION, new Random(9));
             List<Neighbors> alone = Arrays.stream(queries)
                     .map(query -> table.search(query, 10, 20).join())
                     .toList();
@@ -226,7 +227,7 @@ class ListSearchTest {
     }
 
     private static IvfTable table(Orchestrator orchestrator, Kept kept) {
-        return kept.builder().nlist(NLIST).build(orchestrator, gaussian(ROWS, new Random(7)));
+        return kept.builder().nlist(NLIST).build(orchestrator, gaussian(ROWS, DIMENSION, new Random(7)));
     }
 
     /**
@@ -242,24 +243,12 @@ class ListSearchTest {
     private static boolean isFree(Orchestrator orchestrator) {
         return IntStream.range(0, orchestrator.topology().domains().size())
                 .allMatch(domain -> orchestrator.stats().domains().get(domain).maintenance() == 0
-                        && orchestrator.freeWorkers(domain)
+                        && orchestrator.indexing().freeWorkers(domain)
                                 == orchestrator
                                         .topology()
                                         .domains()
                                         .get(domain)
                                         .cores()
                                         .size());
-    }
-
-    private static float[][] gaussian(int count, Random random) {
-        return IntStream.range(0, count)
-                .mapToObj(row -> {
-                    float[] vector = new float[DIMENSION];
-                    for (int d = 0; d < DIMENSION; d++) {
-                        vector[d] = (float) random.nextGaussian();
-                    }
-                    return vector;
-                })
-                .toArray(float[][]::new);
     }
 }

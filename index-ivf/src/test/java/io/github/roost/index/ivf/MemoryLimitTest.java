@@ -96,7 +96,7 @@ class MemoryLimitTest {
             if (table.size() != size || !table.remove(0) || table.size() != size - 1) {
                 throw new IllegalStateException("the table has changed by itself");
             }
-            // Without close: it would wait for what is being tidied up.
+            // Without close: it would wait for maintenance.
             Runtime.getRuntime().halt(0);
         }
 

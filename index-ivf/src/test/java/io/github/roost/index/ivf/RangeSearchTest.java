@@ -1,5 +1,6 @@
 package io.github.roost.index.ivf;
 
+import static io.github.roost.fixtures.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -47,11 +48,11 @@ class RangeSearchTest {
     @MethodSource("metricsAndKept")
     void allRowsWithinTheRadiusAreFoundAndNoOthers(Metric metric, Kept kept) {
         Random random = new Random(41);
-        float[][] rows = gaussian(ROWS, random);
+        float[][] rows = gaussian(ROWS, DIMENSION, random);
         long[] ids = random.longs().distinct().limit(ROWS).toArray();
         RowPreparation preparation = new RowPreparation(metric, DIMENSION, ElementType.FLOAT32);
         try (IvfTable table = kept.builder().metric(metric).nlist(12).build(orchestrator, ids, rows)) {
-            for (float[] query : gaussian(10, random)) {
+            for (float[] query : gaussian(10, DIMENSION, random)) {
                 Neighbors all = PlainScan.nearest(
                         metric, preparation.prepareRows(rows), ids, preparation.prepareQuery("query", query), ROWS);
                 for (int within : new int[] {0, 1, 7, 200, ROWS - 1}) {
@@ -131,7 +132,7 @@ class RangeSearchTest {
 
     @Test
     void whatChangesIsSeenByTheNextRangeSearch() {
-        float[][] rows = gaussian(200, new Random(42));
+        float[][] rows = gaussian(200, DIMENSION, new Random(42));
         try (IvfTable table = IvfTable.builder().nlist(4).nprobe(4).build(orchestrator, rows)) {
             float[] far = new float[DIMENSION];
             Arrays.fill(far, 100);
@@ -157,8 +158,8 @@ class RangeSearchTest {
     @Test
     void searchesOfEveryKindShareScans() {
         Random random = new Random(43);
-        float[][] rows = gaussian(ROWS, random);
-        float[][] queries = gaussian(60, random);
+        float[][] rows = gaussian(ROWS, DIMENSION, random);
+        float[][] queries = gaussian(60, DIMENSION, random);
         long[] ids = IntStream.range(0, ROWS).asLongStream().toArray();
         try (IvfTable table = IvfTable.builder().nlist(3).build(orchestrator, rows)) {
             List<Neighbors> expected = Arrays.stream(queries)
@@ -183,7 +184,7 @@ class RangeSearchTest {
 
     @Test
     void badInputIsNamed() {
-        float[][] rows = gaussian(20, new Random(44));
+        float[][] rows = gaussian(20, DIMENSION, new Random(44));
         try (IvfTable table = IvfTable.builder().nlist(2).build(orchestrator, rows)) {
             assertThatThrownBy(() ->
                             Asking.neighbors(table, SearchRequest.of(rows[0], 5).radius(Float.NaN)))
@@ -203,15 +204,5 @@ class RangeSearchTest {
             assertThatThrownBy(() -> Asking.all(table, List.of(rows[0], new float[1]), 1, 1))
                     .hasMessageContaining("query 1 must have 11 dimensions, got 1");
         }
-    }
-
-    private static float[][] gaussian(int count, Random random) {
-        float[][] vectors = new float[count][DIMENSION];
-        for (float[] vector : vectors) {
-            for (int d = 0; d < DIMENSION; d++) {
-                vector[d] = (float) random.nextGaussian();
-            }
-        }
-        return vectors;
     }
 }

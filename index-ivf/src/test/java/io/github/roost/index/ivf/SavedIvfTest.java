@@ -1,5 +1,6 @@
 package io.github.roost.index.ivf;
 
+import static io.github.roost.fixtures.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -64,7 +65,8 @@ class SavedIvfTest {
     }
 
     private void saveSmall() throws IOException {
-        try (IvfTable table = Kept.FLOATS.builder().nlist(LISTS).build(ORCHESTRATOR, gaussian(ROWS, new Random(1)))) {
+        try (IvfTable table =
+                Kept.FLOATS.builder().nlist(LISTS).build(ORCHESTRATOR, gaussian(ROWS, DIMENSION, new Random(1)))) {
             table.save(file);
         }
     }
@@ -78,12 +80,15 @@ class SavedIvfTest {
     @MethodSource("metricsAndKept")
     void anOpenedTableAnswersAsTheSavedOneAndChangesWithoutTheFile(Metric metric, Kept kept) throws IOException {
         Random random = new Random(2);
-        try (IvfTable saved =
-                kept.builder().metric(metric).nlist(9).nprobe(4).build(ORCHESTRATOR, gaussian(800, random))) {
+        try (IvfTable saved = kept.builder()
+                .metric(metric)
+                .nlist(9)
+                .nprobe(4)
+                .build(ORCHESTRATOR, gaussian(800, DIMENSION, random))) {
             for (long id = 0; id < 100; id++) {
                 saved.remove(id);
-                saved.add(10_000 + id, gaussian(1, random)[0]);
-                saved.update(200 + id, gaussian(1, random)[0]);
+                saved.add(10_000 + id, gaussian(1, DIMENSION, random)[0]);
+                saved.update(200 + id, gaussian(1, DIMENSION, random)[0]);
             }
             saved.save(file);
             byte[] bytes = Files.readAllBytes(file);
@@ -97,7 +102,7 @@ class SavedIvfTest {
                     Random same = new Random(3);
                     for (long id = 300; id < 500; id++) {
                         table.remove(id);
-                        table.add(20_000 + id, gaussian(1, same)[0]);
+                        table.add(20_000 + id, gaussian(1, DIMENSION, same)[0]);
                     }
                 }
                 // Of all lists: rows that are in no list yet are found whatever is probed.
@@ -112,7 +117,7 @@ class SavedIvfTest {
     @ParameterizedTest
     @EnumSource(Kept.class)
     void anEmptyTableIsSavedAndFilledAgain(Kept kept) throws IOException {
-        float[][] rows = gaussian(5, new Random(9));
+        float[][] rows = gaussian(5, DIMENSION, new Random(9));
         try (IvfTable saved = kept.builder().nlist(2).build(ORCHESTRATOR, rows)) {
             for (long id = 0; id < rows.length; id++) {
                 saved.remove(id);
@@ -130,7 +135,7 @@ class SavedIvfTest {
     @ParameterizedTest
     @EnumSource(Kept.class)
     void whatMeetsADamagedListFailsAndChangesNothing(Kept kept) throws IOException {
-        float[][] rows = gaussian(ROWS, new Random(1));
+        float[][] rows = gaussian(ROWS, DIMENSION, new Random(1));
         try (IvfTable saved = kept.builder().nlist(LISTS).build(ORCHESTRATOR, rows)) {
             saved.save(file);
         }
@@ -160,7 +165,7 @@ class SavedIvfTest {
     }
 
     private static void assertSameAnswers(IvfTable one, IvfTable other, int nprobe, Random random) {
-        for (float[] query : gaussian(30, random)) {
+        for (float[] query : gaussian(30, DIMENSION, random)) {
             assertThat(one.search(query, 10, nprobe).join())
                     .isEqualTo(other.search(query, 10, nprobe).join());
         }
@@ -183,7 +188,8 @@ class SavedIvfTest {
     @ParameterizedTest
     @EnumSource(Kept.class)
     void everyChangedByteIsNoticedBeforeItIsBelieved(Kept kept) throws IOException {
-        try (IvfTable table = kept.builder().nlist(LISTS).build(ORCHESTRATOR, gaussian(ROWS, new Random(1)))) {
+        try (IvfTable table =
+                kept.builder().nlist(LISTS).build(ORCHESTRATOR, gaussian(ROWS, DIMENSION, new Random(1)))) {
             table.save(file);
         }
         byte[] good = Files.readAllBytes(file);
@@ -230,7 +236,7 @@ class SavedIvfTest {
     /** Files whose checksum is right and whose numbers are not. */
     @ParameterizedTest
     @CsvSource({
-        "8, 1, version of 1",
+        "8, 1, of version 1",
         "12, 9, metric of 9",
         "16, 0, dimension of 0",
         "16, 5000, dimension of 5000",
@@ -275,13 +281,14 @@ class SavedIvfTest {
 
     @ParameterizedTest
     @CsvSource({
-        "0, NaN, middle of bytes of NaN",
-        "0, Infinity, middle of bytes of Infinity",
-        "28, -1, step of bytes of -1",
-        "52, NaN, step of bytes of NaN",
+        "0, NaN, zero point of codes of NaN",
+        "0, Infinity, zero point of codes of Infinity",
+        "28, -1, scale of codes of -1",
+        "52, NaN, scale of codes of NaN",
     })
     void whatBytesCannotStandForIsRefused(int at, float value, String message) throws IOException {
-        try (IvfTable table = Kept.CODES.builder().nlist(LISTS).build(ORCHESTRATOR, gaussian(ROWS, new Random(1)))) {
+        try (IvfTable table =
+                Kept.CODES.builder().nlist(LISTS).build(ORCHESTRATOR, gaussian(ROWS, DIMENSION, new Random(1)))) {
             table.save(file);
         }
         ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
@@ -296,8 +303,10 @@ class SavedIvfTest {
     @ParameterizedTest
     @CsvSource({"0, NaN", "8, Infinity", "16, -1.0"})
     void aLossThatNoRowCanHaveIsRefused(int at, double value) throws IOException {
-        try (IvfTable table =
-                Kept.CODED_FLOATS.builder().nlist(LISTS).build(ORCHESTRATOR, gaussian(ROWS, new Random(1)))) {
+        try (IvfTable table = Kept.CODED_FLOATS
+                .builder()
+                .nlist(LISTS)
+                .build(ORCHESTRATOR, gaussian(ROWS, DIMENSION, new Random(1)))) {
             table.save(file);
         }
         ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
@@ -313,7 +322,7 @@ class SavedIvfTest {
     @ParameterizedTest
     @EnumSource(Kept.class)
     void aRowThatIsNoNumberIsRefusedWhenItIsFirstTouched(Kept kept) throws IOException {
-        try (IvfTable table = kept.builder().nlist(1).build(ORCHESTRATOR, gaussian(ROWS, new Random(1)))) {
+        try (IvfTable table = kept.builder().nlist(1).build(ORCHESTRATOR, gaussian(ROWS, DIMENSION, new Random(1)))) {
             table.save(file);
         }
         byte[] good = Files.readAllBytes(file);
@@ -393,7 +402,9 @@ class SavedIvfTest {
             try (Orchestrator orchestrator = orchestrator()) {
                 IvfTable[] tables = new IvfTable[2];
                 for (int i = 0; i < 2; i++) {
-                    tables[i] = IvfTable.builder().nlist(10).build(orchestrator, gaussian(1_000 + i, new Random(i)));
+                    tables[i] = IvfTable.builder()
+                            .nlist(10)
+                            .build(orchestrator, gaussian(1_000 + i, DIMENSION, new Random(i)));
                 }
                 for (int save = 0; true; save++) {
                     tables[save % 2].save(Path.of(arguments[0]));
@@ -430,15 +441,5 @@ class SavedIvfTest {
                         .isEqualTo(5);
             }
         }
-    }
-
-    private static float[][] gaussian(int rows, Random random) {
-        float[][] vectors = new float[rows][DIMENSION];
-        for (float[] vector : vectors) {
-            for (int d = 0; d < DIMENSION; d++) {
-                vector[d] = (float) random.nextGaussian();
-            }
-        }
-        return vectors;
     }
 }

@@ -1,5 +1,6 @@
 package io.github.roost.index.ivf;
 
+import static io.github.roost.fixtures.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Metric;
@@ -31,12 +32,14 @@ class ScalarCodecTest {
     @Test
     void aLearntRowComesBackWithinHalfAStep() {
         Random random = new Random(1);
-        float[][] rows = gaussian(random, 5_000, 9);
+        float[][] rows = gaussian(5_000, 9, random);
         ScalarCodec codec = learn(Metric.SQUARED_L2, rows);
         for (float[] row : rows) {
             float[] decoded = codec.decode(codec.encode(row));
             for (int d = 0; d < row.length; d++) {
-                assertThat(decoded[d]).isCloseTo(row[d], Offset.offset(.5001f * codec.steps()[d]));
+                assertThat(decoded[d])
+                        .isCloseTo(
+                                row[d], Offset.offset(.5001f * codec.quantizer().scales()[d]));
             }
         }
     }
@@ -53,9 +56,9 @@ class ScalarCodecTest {
     @EnumSource(Metric.class)
     void scoresAreInTheOrderOfDistances(Metric metric) {
         Random random = new Random(2);
-        float[][] rows = gaussian(random, 300, 40);
+        float[][] rows = gaussian(300, 40, random);
         ScalarCodec codec = learn(metric, rows);
-        float[] query = gaussian(random, 1, 40)[0];
+        float[] query = gaussian(1, 40, random)[0];
         ScalarCodec.Weights weights = codec.weights(query);
         double shift = Double.NaN;
         for (float[] row : rows) {
@@ -100,15 +103,5 @@ class ScalarCodecTest {
             sum += metric == Metric.SQUARED_L2 ? ((double) a[d] - b[d]) * (a[d] - b[d]) : -(double) a[d] * b[d];
         }
         return sum;
-    }
-
-    private static float[][] gaussian(Random random, int count, int dimension) {
-        float[][] rows = new float[count][dimension];
-        for (float[] row : rows) {
-            for (int d = 0; d < dimension; d++) {
-                row[d] = (float) random.nextGaussian();
-            }
-        }
-        return rows;
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.vector.ElementType;
+import io.github.roost.core.vector.ScalarQuantizer;
 import io.github.roost.index.ivf.kernel.CodeGroup;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
@@ -85,7 +86,8 @@ class ShortlistTest {
 
     /** Rows of one component, so that a score is what the component says. */
     private static List<Row> offer(Shortlist shortlist, long[] ids, int from, int to, int[] components) {
-        ScalarCodec codec = new ScalarCodec(Metric.INNER_PRODUCT, new float[] {128}, new float[] {1}, null);
+        ScalarCodec codec =
+                new ScalarCodec(Metric.INNER_PRODUCT, new ScalarQuantizer(new float[] {128}, new float[] {1}), null);
         RowBlock block = new RowBlock(0, to - from, new RowLayout(ElementType.INT8, 1, codec, 0));
         List<Row> rows = new ArrayList<>();
         for (int i = 0; i < to - from; i++) {

@@ -1,5 +1,6 @@
 package io.github.roost.index.ivf;
 
+import static io.github.roost.fixtures.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -19,8 +20,8 @@ class TargetRecallTest {
     private final Orchestrator orchestrator = Orchestrator.builder()
             .topology(TopologyReader.synthetic("pack:1 l3:2 core:1 pu:1").read())
             .build();
-    private final float[][] rows = gaussian(3_000, new Random(1));
-    private final float[][] sample = gaussian(60, new Random(2));
+    private final float[][] rows = gaussian(3_000, 12, new Random(1));
+    private final float[][] sample = gaussian(60, 12, new Random(2));
 
     @AfterEach
     void close() {
@@ -105,16 +106,6 @@ class TargetRecallTest {
         assertThatThrownBy(() -> table.effortFor(.9, 10, new float[0][])).hasMessageContaining("got none");
         assertThatThrownBy(() -> table.effortFor(.9, 10, new float[][] {{1}}))
                 .hasMessageContaining("query 0 must have 12 dimensions, got 1");
-    }
-
-    private static float[][] gaussian(int rows, Random random) {
-        float[][] vectors = new float[rows][12];
-        for (float[] vector : vectors) {
-            for (int d = 0; d < vector.length; d++) {
-                vector[d] = (float) random.nextGaussian();
-            }
-        }
-        return vectors;
     }
 
     private static double recall(RecallSample measured, IvfTable table, int nprobe) {

@@ -5,20 +5,18 @@ import io.github.roost.core.vector.SearchRequest;
 /** One query on its way through its partitions. Immutable, but for what it still needs of the cache. Thread-safe. */
 final class Asked {
     /** A search of a partition looks at its limit after so many vectors: one of fewer is no limit. */
-    private static final int LEAST_PER_PARTITION = 384;
+    private static final int MIN_PER_PARTITION = 384;
 
     private final SearchRequest request;
     private final int ef;
     private final int effort;
-    private final Directory directory;
     /** Partitions that it visits; guarded by this object. Those that it needs no more are -1. */
     private int[] needed = {};
 
-    Asked(SearchRequest request, int ef, int effort, Directory directory) {
+    Asked(SearchRequest request, int ef, int effort) {
         this.request = request;
         this.ef = Math.max(ef, request.k());
         this.effort = effort;
-        this.directory = directory;
     }
 
     SearchRequest request() {
@@ -30,17 +28,12 @@ final class Asked {
         return ef;
     }
 
-    /** Where partitions are, of one epoch for the whole search. */
-    Directory directory() {
-        return directory;
-    }
-
     /**
      * How many partitions it visits. The query's limit is shared by its partitions; where that leaves too little for each, it visits the
      * nearest only.
      */
     int visited() {
-        return Math.clamp(request.visitLimit() / LEAST_PER_PARTITION, 1, effort);
+        return Math.clamp(request.visitLimit() / MIN_PER_PARTITION, 1, effort);
     }
 
     /** Vectors that may be compared in each. */

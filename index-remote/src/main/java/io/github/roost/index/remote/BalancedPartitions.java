@@ -1,5 +1,6 @@
 package io.github.roost.index.remote;
 
+import io.github.roost.core.FloatOrder;
 import java.util.Arrays;
 import java.util.function.IntFunction;
 
@@ -100,11 +101,11 @@ final class BalancedPartitions {
         float of(int row);
     }
 
-    /** The rows, those with the smallest number first; numbers are not negative, so that their bits are in their order. */
+    /** The rows, by ascending number. */
     private int[] byNumber(RowNumber number) {
         long[] keys = new long[rows];
         for (int row = 0; row < rows; row++) {
-            keys[row] = (long) Float.floatToRawIntBits(number.of(row)) << Integer.SIZE | row;
+            keys[row] = (long) FloatOrder.key(number.of(row)) << Integer.SIZE | row;
         }
         Arrays.sort(keys);
         int[] order = new int[rows];

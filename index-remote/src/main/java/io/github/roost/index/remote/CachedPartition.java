@@ -9,8 +9,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A partition's bytes in local memory, or on their way there. Fields are guarded by the cache, but for the graph, which one search
- * publishes when it has compared all bytes with their checksums; of two that do so at once either may.
+ * A partition's bytes in local memory, or on their way there. Fields are guarded by the cache, but for the graph and the log, which one
+ * search publishes when it has compared their bytes with their checksums; of two that do so at once either may. Bytes that are there
+ * do not change: what a log has more is read behind them.
  */
 final class CachedPartition {
     /** Which bytes: those of a partition differ from generation to generation. */
@@ -26,6 +27,7 @@ final class CachedPartition {
     boolean loaded;
 
     boolean loading;
+
     int pins;
     /** When it was last used, in uses of the cache. */
     long used;
@@ -34,9 +36,30 @@ final class CachedPartition {
     Memory memory;
 
     private volatile @Nullable HnswGraph graph;
+    private volatile PartitionLog log = PartitionLog.EMPTY;
 
-    /** Memory of the cache. */
-    record Memory(Arena arena, MemorySegment bytes) {}
+    /** Memory of the cache. Its fields are guarded by the cache. */
+    static final class Memory {
+        private final Arena arena;
+        private final MemorySegment bytes;
+        /** Reads that the provider has not ended: their bytes may still come, so the memory stays until then. */
+        int reads;
+        /** Whether one of them was given up. */
+        boolean givenUp;
+
+        Memory(Arena arena, MemorySegment bytes) {
+            this.arena = arena;
+            this.bytes = bytes;
+        }
+
+        MemorySegment bytes() {
+            return bytes;
+        }
+
+        void free() {
+            arena.close();
+        }
+    }
 
     CachedPartition(Key key, Directory.Place place, Directory.Gap gap) {
         this.key = key;
@@ -101,13 +124,50 @@ final class CachedPartition {
     }
 
     /**
+     * What the log says, at least up to a slot.
+     *
+     * @param tail slots of it; their bytes must be there, and the last must be that of a record
+     * @param dimension of the rows
+     */
+    PartitionLog log(String region, int tail, int dimension) throws DamagedPartitionException {
+        PartitionLog known = log;
+        if (known.tail() < tail) {
+            int recordBytes = LogRecord.bytes(dimension);
+            known = known.upTo(
+                    tail,
+                    region,
+                    key.partition(),
+                    slot -> LogRecord.read(region, key, slot, dimension, log(slot, slot + 1, recordBytes)));
+            log = known;
+        }
+        return known;
+    }
+
+    /** What the log says as far as it has been looked at. */
+    PartitionLog knownLog() {
+        return log;
+    }
+
+    /** The row of the partition with an id, or null. */
+    float @Nullable [] vector(long id, PartitionLog upTo) {
+        LogRecord changed = upTo.row(id);
+        if (changed != null) {
+            return changed.vector().clone();
+        }
+        HnswGraph rows = graph;
+        int row = rows == null || upTo.hides(id) ? -1 : rows.row(id);
+        return rows == null || row < 0 ? null : rows.vector(row);
+    }
+
+    /**
      * Compares some bytes with their checksums.
      *
+     * @param pool that the partition is one of
      * @param from the first block to look at
      * @param most blocks to look at
      * @return the next block, or -1 when all have been looked at and the graph can be searched
      */
-    int verify(String region, int from, int most) throws DamagedPartitionException {
+    int verify(String region, PoolHead pool, int from, int most) throws DamagedPartitionException {
         MemorySegment image = image();
         long graphBytes = ImageHeader.check(region, key.partition(), place, image);
         MemorySegment bytes = image.asSlice(ImageHeader.bytes(graphBytes), graphBytes);
@@ -120,17 +180,24 @@ final class CachedPartition {
             return to;
         }
         if (graphBytes > 0) {
-            graph = open(region, bytes);
+            graph = open(region, pool, bytes);
         }
         return -1;
     }
 
-    private HnswGraph open(String region, MemorySegment bytes) throws DamagedPartitionException {
+    private HnswGraph open(String region, PoolHead pool, MemorySegment bytes) throws DamagedPartitionException {
         try {
             HnswGraph opened = HnswGraph.open("partition " + key.partition(), bytes);
             if (opened.rows() != place.rows()) {
                 throw new DamagedPartitionException(
                         region, key.partition(), "it has " + opened.rows() + " rows, not " + place.rows());
+            }
+            if (opened.dimension() != pool.dimension() || opened.metric() != pool.metric()) {
+                throw new DamagedPartitionException(
+                        region,
+                        key.partition(),
+                        "its rows have " + opened.dimension() + " dimensions by " + opened.metric() + ", not "
+                                + pool.dimension() + " by " + pool.metric());
             }
             return opened;
         } catch (TableFileException wrong) {

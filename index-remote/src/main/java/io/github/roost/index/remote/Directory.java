@@ -3,6 +3,7 @@ package io.github.roost.index.remote;
 import static io.github.roost.index.remote.Bytes.INT;
 import static io.github.roost.index.remote.Bytes.LONG;
 
+import io.github.roost.core.file.Checksum;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
@@ -51,9 +52,13 @@ record Directory(long epoch, List<Place> partitions, List<Gap> gaps, List<Space>
      *
      * @param at where it is
      * @param bytes its size
-     * @param lastEpoch the last epoch that has a partition in it: readers that hold it read there
+     * @param lastEpoch the last epoch that has something in it: readers that hold it read there
      */
-    record Space(long at, long bytes, long lastEpoch) {}
+    record Space(long at, long bytes, long lastEpoch) {
+        long end() {
+            return at + bytes;
+        }
+    }
 
     Directory {
         partitions = List.copyOf(partitions);
@@ -61,7 +66,7 @@ record Directory(long epoch, List<Place> partitions, List<Gap> gaps, List<Space>
         free = List.copyOf(free);
     }
 
-    /** Room for any directory of so many partitions: each pair may have left two blocks. */
+    /** Room for any directory of so many partitions: each pair may have left two blocks, and a directory each. */
     static long room(int partitions) {
         int pairs = (partitions + 1) / 2;
         return Bytes.aligned(
@@ -74,7 +79,7 @@ record Directory(long epoch, List<Place> partitions, List<Gap> gaps, List<Space>
     }
 
     static int mostFree(int partitions) {
-        return partitions + 2;
+        return 2 * partitions + 64;
     }
 
     Gap gapOf(int partition) {
@@ -108,10 +113,10 @@ record Directory(long epoch, List<Place> partitions, List<Gap> gaps, List<Space>
             into.set(LONG, at + 16, space.lastEpoch());
             at += SPACE_BYTES;
         }
-        into.set(LONG, at, Integer.toUnsignedLong(Bytes.checksum(into.asSlice(0, at))));
+        into.set(LONG, at, Integer.toUnsignedLong(Checksum.of(into.asSlice(0, at))));
     }
 
-    /** Reads and checks a directory; null where it is not whole, as it is while it is being written. */
+    /** Reads and checks a directory; null where it is not whole, as one whose space has been used again. */
     static @org.jspecify.annotations.Nullable Directory read(
             String region, PoolHead head, long expectedEpoch, MemorySegment from) throws RemoteMemoryException {
         int count = from.get(INT, 24);
@@ -129,7 +134,7 @@ record Directory(long epoch, List<Place> partitions, List<Gap> gaps, List<Space>
         Space[] free = new Space[freeCount];
         long end =
                 HEADER_BYTES + (long) count * PLACE_BYTES + (long) pairs * GAP_BYTES + (long) freeCount * SPACE_BYTES;
-        if (from.get(LONG, end) != Integer.toUnsignedLong(Bytes.checksum(from.asSlice(0, end)))) {
+        if (from.get(LONG, end) != Integer.toUnsignedLong(Checksum.of(from.asSlice(0, end)))) {
             return null;
         }
         long at = HEADER_BYTES;

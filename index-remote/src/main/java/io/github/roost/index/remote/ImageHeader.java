@@ -3,6 +3,7 @@ package io.github.roost.index.remote;
 import static io.github.roost.index.remote.Bytes.INT;
 import static io.github.roost.index.remote.Bytes.LONG;
 
+import io.github.roost.core.file.Checksum;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -45,14 +46,14 @@ final class ImageHeader {
         into.set(INT, 16, generation);
         into.set(LONG, 24, graphBytes);
         for (int block = 0; block < blocks(graphBytes); block++) {
-            into.set(INT, BYTES + (long) block * Integer.BYTES, Bytes.checksum(block(graph, block)));
+            into.set(INT, BYTES + (long) block * Integer.BYTES, Checksum.of(block(graph, block)));
         }
         into.set(INT, CHECKSUM_AT, headerChecksum(into));
     }
 
     /** With the place of the checksum itself as nothing. */
     private static int headerChecksum(MemorySegment header) {
-        return 31 * Bytes.checksum(header.asSlice(0, CHECKSUM_AT)) + Bytes.checksum(header.asSlice(BYTES));
+        return 31 * Checksum.of(header.asSlice(0, CHECKSUM_AT)) + Checksum.of(header.asSlice(BYTES));
     }
 
     static MemorySegment block(MemorySegment graph, int block) {
@@ -93,7 +94,7 @@ final class ImageHeader {
     /** Checks one block of the graph. */
     static void checkBlock(String region, int partition, MemorySegment image, MemorySegment graph, int block)
             throws DamagedPartitionException {
-        if (image.get(INT, BYTES + (long) block * Integer.BYTES) != Bytes.checksum(block(graph, block))) {
+        if (image.get(INT, BYTES + (long) block * Integer.BYTES) != Checksum.of(block(graph, block))) {
             throw new DamagedPartitionException(region, partition, "wrong checksum of block " + block);
         }
     }

@@ -1,14 +1,129 @@
 package io.github.roost.index.remote;
 
-/** How a record of a log lies in memory. Stateless. */
-final class LogRecord {
+import static io.github.roost.index.remote.Bytes.FLOAT;
+import static io.github.roost.index.remote.Bytes.INT;
+import static io.github.roost.index.remote.Bytes.LONG;
+
+import io.github.roost.core.file.Checksum;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A change of a partition. Records are all of one size, so that a log that grows downwards is read like the other; each says which slot
+ * of which log it is in and which slot the record before it is in, behind a checksum: what a lost writer left in a slot between two
+ * records is passed over. Immutable.
+ *
+ * @param place of the record
+ * @param kind what it does
+ * @param token fencing token of the writer, which rises with every change of the pool: of two rows of one id the later has the greater
+ * @param id of the row
+ * @param vector of the row; empty for {@link Kind#REMOVE}
+ * @param moved where the row is instead, in a {@link Kind#REMOVE}
+ */
+record LogRecord(Place place, Kind kind, long token, long id, float[] vector, Moved moved) {
     private static final int CACHE_LINE = 64;
     private static final int FIXED_BYTES = 48;
+    private static final int NONE = -1;
 
-    private LogRecord() {}
+    /** What a record does. */
+    enum Kind {
+        // The order stays: pools hold ordinals.
 
-    /** Size of a record, which is the same for all of a table: so that a log that grows downwards is read like the other. */
+        /** A row whose id no row of the partition has. */
+        INSERT,
+        /** A row that replaces one of the partition. */
+        REPLACE,
+        /** Takes a row out. */
+        REMOVE
+    }
+
+    /**
+     * Where a record is.
+     *
+     * @param partition whose log
+     * @param generation of the partition
+     * @param slot of the log
+     * @param before slot of the record before it, or -1
+     * @param sequence how many records come before it
+     */
+    record Place(int partition, int generation, int slot, int before, int sequence) {
+        /** Of the record that follows the last of a log, in a slot that was handed out for it. */
+        static Place after(int partition, int generation, int slot, int tail, int records) {
+            return new Place(partition, generation, slot, tail - 1, records);
+        }
+    }
+
+    /**
+     * Where a row has moved to. Who sees the record, and has not seen that partition's log up to there, has not seen the row.
+     *
+     * @param partition that had the row in its log when this record was written
+     * @param generation of that partition then
+     * @param tail slots of its log then, the row's among them; 0 where the row has not moved
+     */
+    record Moved(int partition, int generation, int tail) {
+        static final Moved NOWHERE = new Moved(0, 0, 0);
+    }
+
+    /** Size of a record. */
     static int bytes(int dimension) {
         return (int) Bytes.aligned(FIXED_BYTES + (long) dimension * Float.BYTES, CACHE_LINE);
+    }
+
+    /** Writes all bytes of a record; {@code into} is as large as that. */
+    void write(MemorySegment into) {
+        into.fill((byte) 0);
+        into.set(INT, 4, kind.ordinal());
+        into.set(INT, 8, place.partition());
+        into.set(INT, 12, place.generation());
+        into.set(INT, 16, place.slot());
+        into.set(INT, 20, place.before());
+        into.set(INT, 24, place.sequence());
+        into.set(LONG, 32, token);
+        into.set(LONG, 40, id);
+        if (kind == Kind.REMOVE) {
+            // Where others have a vector. A record is at least a cache line.
+            into.set(INT, FIXED_BYTES, moved.partition());
+            into.set(INT, FIXED_BYTES + 4, moved.generation());
+            into.set(INT, FIXED_BYTES + 8, moved.tail());
+        } else {
+            MemorySegment.copy(vector, 0, into, FLOAT, FIXED_BYTES, vector.length);
+        }
+        into.set(INT, 0, checksum(into));
+    }
+
+    private static int checksum(MemorySegment record) {
+        return Checksum.of(record.asSlice(Integer.BYTES));
+    }
+
+    /** Reads a record and checks that it is whole, and the one of this slot. */
+    static LogRecord read(String region, CachedPartition.Key key, int slot, int dimension, MemorySegment from)
+            throws DamagedPartitionException {
+        Place place =
+                new Place(from.get(INT, 8), from.get(INT, 12), from.get(INT, 16), from.get(INT, 20), from.get(INT, 24));
+        int kind = from.get(INT, 4);
+        boolean isThere = from.get(INT, 0) == checksum(from)
+                && place.partition() == key.partition()
+                && place.generation() == key.generation()
+                && place.slot() == slot
+                && place.before() >= NONE
+                && place.before() < slot
+                && kind >= 0
+                && kind < Kind.values().length;
+        if (!isThere) {
+            throw new DamagedPartitionException(
+                    region, key.partition(), "slot " + slot + " of its log holds no whole record of it");
+        }
+        boolean removes = kind == Kind.REMOVE.ordinal();
+        float[] vector = new float[removes ? 0 : dimension];
+        MemorySegment.copy(from, FLOAT, FIXED_BYTES, vector, 0, vector.length);
+        for (float component : vector) {
+            if (!Float.isFinite(component)) {
+                throw new DamagedPartitionException(
+                        region, key.partition(), "slot " + slot + " of its log holds a vector that is not finite");
+            }
+        }
+        Moved moved = removes
+                ? new Moved(from.get(INT, FIXED_BYTES), from.get(INT, FIXED_BYTES + 4), from.get(INT, FIXED_BYTES + 8))
+                : Moved.NOWHERE;
+        return new LogRecord(place, Kind.values()[kind], from.get(LONG, 32), from.get(LONG, 40), vector, moved);
     }
 }

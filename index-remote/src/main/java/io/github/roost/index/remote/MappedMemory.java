@@ -1,6 +1,9 @@
 package io.github.roost.index.remote;
 
+import java.io.EOFException;
 import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -9,7 +12,6 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
@@ -44,21 +46,20 @@ public final class MappedMemory implements RemoteMemory {
     public RemoteRegion open(String region) throws IOException {
         Path file = folder.resolve(region);
         boolean writable = Files.isWritable(file);
-        try (FileChannel channel = writable
-                ? FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)
-                : FileChannel.open(file, StandardOpenOption.READ)) {
-            Arena arena = Arena.ofShared();
-            try {
-                MemorySegment mapped = channel.map(
-                        writable ? FileChannel.MapMode.READ_WRITE : FileChannel.MapMode.READ_ONLY,
-                        0,
-                        channel.size(),
-                        arena);
-                return new Mapped(file.toString(), arena, mapped, writable);
-            } catch (Throwable failed) {
-                arena.close();
-                throw failed;
-            }
+        RandomAccessFile opened = new RandomAccessFile(file.toFile(), writable ? "rw" : "r");
+        Arena arena = Arena.ofShared();
+        try {
+            MemorySegment mapped = opened.getChannel()
+                    .map(
+                            writable ? FileChannel.MapMode.READ_WRITE : FileChannel.MapMode.READ_ONLY,
+                            0,
+                            opened.length(),
+                            arena);
+            return new Mapped(file.toString(), opened, arena, mapped, writable);
+        } catch (Throwable failed) {
+            arena.close();
+            opened.close();
+            throw failed;
         }
     }
 
@@ -75,12 +76,16 @@ public final class MappedMemory implements RemoteMemory {
         private static final VarHandle WORDS = WORD.varHandle();
 
         private final String name;
+        /** To ask for its length, which an interrupted thread can do too: not so with a channel. */
+        private final RandomAccessFile file;
+
         private final Arena arena;
         private final MemorySegment memory;
         private final boolean writable;
 
-        Mapped(String name, Arena arena, MemorySegment memory, boolean writable) {
+        Mapped(String name, RandomAccessFile file, Arena arena, MemorySegment memory, boolean writable) {
             this.name = name;
+            this.file = file;
             this.arena = arena;
             this.memory = memory;
             this.writable = writable;
@@ -94,6 +99,11 @@ public final class MappedMemory implements RemoteMemory {
         @Override
         public long bytes() {
             return memory.byteSize();
+        }
+
+        @Override
+        public boolean isWritable() {
+            return writable;
         }
 
         @Override
@@ -133,10 +143,15 @@ public final class MappedMemory implements RemoteMemory {
                 return CompletableFuture.failedFuture(outside(offset, Long.BYTES));
             }
             try {
+                // A compare-and-set beyond the end of the file can end the process, where a read throws.
+                long left = file.length();
+                if (left < bytes()) {
+                    return CompletableFuture.failedFuture(gone(new EOFException("has " + left + " bytes")));
+                }
                 return CompletableFuture.completedFuture(
                         (long) WORDS.compareAndExchange(memory, offset, expected, next));
-            } catch (IllegalStateException closed) {
-                return CompletableFuture.failedFuture(new RemoteMemoryException(name, "is closed", closed));
+            } catch (IOException | IllegalStateException | InternalError gone) {
+                return CompletableFuture.failedFuture(gone(gone));
             }
         }
 
@@ -154,14 +169,18 @@ public final class MappedMemory implements RemoteMemory {
             try {
                 transfers.forEach(copy::copy);
             } catch (IllegalStateException | InternalError gone) {
-                // The region was closed, or the file has become shorter than it was mapped.
-                return CompletableFuture.failedFuture(new RemoteMemoryException(name, "is closed or cut short", gone));
+                return CompletableFuture.failedFuture(gone(gone));
             }
             return CompletableFuture.completedFuture(null);
         }
 
         private static boolean isWord(Transfer transfer) {
             return transfer.local().byteSize() == Long.BYTES && transfer.offset() % Long.BYTES == 0;
+        }
+
+        /** The region was closed, or the file has become shorter than it was mapped. */
+        private RemoteMemoryException gone(Throwable why) {
+            return new RemoteMemoryException(name, "is closed or cut short", why);
         }
 
         private RemoteMemoryException outside(long offset, long length) {
@@ -172,6 +191,11 @@ public final class MappedMemory implements RemoteMemory {
         public void close() {
             if (memory.scope().isAlive()) {
                 arena.close();
+            }
+            try {
+                file.close();
+            } catch (IOException failed) {
+                throw new UncheckedIOException(failed);
             }
         }
     }

@@ -14,6 +14,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -28,8 +29,8 @@ public final class MemoryNode implements AutoCloseable {
     /** So many beats per term: a reader that looks now and then sees one in time. */
     private static final int BEATS_PER_TERM = 4;
 
-    private static final long LEAST_TERM_MILLIS = 20;
-    private static final long MOST_TERM_MILLIS = 3_600_000;
+    private static final long MIN_TERM_MILLIS = 20;
+    private static final long MAX_TERM_MILLIS = 3_600_000;
 
     private final FileChannel channel;
     private final FileLock lock;
@@ -61,14 +62,19 @@ public final class MemoryNode implements AutoCloseable {
      * @throws IOException if the file holds no pool, cannot be written, or is served by another node
      */
     public static MemoryNode serve(Path pool, Duration term) throws IOException {
-        Vectors.requireRange("term in milliseconds", term.toMillis(), LEAST_TERM_MILLIS, MOST_TERM_MILLIS);
+        Path folder = Objects.requireNonNull(pool.toAbsolutePath().getParent(), "a file is in a folder");
+        return serve(pool, term, new MappedMemory(folder));
+    }
+
+    /** @param memory knows the file by its name */
+    static MemoryNode serve(Path pool, Duration term, RemoteMemory memory) throws IOException {
+        Vectors.requireRange("term in milliseconds", term.toMillis(), MIN_TERM_MILLIS, MAX_TERM_MILLIS);
         Path file = pool.toAbsolutePath();
         FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
         boolean serving = false;
         try {
             FileLock lock = lock(channel, file);
-            RemoteRegion region = new MappedMemory(Objects.requireNonNull(file.getParent(), "a file is in a folder"))
-                    .open(file.getFileName().toString());
+            RemoteRegion region = memory.open(file.getFileName().toString());
             try {
                 PoolHead head = head(region);
                 MemoryNode node = new MemoryNode(channel, lock, region, head.partitions(), term.toMillis());
@@ -114,11 +120,25 @@ public final class MemoryNode implements AutoCloseable {
 
     private void run() {
         try {
+            boolean beats = true;
             while (!closing.await(beatMillis, TimeUnit.MILLISECONDS)) {
-                beat();
+                beats = beatOrTellWhyNot(beats);
             }
         } catch (InterruptedException e) {
             LOG.info("{} is served no longer: interrupted", region.name());
+        }
+    }
+
+    /** Whether it has counted: tables lose the node while it cannot, and find it again. */
+    private boolean beatOrTellWhyNot(boolean before) {
+        try {
+            beat();
+            return true;
+        } catch (CompletionException failed) {
+            if (before) {
+                LOG.warn("{} is not served until it can be written again", region.name(), failed.getCause());
+            }
+            return false;
         }
     }
 

@@ -104,6 +104,11 @@ public final class ModelMemory implements RemoteMemory {
         }
 
         @Override
+        public boolean isWritable() {
+            return region.isWritable();
+        }
+
+        @Override
         public CompletableFuture<Void> get(List<Transfer> transfers) {
             count(transfers);
             return region.get(transfers);

@@ -16,7 +16,7 @@ final class NearestOf {
     /**
      * The nearest rows of several partitions. A row that is in two of them counts once.
      *
-     * @param found one per partition; null, or without a result, where it could not be searched
+     * @param found one per partition; null, or without what was seen, where the partition could not be read
      * @param k how many at most
      * @param radius the greatest distance
      * @param fewer whether fewer partitions were visited than asked for
@@ -28,9 +28,11 @@ final class NearestOf {
         int missing = 0;
         int total = 0;
         for (Found one : found) {
+            if (one == null || one.seen() == null) {
+                missing++;
+            }
             SearchResult result = one == null ? null : one.result();
             if (result == null) {
-                missing++;
                 continue;
             }
             neighbors.add(result.neighbors());

@@ -18,14 +18,20 @@ final class NodeWatch {
         this.last = new Seen(heartbeat, nowNanos);
     }
 
-    /** Takes note of a heartbeat, and fails where it has stood still for too long. */
-    void require(long heartbeat, long nowNanos) throws MemoryNodeLostException {
+    /**
+     * Takes note of a heartbeat, and fails where it has stood still for too long. A read may wait long for its turn, and its
+     * answer for whoever asked: the heartbeat that it brings stood still at most until the read was asked for.
+     *
+     * @param askedNanos when the read was asked for
+     * @param nowNanos not before the read was done
+     */
+    void require(long heartbeat, long askedNanos, long nowNanos) throws MemoryNodeLostException {
         Seen before = last;
         if (before.heartbeat() != heartbeat) {
             last = new Seen(heartbeat, nowNanos);
             return;
         }
-        long silent = (nowNanos - before.nanos()) / 1_000_000;
+        long silent = (askedNanos - before.nanos()) / 1_000_000;
         if (termMillis > 0 && silent > termMillis) {
             throw new MemoryNodeLostException(region, silent, termMillis);
         }

@@ -4,26 +4,31 @@ import static io.github.roost.index.remote.Bytes.LONG;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.TableFileException;
+import io.github.roost.core.file.Checksum;
 import io.github.roost.index.hnsw.HnswGraph;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.LongUnaryOperator;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A region that holds a pool: its head, the graph of the centroids, and the directory of its epoch. Thread-safe: nothing of it
- * changes.
+ * A region that holds a pool: its head, the graph of the centroids, and the directory of its epoch. Thread-safe: directories are
+ * immutable, and one replaces another as a whole; who reads by one {@linkplain #enter enters} before.
  */
 final class OpenPool implements AutoCloseable {
-    /** A directory that is being written twice as often as it is read is not written by a table. */
-    private static final int MOST_TRIES = 100;
+    /** A directory whose space is used again between the read of its root and its own, so often, is not written by a table. */
+    private static final int MAX_TRIES = 100;
 
     private static final int WORDS = 3;
 
@@ -35,11 +40,13 @@ final class OpenPool implements AutoCloseable {
     private final HnswGraph centroids;
     private final float[][] sample;
     private final NodeWatch watch;
-    private final int rows;
-    private final Directory directory;
+    private volatile int rows;
+    private volatile Directory directory;
+    /** How many reads go by the directory of each epoch; guarded by this object. */
+    private final TreeMap<Long, Integer> underWay = new TreeMap<>();
 
     /** What is read before a search of a partition. */
-    record Words(long epoch, long heartbeat, long pair) {}
+    record Words(Root root, long heartbeat, LogTails tails, long askedNanos) {}
 
     private OpenPool(RemoteRegion region, Duration timeout) throws IOException {
         this.region = region;
@@ -47,7 +54,7 @@ final class OpenPool implements AutoCloseable {
         MemorySegment first = read(0, PoolHead.BYTES);
         this.head = PoolHead.read(region.name(), region.bytes(), first);
         MemorySegment meta = read(head.metaAt(), head.metaBytes() + head.sampleBytes());
-        if (Bytes.checksum(meta) != head.metaChecksum()) {
+        if (Checksum.of(meta) != head.metaChecksum()) {
             throw new RemoteMemoryException(region.name(), "has damaged centroids: wrong checksum");
         }
         this.centroids = centroids(meta);
@@ -66,9 +73,7 @@ final class OpenPool implements AutoCloseable {
                 first.get(LONG, PoolHead.HEARTBEAT_AT),
                 first.get(LONG, PoolHead.TERM_AT),
                 System.nanoTime());
-        long said = first.get(LONG, PoolHead.ROWS_AT);
-        PoolHead.require(region.name(), "number of rows", said, 0, Integer.MAX_VALUE);
-        this.rows = (int) said;
+        requireRows(first.get(LONG, PoolHead.ROWS_AT));
         this.directory = readDirectory();
     }
 
@@ -110,15 +115,116 @@ final class OpenPool implements AutoCloseable {
     }
 
     private Directory readDirectory() throws RemoteMemoryException {
-        for (int i = 0; i < MOST_TRIES; i++) {
-            long epoch = read(PoolHead.EPOCH_AT, Long.BYTES).get(LONG, 0);
-            long at = head.directoryAt() + (epoch & 1) * head.directoryBytes();
-            Directory read = Directory.read(region.name(), head, epoch, read(at, head.directoryBytes()));
+        for (int i = 0; i < MAX_TRIES; i++) {
+            Root root = root();
+            PoolHead.require(
+                    region.name(),
+                    "page of its directory",
+                    root.page(),
+                    1,
+                    (head.bytes() - head.directoryBytes()) / Root.PAGE);
+            Directory read =
+                    Directory.read(region.name(), head, root.epoch(), read(root.directoryAt(), head.directoryBytes()));
             if (read != null) {
                 return read;
             }
         }
         throw new RemoteMemoryException(region.name(), "has no whole directory of its epoch");
+    }
+
+    /** Reads the directory anew where the region has another epoch by now. Waits for it. */
+    Directory refresh() throws RemoteMemoryException {
+        Directory known = directory;
+        if (root().epoch() == known.epoch()) {
+            return known;
+        }
+        Directory read = readDirectory();
+        synchronized (this) {
+            if (read.epoch() > directory.epoch()) {
+                directory = read;
+            }
+            return directory;
+        }
+    }
+
+    /** The directory to read by; until {@link #leave} is called with it the table holds its epoch. */
+    synchronized Directory enter() {
+        underWay.merge(directory.epoch(), 1, Integer::sum);
+        return directory;
+    }
+
+    synchronized void leave(Directory entered) {
+        underWay.computeIfPresent(entered.epoch(), (epoch, users) -> users == 1 ? null : users - 1);
+    }
+
+    /** The oldest epoch that something is read by, now or next. */
+    synchronized long oldestRead() {
+        return underWay.isEmpty() ? directory.epoch() : Math.min(underWay.firstKey(), directory.epoch());
+    }
+
+    /** Begins to {@link #refresh}. */
+    CompletableFuture<Void> refreshLater() {
+        CompletableFuture<Void> refreshed = new CompletableFuture<>();
+        Thread.ofVirtual().name("roost-directory").start(() -> {
+            try {
+                refresh();
+                refreshed.complete(null);
+            } catch (Throwable failed) {
+                refreshed.completeExceptionally(failed);
+            }
+        });
+        return refreshed;
+    }
+
+    Root root() throws RemoteMemoryException {
+        return Root.of(word(PoolHead.ROOT_AT));
+    }
+
+    /** Reads a word that changes, and waits for it. */
+    long word(long at) throws RemoteMemoryException {
+        MemorySegment buffer = wordBuffer();
+        return await(read(
+                List.of(new RemoteRegion.Transfer(at, buffer.asSlice(0, Long.BYTES))),
+                buffer,
+                () -> buffer.get(LONG, 0)));
+    }
+
+    /** Reads into a buffer of words, which is used again when the provider has ended the read, whoever has given it up before. */
+    private <T> CompletableFuture<T> read(
+            List<RemoteRegion.Transfer> transfers, MemorySegment buffer, Supplier<T> words) {
+        return region.get(transfers)
+                .handle((done, failed) -> {
+                    try {
+                        if (failed != null) {
+                            throw new CompletionException(failure(region.name(), failed));
+                        }
+                        return words.get();
+                    } finally {
+                        wordBuffers.add(buffer);
+                    }
+                })
+                // To be given up without an effect on the step before.
+                .copy();
+    }
+
+    /** Changes a word if it is as expected, and waits for it; what it was. */
+    long compareAndSet(long at, long expected, long next) throws RemoteMemoryException {
+        return await(region.compareAndSet(at, expected, next));
+    }
+
+    /** Changes a word, whatever others do to it meanwhile. */
+    void replace(long at, LongUnaryOperator next) throws RemoteMemoryException {
+        long expected = word(at);
+        long found = compareAndSet(at, expected, next.applyAsLong(expected));
+        while (found != expected) {
+            expected = found;
+            found = compareAndSet(at, expected, next.applyAsLong(expected));
+        }
+    }
+
+    private MemorySegment wordBuffer() {
+        MemorySegment pooled = wordBuffers.poll();
+        return pooled != null ? pooled : arena.allocate(WORDS * (long) Long.BYTES, 8);
     }
 
     private MemorySegment read(long at, long bytes) throws RemoteMemoryException {
@@ -144,26 +250,53 @@ final class OpenPool implements AutoCloseable {
     static RemoteMemoryException failure(String region, @Nullable Throwable cause) {
         return switch (cause) {
             case RemoteMemoryException named -> named;
+            case CompletionException of when of.getCause() != null -> failure(region, of.getCause());
             case TimeoutException late -> new RemoteMemoryException(region, "does not answer", late);
             case null, default -> new RemoteMemoryException(region, "could not be read or written", cause);
         };
     }
 
-    /** Begins to read the words that a search of a partition depends on. */
-    CompletableFuture<Words> words(int partition) {
-        MemorySegment pooled = wordBuffers.poll();
-        MemorySegment buffer = pooled != null ? pooled : arena.allocate(WORDS * (long) Long.BYTES, 8);
-        return region.get(List.of(
-                        new RemoteRegion.Transfer(PoolHead.EPOCH_AT, buffer.asSlice(0, 8)),
-                        new RemoteRegion.Transfer(PoolHead.HEARTBEAT_AT, buffer.asSlice(8, 8)),
-                        new RemoteRegion.Transfer(head.pairAt(partition), buffer.asSlice(16, 8))))
-                .orTimeout(timeoutNanos, TimeUnit.NANOSECONDS)
-                // A buffer whose read has failed may still be written to: it is not used again.
-                .thenApply(done -> {
-                    Words words = new Words(buffer.get(LONG, 0), buffer.get(LONG, 8), buffer.get(LONG, 16));
-                    wordBuffers.add(buffer);
-                    return words;
-                });
+    /** Begins to read the words that a search of a partition depends on, as a directory knows it. */
+    CompletableFuture<Words> words(int partition, Directory known) {
+        long asked = System.nanoTime();
+        MemorySegment buffer = wordBuffer();
+        long tailsAt = PoolHead.tailsAt(
+                partition / 2, known.partitions().get(partition).generation());
+        List<RemoteRegion.Transfer> transfers = List.of(
+                new RemoteRegion.Transfer(PoolHead.ROOT_AT, buffer.asSlice(0, 8)),
+                new RemoteRegion.Transfer(PoolHead.HEARTBEAT_AT, buffer.asSlice(8, 8)),
+                new RemoteRegion.Transfer(tailsAt, buffer.asSlice(16, 8)));
+        return read(
+                        transfers,
+                        buffer,
+                        () -> new Words(
+                                Root.of(buffer.get(LONG, 0)),
+                                buffer.get(LONG, 8),
+                                LogTails.of(buffer.get(LONG, 16)),
+                                asked))
+                .orTimeout(timeoutNanos, TimeUnit.NANOSECONDS);
+    }
+
+    /**
+     * How far the log of a partition goes.
+     *
+     * @return slots, or -1 where the partition has been built anew since the directory was read
+     */
+    int tail(int partition, Directory known, Words words) throws RemoteMemoryException {
+        if (words.root().epoch() != known.epoch()) {
+            return -1;
+        }
+        if (words.tails().generation() != known.partitions().get(partition).generation()) {
+            return -1;
+        }
+        int tail = words.tails().of(partition);
+        PoolHead.require(region.name(), "log of partition " + partition, tail, 0, slots(partition, known));
+        return tail;
+    }
+
+    /** Slots of the gap that a partition shares with its neighbour. */
+    int slots(int partition, Directory known) {
+        return (int) (known.gapOf(partition).bytes() / head.recordBytes());
     }
 
     /** The partitions that a query visits, the nearest centroid first. */
@@ -189,9 +322,19 @@ final class OpenPool implements AutoCloseable {
         return watch;
     }
 
-    /** How many rows there are, those in two partitions counted once. */
+    /** How many rows there are, those in two partitions counted once; what was last known where that cannot be read. */
     int rows() {
+        try {
+            requireRows(word(PoolHead.ROWS_AT));
+        } catch (RemoteMemoryException | IllegalStateException unreadable) {
+            // A number for reports and estimates: searches and changes tell what is wrong.
+        }
         return rows;
+    }
+
+    private void requireRows(long said) throws RemoteMemoryException {
+        PoolHead.require(region.name(), "number of rows", said, 0, Integer.MAX_VALUE);
+        rows = (int) said;
     }
 
     Directory directory() {

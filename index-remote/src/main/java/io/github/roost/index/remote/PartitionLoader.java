@@ -1,26 +1,30 @@
 package io.github.roost.index.remote;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The thread that fetches what the cache wants: as many partitions per doorbell as wait by then, while searches verify and search those
- * that have come. Ends when the cache is closed and nothing is under way; then it closes the pool.
+ * that have come. Ends when the cache is closed and nothing is under way; then it gives up the hold and closes the pool.
  */
 final class PartitionLoader implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(PartitionLoader.class);
     /** One is on the link while what the one before has brought is searched. */
-    private static final int MOST_UNDER_WAY = 2;
+    private static final int MAX_UNDER_WAY = 2;
 
     private final PartitionCache cache;
     private final OpenPool pool;
+    private final ReaderHold hold;
     private final int readsPerDoorbell;
     private final long timeoutNanos;
 
-    PartitionLoader(PartitionCache cache, OpenPool pool, int readsPerDoorbell, long timeoutNanos) {
+    PartitionLoader(PartitionCache cache, OpenPool pool, ReaderHold hold, int readsPerDoorbell, long timeoutNanos) {
         this.cache = cache;
         this.pool = pool;
+        this.hold = hold;
         this.readsPerDoorbell = readsPerDoorbell;
         this.timeoutNanos = timeoutNanos;
     }
@@ -28,34 +32,58 @@ final class PartitionLoader implements Runnable {
     @Override
     public void run() {
         try {
-            PartitionCache.Doorbell doorbell = cache.next(readsPerDoorbell, MOST_UNDER_WAY);
-            while (doorbell != null) {
-                if (!doorbell.partitions().isEmpty()) {
-                    ring(doorbell);
-                }
-                doorbell = cache.next(readsPerDoorbell, MOST_UNDER_WAY);
+            boolean open = true;
+            while (open) {
+                open = fetch();
             }
         } finally {
-            cache.free();
+            cache.close(new RemoteMemoryException(pool.region().name(), "is not read any more"));
+            hold.close();
             pool.close();
+            // After the region: until it is closed, bytes of a read that was given up may still come.
+            cache.free();
         }
     }
 
+    /** Whether there is more to come. What goes wrong fails those who wait, by name, and nobody who asks later. */
+    private boolean fetch() {
+        try {
+            PartitionCache.Doorbell doorbell = cache.next(readsPerDoorbell, MAX_UNDER_WAY);
+            if (doorbell == null) {
+                return false;
+            }
+            if (!doorbell.partitions().isEmpty()) {
+                ring(doorbell);
+            }
+        } catch (RuntimeException | Error unexpected) {
+            LOG.error("partitions of {} could not be fetched", pool.region().name(), unexpected);
+            cache.failWanted(OpenPool.failure(pool.region().name(), unexpected));
+        }
+        return true;
+    }
+
     private void ring(PartitionCache.Doorbell doorbell) {
-        var _ = pool.region()
-                .get(doorbell.transfers())
+        CompletableFuture<Void> read;
+        try {
+            read = pool.region().get(doorbell.transfers());
+        } catch (RuntimeException | Error failed) {
+            // What has begun is not known: the memory is left to it.
+            ended(doorbell, failed);
+            return;
+        }
+        // A timeout of its own: the provider's future says when no more bytes come, which may be later.
+        var _ = read.whenComplete((done, failed) -> cache.settled(doorbell))
+                .copy()
                 .orTimeout(timeoutNanos, TimeUnit.NANOSECONDS)
-                .whenComplete((done, failed) -> {
-                    RemoteMemoryException failure = failed == null
-                            ? null
-                            : OpenPool.failure(pool.region().name(), failed);
-                    if (failure != null) {
-                        LOG.warn(
-                                "{} partitions were not read: {}",
-                                doorbell.partitions().size(),
-                                failure.getMessage());
-                    }
-                    cache.ended(doorbell, failure);
-                });
+                .whenComplete((done, failed) -> ended(doorbell, failed));
+    }
+
+    private void ended(PartitionCache.Doorbell doorbell, @Nullable Throwable failed) {
+        RemoteMemoryException failure =
+                failed == null ? null : OpenPool.failure(pool.region().name(), failed);
+        if (failure != null) {
+            LOG.warn("{} partitions were not read: {}", doorbell.partitions().size(), failure.getMessage());
+        }
+        cache.ended(doorbell, failure);
     }
 }

@@ -1,30 +1,41 @@
 package io.github.roost.index.remote;
 
 import io.github.roost.core.Neighbors;
+import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.GroupSearch;
 import io.github.roost.core.task.Pending;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.Step;
-import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.SearchCost;
 import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.core.vector.SearchResult;
 import io.github.roost.index.hnsw.HnswGraph;
+import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Searches one partition for all queries that wait for it: asks the region whether it is there and what has changed, parks until the
  * bytes have come, verifies them, and searches. A slice pins the partition; none is pinned between slices, so that a group that is never
  * continued holds nothing.
+ *
+ * <p>The words are read after all queries of the group were asked, so each query finds what had been acknowledged before. Graph and log
+ * are of one generation: that of the directory whose epoch the words have named.
  */
 final class PartitionSearch implements GroupSearch<Asked, Found> {
     /** 64 KiB each: a slice verifies some tenths of a millisecond. */
     private static final int BLOCKS_PER_SLICE = 16;
 
-    private static final int QUERIES_PER_SLICE = 8;
+    /** What a slice searches for takes about so long, or is one query. */
+    private static final long NANOS_PER_SLICE = 1_000_000;
+    /** A pool whose directory is another one each time it is looked at is not written by tables. */
+    private static final int MAX_REFRESHES = 100;
+
     private static final SearchResult NOTHING = new SearchResult(Neighbors.EMPTY, SearchCost.NONE, false);
 
     private final OpenPool pool;
@@ -57,14 +68,21 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
         private int next;
         private boolean counted;
         private boolean readAgain;
+        private Directory directory;
+        /** Slots of the log that count. */
+        private int tail;
+
+        private int refreshes;
 
         Run(Group<Asked, Found> group) {
             this.group = group;
             this.answered = new boolean[group.size()];
+            this.directory = pool.directory();
         }
 
         Step<Group<Asked, Found>, Boolean> begin(SearchContext context) {
-            words = pool.words(partition);
+            directory = pool.directory();
+            words = pool.words(partition, directory);
             return words.isDone()
                     ? haveWords(context)
                     // The failure is looked at in the next slice, which may answer without the partition.
@@ -75,11 +93,29 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
         private Step<Group<Asked, Found>, Boolean> haveWords(SearchContext context) {
             try {
                 OpenPool.Words read = wordsRead();
-                pool.watch().require(read.heartbeat(), System.nanoTime());
+                pool.watch().require(read.heartbeat(), read.askedNanos(), System.nanoTime());
+                tail = pool.tail(partition, directory, read);
             } catch (RemoteMemoryException lost) {
-                return fail(lost);
+                return fail(lost, context);
             }
-            return goOn(context);
+            return tail >= 0 ? goOn(context) : refresh(context);
+        }
+
+        /** Begins anew with the directory of the epoch that the region has now. */
+        private Step<Group<Asked, Found>, Boolean> refresh(SearchContext context) {
+            if (++refreshes > MAX_REFRESHES) {
+                return fail(changesAllTheTime(), context);
+            }
+            waiting = null;
+            CompletableFuture<Void> refreshed = pool.refreshLater();
+            return new Step.Park<>(Pending.of(refreshed.exceptionally(failed -> null)), (same, slice) -> {
+                try {
+                    refreshed.join();
+                } catch (CompletionException failed) {
+                    return fail(OpenPool.failure(pool.region().name(), failed.getCause()), slice);
+                }
+                return begin(slice);
+            });
         }
 
         private OpenPool.Words wordsRead() throws RemoteMemoryException {
@@ -99,12 +135,11 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
             if (next == group.size()) {
                 return Step.done(true);
             }
-            Directory directory = group.query(next).directory();
             try {
                 if (waiting != null) {
                     waiting.requireNoFailure();
                 }
-                Waiting again = new Waiting(0);
+                Waiting again = new Waiting(tail);
                 CachedPartition image = cache.acquire(partition, directory, again, !counted);
                 counted = true;
                 if (image == null) {
@@ -112,9 +147,11 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
                     return new Step.Park<>(again.pending(), (same, slice) -> goOn(slice));
                 }
                 waiting = null;
-                return search(image, directory, context);
+                return search(image, context);
+            } catch (SupersededException builtAnew) {
+                return refresh(context);
             } catch (RemoteMemoryException lost) {
-                return fail(lost);
+                return fail(lost, context);
             }
         }
 
@@ -124,21 +161,23 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
                 if (answered[next] || group.expired(next)) {
                     continue;
                 }
-                if (group.query(next).directory().partitions().get(partition).rows() > 0) {
+                if (tail > 0 || directory.partitions().get(partition).rows() > 0) {
                     return;
                 }
-                answer(next, new Found(NOTHING));
+                answer(next, new Found(NOTHING, Found.Seen.of(partition, directory, tail, PartitionLog.EMPTY)));
             }
         }
 
-        private Step<Group<Asked, Found>, Boolean> search(
-                CachedPartition image, Directory directory, SearchContext context) throws RemoteMemoryException {
+        private Step<Group<Asked, Found>, Boolean> search(CachedPartition image, SearchContext context)
+                throws RemoteMemoryException {
             boolean held = true;
             try {
                 if (!image.isVerified() && !verify(image)) {
                     return new Step.Yield<>((same, slice) -> goOn(slice));
                 }
-                searchSome(image, directory, context);
+                PartitionLog log =
+                        image.log(pool.region().name(), tail, pool.head().dimension());
+                searchSome(image, log, Found.Seen.of(partition, directory, tail, log), context);
                 return next < group.size() ? new Step.Yield<>((same, slice) -> goOn(slice)) : Step.done(true);
             } catch (DamagedPartitionException wrong) {
                 damaged.increment();
@@ -147,9 +186,10 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
                 if (readAgain) {
                     throw wrong;
                 }
-                // It may have been hit on its way; what is wrong in the pool is wrong the second time too.
+                // It may have been hit on its way, or its space was used again; what is wrong in the pool is wrong the
+                // second time too.
                 readAgain = true;
-                return new Step.Yield<>((same, slice) -> goOn(slice));
+                return refresh(context);
             } finally {
                 if (held) {
                     cache.release(image);
@@ -163,24 +203,68 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
                 verified = image;
                 block = 0;
             }
-            block = image.verify(pool.region().name(), block, BLOCKS_PER_SLICE);
+            block = image.verify(pool.region().name(), pool.head(), block, BLOCKS_PER_SLICE);
             return block < 0;
         }
 
-        /** Searches for the next queries that see the same epoch. */
-        private void searchSome(CachedPartition image, Directory directory, SearchContext context) {
+        /** Searches for the next queries: those with one filter and k together, where that is less work. */
+        private void searchSome(
+                CachedPartition image, PartitionLog log, Found.@Nullable Seen seen, SearchContext context) {
             HnswGraph graph = image.graph();
-            int searched = 0;
-            int index = next;
-            for (; index < group.size() && searched < QUERIES_PER_SLICE; index++) {
+            long left = NANOS_PER_SLICE;
+            for (int index = next; index < group.size() && left > 0; index++) {
+                if (isOver(index)) {
+                    continue;
+                }
                 Asked asked = group.query(index);
-                if (!answered[index] && asked.directory().epoch() == directory.epoch() && !group.expired(index)) {
-                    answer(index, new Found(graph == null ? NOTHING : find(graph, asked, context)));
-                    searched++;
+                if (graph == null) {
+                    answer(index, new Found(withLog(NOTHING, log, asked, context), seen));
+                    continue;
+                }
+                int[] like = like(index, graph);
+                GroupScan.Shape shape = new GroupScan.Shape(graph.rows(), graph.dimension(), asked.ef());
+                if (like.length > 0 && GroupScan.isLessWork(like.length, shape)) {
+                    int[] some = Arrays.copyOf(like, Math.min(like.length, GroupScan.queriesIn(left, shape)));
+                    scan(some, graph, log, seen, context);
+                    left -= GroupScan.nanos(some.length, shape);
+                } else {
+                    answer(index, new Found(find(graph, log, asked, context), seen));
+                    left -= GroupScan.walkNanos(shape);
                 }
             }
             while (next < group.size() && answered[next]) {
                 next++;
+            }
+        }
+
+        private boolean isOver(int index) {
+            return answered[index] || group.expired(index);
+        }
+
+        /** The query and those after it that can be scanned for with it; none where its limit does not allow a scan. */
+        private int[] like(int first, HnswGraph graph) {
+            SearchRequest request = group.query(first).request();
+            return IntStream.range(first, group.size())
+                    .filter(index -> !isOver(index))
+                    .filter(index -> {
+                        Asked asked = group.query(index);
+                        return asked.request().k() == request.k()
+                                && asked.request().filter() == request.filter()
+                                && asked.visitLimit() >= graph.rows();
+                    })
+                    .limit(GroupScan.MAX_QUERIES)
+                    .toArray();
+        }
+
+        private void scan(
+                int[] indices, HnswGraph graph, PartitionLog log, Found.@Nullable Seen seen, SearchContext context) {
+            SearchRequest like = group.query(indices[0]).request();
+            List<float[]> queries = IntStream.of(indices)
+                    .mapToObj(index -> group.query(index).request().query())
+                    .toList();
+            List<SearchResult> results = graph.scanTogether(queries, like.k(), log.alive(), like.filter(), context);
+            for (int i = 0; i < indices.length; i++) {
+                answer(indices[i], new Found(withLog(results.get(i), log, group.query(indices[i]), context), seen));
             }
         }
 
@@ -190,60 +274,117 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
             group.answer(index, found);
         }
 
-        private Step<Group<Asked, Found>, Boolean> fail(RemoteMemoryException failure) {
+        private Step<Group<Asked, Found>, Boolean> fail(RemoteMemoryException failure, SearchContext context) {
+            if (partialAnswers) {
+                next = 0;
+                return searchCache(context);
+            }
             for (int index = 0; index < group.size(); index++) {
-                if (answered[index]) {
-                    continue;
-                }
-                if (partialAnswers) {
-                    group.answer(index, Found.MISSING);
-                } else {
+                if (!answered[index]) {
                     group.fail(index, failure);
                 }
             }
             return Step.done(true);
         }
+
+        /** Searches what has been verified and is still here: it counts as missing, since nobody could say what has changed. */
+        private Step<Group<Asked, Found>, Boolean> searchCache(SearchContext context) {
+            CachedPartition image = cache.acquireVerified(partition, directory);
+            if (image == null) {
+                for (int index = 0; index < group.size(); index++) {
+                    if (!answered[index]) {
+                        answer(index, Found.MISSING);
+                    }
+                }
+                return Step.done(true);
+            }
+            try {
+                while (next < group.size() && isOver(next)) {
+                    next++;
+                }
+                searchSome(image, image.knownLog(), null, context);
+            } finally {
+                cache.release(image);
+            }
+            return next < group.size() ? new Step.Yield<>((same, slice) -> searchCache(slice)) : Step.done(true);
+        }
     }
 
-    private static SearchResult find(HnswGraph graph, Asked asked, SearchContext context) {
+    private SearchResult find(@Nullable HnswGraph graph, PartitionLog log, Asked asked, SearchContext context) {
         SearchRequest request = asked.request();
-        return graph.search(
-                request.query(),
-                request.k(),
-                asked.ef(),
-                IdFilter.all(),
-                request.filter(),
-                asked.visitLimit(),
-                context);
+        SearchResult ofGraph = graph == null
+                ? NOTHING
+                : graph.search(
+                        request.query(),
+                        request.k(),
+                        asked.ef(),
+                        log.alive(),
+                        request.filter(),
+                        asked.visitLimit(),
+                        context);
+        return withLog(ofGraph, log, asked, context);
     }
 
-    /** The same in the calling thread, which waits for what it needs. */
+    /** What was found of the graph, and the rows of the log. */
+    private SearchResult withLog(SearchResult ofGraph, PartitionLog log, Asked asked, SearchContext context) {
+        if (log.rows().isEmpty()) {
+            return ofGraph;
+        }
+        SearchRequest request = asked.request();
+        PoolHead head = pool.head();
+        Neighbors ofLog = log.nearest(
+                Partitioner.inSpace(head.metric(), request.query()), request.k(), head.metric(), request.filter());
+        int looked = log.rows().size();
+        context.touched(looked, (long) looked * head.recordBytes());
+        return new SearchResult(
+                Neighbors.merge(List.of(ofGraph.neighbors(), ofLog), request.k()),
+                ofGraph.cost().plus(new SearchCost(looked, 1)),
+                ofGraph.cutShort());
+    }
+
+    /** A partition as it is, to be released. */
+    private record Here(CachedPartition image, Found.Seen seen) {}
+
+    /** The same in the calling thread, which waits for what it needs, as long as that is wanted. */
     Found searchHere(Asked asked, SearchContext context) throws RemoteMemoryException {
-        if (asked.directory().partitions().get(partition).rows() == 0) {
-            return new Found(NOTHING);
-        }
-        CachedPartition image = awaitVerified(asked.directory());
+        Here here = awaitHere(context::expired);
         try {
-            HnswGraph graph = image.graph();
-            return new Found(graph == null ? NOTHING : find(graph, asked, context));
+            return new Found(find(here.image().graph(), here.seen().log(), asked, context), here.seen());
         } finally {
-            cache.release(image);
+            cache.release(here.image());
         }
     }
 
-    /** A verified partition, to be released. */
-    CachedPartition awaitVerified(Directory directory) throws RemoteMemoryException {
-        OpenPool.Words read = pool.await(pool.words(partition));
-        pool.watch().require(read.heartbeat(), System.nanoTime());
-        for (boolean again = false; ; again = true) {
-            CachedPartition image = awaitBytes(directory);
+    private RemoteMemoryException changesAllTheTime() {
+        return new RemoteMemoryException(
+                pool.region().name(), "has no logs of partition " + partition + " that go with its directory");
+    }
+
+    private Here awaitHere(BooleanSupplier expired) throws RemoteMemoryException {
+        boolean again = false;
+        for (int refreshes = 0; refreshes <= MAX_REFRESHES; refreshes++) {
+            Directory directory = pool.directory();
+            OpenPool.Words read = pool.await(pool.words(partition, directory));
+            pool.watch().require(read.heartbeat(), read.askedNanos(), System.nanoTime());
+            int tail = pool.tail(partition, directory, read);
+            if (tail < 0) {
+                pool.refresh();
+                continue;
+            }
+            CachedPartition image = awaitBytes(directory, tail, expired);
+            if (image == null) {
+                pool.refresh();
+                continue;
+            }
             boolean kept = false;
             try {
                 if (!image.isVerified()) {
-                    image.verify(pool.region().name(), 0, Integer.MAX_VALUE);
+                    image.verify(pool.region().name(), pool.head(), 0, Integer.MAX_VALUE);
                 }
+                PartitionLog log =
+                        image.log(pool.region().name(), tail, pool.head().dimension());
                 kept = true;
-                return image;
+                return new Here(image, Found.Seen.of(partition, directory, tail, log));
             } catch (DamagedPartitionException wrong) {
                 damaged.increment();
                 kept = true;
@@ -251,37 +392,56 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
                 if (again) {
                     throw wrong;
                 }
+                again = true;
             } finally {
                 if (!kept) {
                     cache.release(image);
                 }
             }
         }
+        throw changesAllTheTime();
     }
 
-    private CachedPartition awaitBytes(Directory directory) throws RemoteMemoryException {
+    /** A partition, to be released; null where it was built anew. */
+    private @Nullable CachedPartition awaitBytes(Directory directory, int tail, BooleanSupplier expired)
+            throws RemoteMemoryException {
         while (true) {
-            Waiting waiting = new Waiting(0);
+            if (expired.getAsBoolean()) {
+                throw new DeadlineExceededException();
+            }
+            Waiting waiting = new Waiting(tail);
             CachedPartition image = cache.acquire(partition, directory, waiting, true);
             if (image != null) {
                 return image;
             }
-            waiting.await();
+            try {
+                waiting.await(expired);
+            } catch (SupersededException builtAnew) {
+                return null;
+            }
         }
     }
 
-    /** The vector of a row of the partition, or null. Waits for what it needs. */
-    float @Nullable [] vector(long id, Directory directory) throws RemoteMemoryException {
-        if (directory.partitions().get(partition).rows() == 0) {
-            return null;
-        }
-        CachedPartition image = awaitVerified(directory);
+    /** Fetches the partition, unless it is in the cache: its checksums are compared then. Waits for it. */
+    void verify() throws RemoteMemoryException {
+        cache.release(awaitHere(() -> false).image());
+    }
+
+    /**
+     * A row of a partition.
+     *
+     * @param vector of it, or null where the partition has none of that id
+     * @param seen how the partition was
+     */
+    record Row(float @Nullable [] vector, Found.Seen seen) {}
+
+    /** The row of the partition with an id. Waits for what it needs. */
+    Row row(long id) throws RemoteMemoryException {
+        Here here = awaitHere(() -> false);
         try {
-            HnswGraph graph = image.graph();
-            int row = graph == null ? -1 : graph.row(id);
-            return graph == null || row < 0 ? null : graph.vector(row);
+            return new Row(here.image().vector(id, here.seen().log()), here.seen());
         } finally {
-            cache.release(image);
+            cache.release(here.image());
         }
     }
 }

@@ -5,8 +5,10 @@ import static io.github.roost.index.remote.Bytes.LONG;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Vectors;
-import io.github.roost.core.WholeFile;
+import io.github.roost.core.file.Checksum;
+import io.github.roost.core.file.WholeFile;
 import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.vector.RecallSample;
 import io.github.roost.core.vector.TableBuild;
 import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.HnswGraph;
@@ -17,6 +19,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -24,6 +27,7 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,11 +43,15 @@ import org.jspecify.annotations.Nullable;
  * <p>Not thread-safe.
  */
 public final class PartitionedIndex {
-    private static final int MOST_RECORDS = 65_535;
-    private static final int LEAST_RECORDS = 64;
+    private static final int MAX_RECORDS = 65_535;
+    private static final int MIN_RECORDS = 64;
     /** Rows that tables measure a recall with. */
     private static final int SAMPLE = 64;
 
+    /** And by which the build measures how many partitions a search is to visit. */
+    private static final int MEASURED = 512;
+
+    private static final int MAX_QUERIES = 1_024;
     private static final int ROWS_PER_CHECK = 256;
     private static final int ROWS_PER_PARTITION = 6_250;
     /** How much of a build is done when rows are checked, and when it is known which go where. */
@@ -51,15 +59,21 @@ public final class PartitionedIndex {
 
     private static final double PARTITIONED = .2;
     private static final long PAGE = 4_096;
+    private static final double MAX_SPARE = 10;
 
     private Metric metric = Metric.SQUARED_L2;
     private int partitions;
-    private int visited = 5;
+    /** 0: measured. */
+    private int visited;
+
+    private double targetRecall = .95;
+    private float @Nullable [][] queries;
     private int m = 16;
     private int efConstruction = 120;
     private double gap = .1;
     private double boundary;
     private double spare = .25;
+    private Duration lease = Duration.ofSeconds(2);
     private long seed = 42;
 
     private PartitionedIndex() {}
@@ -92,20 +106,46 @@ public final class PartitionedIndex {
      * @return this builder
      */
     public PartitionedIndex partitions(int value) {
-        Vectors.requireRange("partitions", value, 1, PoolHead.MOST_PARTITIONS);
+        Vectors.requireRange("partitions", value, 1, PoolHead.MAX_PARTITIONS);
         this.partitions = value;
         return this;
     }
 
     /**
-     * Sets how many partitions a search visits that does not say.
+     * Sets the default number of partitions per search. If it is not set, the build measures how many reach the {@linkplain #targetRecall
+     * target recall}.
      *
-     * @param value from 1 to 10,000, or all where there are fewer; default 5
+     * @param value from 1 to 10,000, or all where there are fewer
      * @return this builder
      */
     public PartitionedIndex visited(int value) {
-        Vectors.requireRange("visited partitions", value, 1, PoolHead.MOST_PARTITIONS);
+        Vectors.requireRange("visited partitions", value, 1, PoolHead.MAX_PARTITIONS);
         this.visited = value;
+        return this;
+    }
+
+    /**
+     * Sets the share of the 10 nearest rows that a search with the default number of partitions finds: the build measures that number on 512 of
+     * the rows, with which no centroid was trained, or on {@link #queries}. {@link #visited} sets the number itself.
+     *
+     * @param value over 0, at most 1; default .95
+     * @return this builder
+     */
+    public PartitionedIndex targetRecall(double value) {
+        this.targetRecall = RecallSample.requireRecall(value);
+        return this;
+    }
+
+    /**
+     * Sets queries by which the build measures how many partitions the {@linkplain #targetRecall target recall} takes, in place of some of
+     * its rows: those that come later are of their distribution.
+     *
+     * @param value from 1 to 1,024, each of the rows' dimension, finite, not zero for cosine; must not change until the build has ended
+     * @return this builder
+     */
+    public PartitionedIndex queries(float[][] value) {
+        Vectors.requireRange("queries", value.length, 1, MAX_QUERIES);
+        this.queries = value.clone();
         return this;
     }
 
@@ -157,14 +197,32 @@ public final class PartitionedIndex {
     }
 
     /**
-     * Sets how much space there is for pairs that are built anew when their log is full; there is room for two pairs in any case.
+     * Sets how much space there is for pairs that are built anew when their log is full; there is room for three pairs in any case.
      * Space that was never written takes no memory.
      *
-     * @param value as a share of the partitions' bytes, from 0 to 1; default .25
+     * @param value as a share of the partitions' bytes, from 0 to 10; default .25. A pool whose rows become more needs as much as they
+     *     are to grow
      * @return this builder
      */
     public PartitionedIndex spare(double value) {
-        this.spare = requireShare("spare", value);
+        if (!(value >= 0 && value <= MAX_SPARE)) {
+            throw new IllegalArgumentException("spare must be between 0 and 10, got " + value);
+        }
+        this.spare = value;
+        return this;
+    }
+
+    /**
+     * Sets how long a writer's lease and a reader's hold of an epoch last without renewal. The successor of a writer that has died
+     * waits as long; a writer that was stopped for longer is fenced.
+     *
+     * @param value from 50 ms to an hour; default 2 seconds
+     * @return this builder
+     */
+    public PartitionedIndex lease(Duration value) {
+        Vectors.requireRange(
+                "lease in milliseconds", value.toMillis(), PoolHead.MIN_LEASE_MILLIS, PoolHead.MAX_LEASE_MILLIS);
+        this.lease = value;
         return this;
     }
 
@@ -193,8 +251,10 @@ public final class PartitionedIndex {
      * @param rows how many rows there are, those in two partitions counted once
      * @param largestBytes of a partition with its graph, which is what one read fetches
      * @param bytes of the region, spare space included
+     * @param visited partitions that a search visits which does not say
+     * @param recall the share of the nearest rows of the sample that are in those; not a number where {@link #visited(int)} was set
      */
-    public record Pool(int partitions, int rows, long largestBytes, long bytes) {}
+    public record Pool(int partitions, int rows, long largestBytes, long bytes, int visited, double recall) {}
 
     /**
      * Builds a pool on the orchestrator's workers, as batch work beside what they serve, and waits for it.
@@ -205,7 +265,7 @@ public final class PartitionedIndex {
      * @param file to write or replace: whatever happens meanwhile, the old file or the new one is there, whole
      * @return what was built
      * @throws IOException if the file cannot be written
-     * @throws IllegalArgumentException if a row, an id or an option is not as said
+     * @throws IllegalArgumentException if a row, an id or an option is invalid
      */
     public Pool build(Orchestrator orchestrator, long[] ids, VectorSource rows, Path file) throws IOException {
         int count = count(ids, rows);
@@ -223,7 +283,7 @@ public final class PartitionedIndex {
      * @param file to write or replace
      * @param options of the table
      * @return under way; its result is to be closed
-     * @throws IllegalArgumentException if ids, dimension or an option is not as said
+     * @throws IllegalArgumentException if ids, dimension or an option is invalid
      */
     public TableBuild<RemoteTable> start(
             Orchestrator orchestrator,
@@ -248,6 +308,15 @@ public final class PartitionedIndex {
         });
     }
 
+    /** Some of the rows by their numbers; of more of them the first are the same. */
+    private int[] sample(int size, int most) {
+        return new Random(seed)
+                .ints(0, size)
+                .distinct()
+                .limit(Math.min(most, size))
+                .toArray();
+    }
+
     private static BuildWork work(Orchestrator orchestrator, Path file) {
         return new BuildWork(orchestrator, file.getFileName() + " (build)");
     }
@@ -255,11 +324,14 @@ public final class PartitionedIndex {
     /** Checks what can be checked at once; how many partitions there will be. */
     private int count(long[] ids, VectorSource rows) {
         Vectors.requireRange("number of vectors", rows.size(), 1, Integer.MAX_VALUE - 8);
-        Vectors.requireRange("dimension", rows.dimension(), 1, Vectors.MOST_DIMENSIONS);
+        Vectors.requireRange("dimension", rows.dimension(), 1, Vectors.MAX_DIMENSIONS);
         Vectors.requireIds(ids, rows.size());
-        int count = partitions == 0
-                ? Math.clamp(rows.size() / ROWS_PER_PARTITION, 1, PoolHead.MOST_PARTITIONS)
-                : partitions;
+        float[][] given = queries;
+        for (int i = 0; given != null && i < given.length; i++) {
+            Vectors.require("query " + i, given[i], rows.dimension(), metric);
+        }
+        int count =
+                partitions == 0 ? Math.clamp(rows.size() / ROWS_PER_PARTITION, 1, PoolHead.MAX_PARTITIONS) : partitions;
         if (count > rows.size()) {
             throw new IllegalArgumentException(
                     "partitions must be at most the number of rows, " + rows.size() + ", got " + count);
@@ -278,8 +350,12 @@ public final class PartitionedIndex {
             }
         });
         work.phase(PARTITIONED, rows.size());
+        int[] sample = sample(rows.size(), MEASURED);
+        // What follows rows that centroids were trained with is not what follows others: recall would seem higher than
+        // it is.
+        int[] heldOut = rows.size() - sample.length >= count ? sample : new int[0];
         Partitioner.Partitions found =
-                new Partitioner(work, () -> work(orchestrator, file), rows, metric, count, seed).run(boundary);
+                new Partitioner(work, () -> work(orchestrator, file), rows, metric, count, seed, heldOut).run(boundary);
         work.phase(1, (count + 1) / 2);
         Pool[] pool = new Pool[1];
         WholeFile.replace(
@@ -299,6 +375,8 @@ public final class PartitionedIndex {
         private final int recordBytes;
         private final List<Directory.Place> places = new ArrayList<>();
         private final List<Directory.Gap> gaps = new ArrayList<>();
+        /** Null where nothing is to be measured. */
+        private final @Nullable NeighborRanks ranks;
 
         Writing(
                 Orchestrator orchestrator,
@@ -316,13 +394,25 @@ public final class PartitionedIndex {
             this.found = found;
             this.count = count;
             this.recordBytes = LogRecord.bytes(rows.dimension());
+            this.ranks = visited > 0 || count == 1 ? null : ranks();
+        }
+
+        private NeighborRanks ranks() {
+            float[][] given = queries;
+            if (given != null) {
+                return new NeighborRanks(given, null);
+            }
+            int[] sample = sample(rows.size(), MEASURED);
+            return NeighborRanks.ofRows(
+                    IntStream.of(sample).mapToObj(rows::row).toArray(float[][]::new),
+                    IntStream.of(sample).mapToLong(row -> ids[row]));
         }
 
         Pool write() throws IOException {
             try (Arena arena = Arena.ofConfined()) {
                 long directoryAt = Bytes.aligned(PoolHead.pairsEnd(count), PAGE);
                 long directoryBytes = Directory.room(count);
-                long metaAt = directoryAt + 2 * directoryBytes;
+                long metaAt = directoryAt + directoryBytes;
                 MemorySegment meta = meta(arena);
                 put(metaAt, meta);
                 long blocksAt = Bytes.aligned(metaAt + meta.byteSize(), PAGE);
@@ -337,10 +427,17 @@ public final class PartitionedIndex {
                 }
                 long bytes = Bytes.aligned(end + Math.max(3 * largest, (long) (spare * (end - blocksAt))), PAGE);
                 // One epoch after nothing: readers that hold none hold epoch 0.
+                if (bytes / Root.PAGE > Root.MAX_PAGE) {
+                    throw new IllegalArgumentException("a pool must have at most " + Root.MAX_PAGE * Root.PAGE
+                            + " bytes, that of these rows would have " + bytes);
+                }
                 Directory directory = new Directory(1, places, gaps, List.of(), end);
                 MemorySegment room = arena.allocate(directoryBytes, 8);
                 directory.write(room);
-                put(directoryAt + directoryBytes, room);
+                put(directoryAt, room);
+                VisitedChoice.Chosen chosen = ranks == null
+                        ? new VisitedChoice.Chosen(Math.clamp(visited, 1, count), Double.NaN)
+                        : VisitedChoice.of(ranks.of(found.centroids(), metric), count, targetRecall);
                 MemorySegment first = arena.allocate(PoolHead.BYTES, 8);
                 new PoolHead(
                                 count,
@@ -348,17 +445,17 @@ public final class PartitionedIndex {
                                 metric,
                                 m,
                                 efConstruction,
-                                Math.min(visited, count),
+                                chosen.visited(),
                                 recordBytes,
                                 bytes,
-                                directoryAt,
+                                (int) lease.toMillis(),
                                 directoryBytes,
                                 metaAt,
                                 found.centroids().memory().byteSize(),
                                 Math.min(SAMPLE, rows.size()),
-                                Bytes.checksum(meta))
+                                Checksum.of(meta))
                         .write(first);
-                first.set(LONG, PoolHead.EPOCH_AT, directory.epoch());
+                first.set(LONG, PoolHead.ROOT_AT, new Root(directory.epoch(), 0, directoryAt / Root.PAGE).word());
                 first.set(LONG, PoolHead.ROWS_AT, rows.size());
                 put(bytes - Long.BYTES, arena.allocate(Long.BYTES, 8));
                 put(0, first);
@@ -366,7 +463,9 @@ public final class PartitionedIndex {
                         count,
                         rows.size(),
                         places.stream().mapToLong(Directory.Place::bytes).max().orElse(0),
-                        bytes);
+                        bytes,
+                        chosen.visited(),
+                        chosen.recall());
             }
         }
 
@@ -375,11 +474,7 @@ public final class PartitionedIndex {
             int sample = Math.min(SAMPLE, rows.size());
             MemorySegment meta = arena.allocate(graph.byteSize() + (long) sample * rows.dimension() * Float.BYTES, 64);
             meta.asSlice(0, graph.byteSize()).copyFrom(graph);
-            int[] chosen = new Random(seed)
-                    .ints(0, rows.size())
-                    .distinct()
-                    .limit(sample)
-                    .toArray();
+            int[] chosen = sample(rows.size(), sample);
             for (int i = 0; i < sample; i++) {
                 float[] row = rows.row(chosen[i]);
                 MemorySegment.copy(
@@ -403,6 +498,8 @@ public final class PartitionedIndex {
                 throw failed;
             }
             HnswGraph oddGraph = join(other);
+            measure(even, evenGraph);
+            measure(even + 1, oddGraph);
             long evenBytes = imageBytes(evenGraph);
             long oddBytes = hasOdd ? imageBytes(oddGraph) : 0;
             long gapBytes = gapBytes(evenBytes + oddBytes, gap, recordBytes);
@@ -415,6 +512,12 @@ public final class PartitionedIndex {
             }
             gaps.add(new Directory.Gap(at + evenBytes, gapBytes, at, evenBytes + gapBytes + oddBytes));
             return Bytes.aligned(oddAt + oddBytes, PAGE);
+        }
+
+        private void measure(int partition, @Nullable HnswGraph graph) {
+            if (ranks != null && graph != null) {
+                ranks.add(new BuildWork(orchestrator, "partition " + partition + " (recall)"), partition, graph);
+            }
         }
 
         private CompletableFuture<@Nullable HnswGraph> inOtherThread(int partition) {
@@ -497,7 +600,7 @@ public final class PartitionedIndex {
 
     /** Whole records, as many as the share asks for, within what a log counts. */
     static long gapBytes(long pairBytes, double share, int recordBytes) {
-        return (long) recordBytes * Math.clamp((long) (pairBytes * share) / recordBytes, LEAST_RECORDS, MOST_RECORDS);
+        return (long) recordBytes * Math.clamp((long) (pairBytes * share) / recordBytes, MIN_RECORDS, MAX_RECORDS);
     }
 
     /** Some rows of others. */

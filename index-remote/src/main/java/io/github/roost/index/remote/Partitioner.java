@@ -7,6 +7,8 @@ import io.github.roost.core.vector.BuildWork;
 import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.HnswGraph;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.function.IntUnaryOperator;
 import java.util.function.Supplier;
@@ -25,6 +27,9 @@ final class Partitioner {
     /** Partitions that a row is tried in before all. */
     private static final int NEAR = 8;
 
+    /** Centroids that are all compared, which is exact; of more a graph is walked, as wide. */
+    private static final int MAX_SCANNED = 1_024;
+
     private static final double SLACK = .1;
     private static final SearchContext OUTSIDE = SearchContext.outside((nodes, bytes) -> {});
 
@@ -36,14 +41,23 @@ final class Partitioner {
     private final Metric metric;
     private final int partitions;
     private final Random random;
+    /** Rows that no centroid is trained with, by ascending number. */
+    private final int[] heldOut;
 
+    /**
+     * @param heldOut rows, each once, that centroids are trained without, though they go into partitions like others; at least as many rows
+     *     as partitions must be left
+     */
     Partitioner(
             BuildWork work,
             Supplier<BuildWork> graphWork,
             VectorSource rows,
             Metric metric,
             int partitions,
-            long seed) {
+            long seed,
+            int[] heldOut) {
+        this.heldOut = heldOut.clone();
+        Arrays.sort(this.heldOut);
         this.work = work;
         this.graphWork = graphWork;
         this.rows = rows;
@@ -95,7 +109,13 @@ final class Partitioner {
 
     /** The numbers of the nearest centroids. */
     static Neighbors nearest(HnswGraph centroids, float[] vector, int count) {
-        int width = Math.max(count, Math.min(centroids.rows(), 1_024));
+        if (centroids.rows() <= MAX_SCANNED) {
+            return centroids
+                    .scanTogether(List.of(vector), count, IdFilter.all(), IdFilter.all(), OUTSIDE)
+                    .getFirst()
+                    .neighbors();
+        }
+        int width = Math.max(count, MAX_SCANNED);
         return centroids
                 .search(vector, count, width, IdFilter.all(), IdFilter.all(), Long.MAX_VALUE, OUTSIDE)
                 .neighbors();
@@ -123,9 +143,11 @@ final class Partitioner {
     }
 
     private float[][] train() {
+        int trainable = rows.size() - heldOut.length;
         int[] sample = random.ints(0, rows.size())
+                .filter(row -> Arrays.binarySearch(heldOut, row) < 0)
                 .distinct()
-                .limit(Math.min(rows.size(), (long) partitions * ROWS_PER_CENTROID))
+                .limit(Math.min(trainable, (long) partitions * ROWS_PER_CENTROID))
                 .toArray();
         float[][] centroids = new float[partitions][];
         for (int i = 0; i < partitions; i++) {

@@ -5,6 +5,8 @@ import static io.github.roost.index.remote.Bytes.LONG;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Vectors;
+import io.github.roost.core.file.Checksum;
+import io.github.roost.core.vector.TableFormat;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -18,8 +20,8 @@ import java.lang.foreign.MemorySegment;
  * @param visited partitions that a search visits which does not say
  * @param recordBytes size of a record of a log
  * @param bytes of the region
- * @param directoryAt the first of two places of a directory; the other follows
- * @param directoryBytes room for one
+ * @param leaseMillis how long a writer's lease and a reader's hold last that are not renewed
+ * @param directoryBytes room for a directory
  * @param metaAt where the graph of the centroids is, which the sample follows
  * @param metaBytes of that graph
  * @param sample vectors after it
@@ -34,34 +36,45 @@ record PoolHead(
         int visited,
         int recordBytes,
         long bytes,
-        long directoryAt,
+        int leaseMillis,
         long directoryBytes,
         long metaAt,
         long metaBytes,
         int sample,
         int metaChecksum) {
     static final int BYTES = 4_096;
-    /** Words that change. */
-    static final int EPOCH_AT = 512;
+    /** Words that change: the {@link Root}. */
+    static final int ROOT_AT = 512;
 
     static final int HEARTBEAT_AT = 520;
     static final int TERM_AT = 528;
-    static final int DIRECTORY_LEASE_AT = 536;
+    /** See {@link WriterLease}. */
+    static final int LEASE_AT = 536;
+
     static final int ROWS_AT = 544;
-    /** Two words per reader. */
+    /** The {@link Filling} of the writer, 0 for none. */
+    static final int FILLING_AT = 552;
+    /** Those of writers that were lost, 0 for none. */
+    static final int LOST_AT = 560;
+
+    static final int MAX_LOST = 32;
+    /** Two words per reader, see {@link ReaderHold}. */
     static final int READERS_AT = 1_024;
 
     static final int READERS = 128;
-    /** Two words per pair: its logs, and the lease of its writer. */
+    static final int READER_BYTES = 16;
+    /** Four words per pair: {@link LogTails} and {@link LogSlots} of even generations, and of odd ones. */
     static final int PAIRS_AT = BYTES;
 
-    static final int PAIR_BYTES = 16;
+    static final int PAIR_BYTES = 32;
+    static final int MIN_LEASE_MILLIS = 50;
+    static final int MAX_LEASE_MILLIS = 3_600_000;
 
-    static final int MOST_PARTITIONS = 10_000;
+    static final int MAX_PARTITIONS = 10_000;
     /** "ROOSTRMP", little-endian. */
-    private static final long MAGIC = 0x504d5254534f4f52L;
+    private static final long MAGIC = TableFormat.POOL.magic();
 
-    private static final int VERSION = 1;
+    private static final int VERSION = 2;
     private static final int CHECKED_BYTES = 248;
     private static final int CHECKSUM_AT = CHECKED_BYTES;
 
@@ -69,8 +82,14 @@ record PoolHead(
         return (partitions + 1) / 2;
     }
 
-    long pairAt(int partition) {
-        return PAIRS_AT + (long) (partition / 2) * PAIR_BYTES;
+    /** Where the tails of a pair's logs are. Those of the generation before stay until the one after this. */
+    static long tailsAt(int pair, int generation) {
+        return PAIRS_AT + (long) pair * PAIR_BYTES + (generation & 1) * (PAIR_BYTES / 2L);
+    }
+
+    /** Where it is counted which slots are handed out. */
+    static long slotsAt(int pair, int generation) {
+        return tailsAt(pair, generation) + Long.BYTES;
     }
 
     static long pairsEnd(int partitions) {
@@ -92,23 +111,25 @@ record PoolHead(
         into.set(INT, 32, visited);
         into.set(INT, 36, recordBytes);
         into.set(LONG, 40, bytes);
-        into.set(LONG, 48, directoryAt);
+        into.set(LONG, 48, leaseMillis);
         into.set(LONG, 56, directoryBytes);
         into.set(LONG, 64, metaAt);
         into.set(LONG, 72, metaBytes);
         into.set(INT, 80, sample);
         into.set(INT, 84, metaChecksum);
-        into.set(INT, CHECKSUM_AT, Bytes.checksum(into.asSlice(0, CHECKED_BYTES)));
+        into.set(INT, CHECKSUM_AT, Checksum.of(into.asSlice(0, CHECKED_BYTES)));
     }
 
     /** Reads and checks a head: nothing that it says is believed before. */
     static PoolHead read(String region, long regionBytes, MemorySegment from) throws RemoteMemoryException {
-        if (from.get(LONG, 0) != MAGIC || from.get(INT, 8) != VERSION) {
-            throw new RemoteMemoryException(
-                    region,
-                    "holds no pool of version " + VERSION + ": it begins with %016x".formatted(from.get(LONG, 0)));
+        if (from.get(LONG, 0) != MAGIC) {
+            throw new RemoteMemoryException(region, TableFormat.POOL.mismatch(from.get(LONG, 0)));
         }
-        if (from.get(INT, CHECKSUM_AT) != Bytes.checksum(from.asSlice(0, CHECKED_BYTES))) {
+        if (from.get(INT, 8) != VERSION) {
+            throw new RemoteMemoryException(
+                    region, "is of version " + from.get(INT, 8) + ", this library reads " + VERSION);
+        }
+        if (from.get(INT, CHECKSUM_AT) != Checksum.of(from.asSlice(0, CHECKED_BYTES))) {
             throw new RemoteMemoryException(region, "has a damaged head: wrong checksum");
         }
         Metric[] metrics = Metric.values();
@@ -123,14 +144,14 @@ record PoolHead(
                 from.get(INT, 32),
                 from.get(INT, 36),
                 from.get(LONG, 40),
-                from.get(LONG, 48),
+                Math.clamp(from.get(LONG, 48), -1, Integer.MAX_VALUE),
                 from.get(LONG, 56),
                 from.get(LONG, 64),
                 from.get(LONG, 72),
                 from.get(INT, 80),
                 from.get(INT, 84));
-        require(region, "number of partitions", head.partitions, 1, MOST_PARTITIONS);
-        require(region, "dimension", head.dimension, 1, Vectors.MOST_DIMENSIONS);
+        require(region, "number of partitions", head.partitions, 1, MAX_PARTITIONS);
+        require(region, "dimension", head.dimension, 1, Vectors.MAX_DIMENSIONS);
         require(region, "number of partitions per search", head.visited, 1, head.partitions);
         require(
                 region,
@@ -142,8 +163,9 @@ record PoolHead(
             throw new RemoteMemoryException(region, "has " + regionBytes + " bytes, its head says " + head.bytes);
         }
         long pairsEnd = pairsEnd(head.partitions);
-        require(region, "place of directories", head.directoryAt, pairsEnd, head.bytes);
-        require(region, "size of directories", head.directoryBytes, 1, (head.bytes - head.directoryAt) / 2);
+        require(region, "lease in milliseconds", head.leaseMillis, MIN_LEASE_MILLIS, MAX_LEASE_MILLIS);
+        long room = Directory.room(head.partitions);
+        require(region, "size of directories", head.directoryBytes, room, room);
         require(region, "sample", head.sample, 0, 1_000);
         require(region, "place of the centroids", head.metaAt, pairsEnd, head.bytes);
         require(region, "size of the centroids", head.metaBytes, 1, head.bytes - head.metaAt - head.sampleBytes());

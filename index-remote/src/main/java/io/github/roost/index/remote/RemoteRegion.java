@@ -6,14 +6,17 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * A piece of remote memory. Numbers in it are little-endian. Thread-safe: transfers of several threads go on at once, in no order
- * among each other. A future that has failed has a {@link RemoteMemoryException}, and says nothing about how much was transferred.
+ * among each other. A future that has failed has a {@link RemoteMemoryException}, and says nothing about how much was transferred. The
+ * region completes a future, well or not, when it does not touch the transfers' local memory any more; who will not wait so long
+ * gives up a {@linkplain CompletableFuture#copy copy} of it.
  */
 public interface RemoteRegion extends AutoCloseable {
     /**
      * Bytes to transfer.
      *
      * @param offset of the first byte in the region, at least 0
-     * @param local where they are copied to or from; all of it. It must stay accessible until the transfer's future is done
+     * @param local where they are copied to or from; all of it, native memory. It must stay accessible until the region has completed the
+     *     transfer's future, or is closed
      */
     record Transfer(long offset, MemorySegment local) {}
 
@@ -22,6 +25,9 @@ public interface RemoteRegion extends AutoCloseable {
 
     /** {@return the region's size in bytes} */
     long bytes();
+
+    /** {@return whether this process may write to the region} */
+    boolean isWritable();
 
     /**
      * Reads several pieces by one request to the network card (one doorbell).

@@ -4,14 +4,18 @@ import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Vectors;
-import io.github.roost.core.WholeFile;
+import io.github.roost.core.file.WholeFile;
+import io.github.roost.core.policy.GroupRule;
 import io.github.roost.core.task.BatchQueue;
+import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.core.task.Step;
 import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.core.task.TableClosedException;
+import io.github.roost.core.task.TableFullException;
+import io.github.roost.core.task.TableUse;
 import io.github.roost.core.vector.ElementType;
 import io.github.roost.core.vector.RecallEfforts;
 import io.github.roost.core.vector.RecallSample;
@@ -21,18 +25,22 @@ import io.github.roost.core.vector.TableStats;
 import io.github.roost.core.vector.VectorTable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A table whose partitions lie in remote memory: a query visits the few whose centroids are nearest, and what it needs of them is
@@ -53,51 +61,68 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Effort is the number of partitions that a search visits. A search whose bytes cannot be had fails with a {@link
  * RemoteMemoryException}: where the memory node is lost with a {@link MemoryNodeLostException}, where bytes are wrong with a {@link
- * DamagedPartitionException}; {@link Builder#partialAnswers} has it answer by the partitions that it could search instead.
+ * DamagedPartitionException}; {@link Builder#partialAnswers} has it answer by the partitions that it could read, and by the cache, instead.
  *
- * <p>Rows are fixed. Thread-safe.
+ * <p>Rows are inserted, replaced and removed by records in the logs of partitions, written straight into the region; see {@link #put}.
+ * A search finds what was changed, by any process, before it began. A row that moves to another partition while a search looks at both, now
+ * at one and then at the other, is found too: the record that takes it out says where it is, and the search visits that partition
+ * again. Where rows keep moving, after eight times, the result is marked as cut short. Thread-safe.
  */
 public final class RemoteTable implements VectorTable {
     /** Of the searches that are the truth when efforts are measured: wider than any that is measured. */
     private static final int EXACT_WIDTHS = 8;
-    /** Users of a table that is closed when there are none. */
-    private static final int CLOSED = Integer.MIN_VALUE;
+    /**
+     * One query while workers are free; else up to 64, since one scan serves them all and the first of them waits for bytes anyway, to 256
+     * that take at most 4 ms.
+     */
+    private static final GroupRule GROUPS = new GroupRule(1, 64, GroupScan.MAX_QUERIES, 4_000_000);
+    /** Visits after the first of partitions that rows have moved to meanwhile: more than one is needed only while rows keep moving. */
+    private static final int TIMES_AGAIN = 8;
 
-    private static final int PIECE = 1 << 20;
+    private static final int MAX_TIMES_LOOKED = 1_000;
+    /** How often a change has a full log emptied that others fill meanwhile. */
+    private static final int MAX_REBUILDS = 8;
+
+    private static final Logger LOG = LoggerFactory.getLogger(RemoteTable.class);
 
     private final Orchestrator orchestrator;
     private final Registration registration;
     private final OpenPool pool;
     private final PartitionCache cache;
+    private final PoolWriter writer;
+    private final PairRebuild rebuild;
+    private final boolean rebuildsFullLogs;
+    /** Pairs that are being built anew because of their logs, and for a while those for which that has failed. */
+    private final Map<Integer, CompletableFuture<Void>> rebuilding = new ConcurrentHashMap<>();
+
     private final PartitionSearch[] searches;
     private final List<BatchQueue<Asked, Found>> queues;
     private final int ef;
     private final LongAdder damaged = new LongAdder();
     private final LongAdder partial = new LongAdder();
     private final RecallEfforts efforts = new RecallEfforts(this::effortByOwnRows, this::size);
-    /** Searches that have been accepted and are not over, and whether the table is closed: who makes it CLOSED ends the loader. */
-    private final AtomicInteger users = new AtomicInteger();
+    /** Fetches partitions; frees pool and cache at its end. */
+    private final Thread loader;
 
-    private RemoteTable(Orchestrator orchestrator, String name, OpenPool pool, Builder options) {
+    private RemoteTable(Orchestrator orchestrator, String name, OpenPool pool, ReaderHold hold, Builder options) {
         this.orchestrator = orchestrator;
         this.pool = pool;
         this.ef = options.ef;
+        this.writer = new PoolWriter(pool, options.transferTimeout.toNanos(), this::rebuildLater);
+        this.rebuild = new PairRebuild(orchestrator, pool, writer);
+        this.rebuildsFullLogs = options.rebuildsFullLogs;
         PoolHead head = pool.head();
         this.registration = orchestrator.register(name, head.partitions());
         this.cache = new PartitionCache(
-                pool.region().name(),
-                options.cacheBytes,
-                head.partitions(),
-                head.recordBytes(),
-                () -> orchestrator.trafficBytes(registration));
+                pool, options.cacheBytes, () -> orchestrator.indexing().trafficBytes(registration));
         this.searches = new PartitionSearch[head.partitions()];
         this.queues = new ArrayList<>(searches.length);
         for (int partition = 0; partition < searches.length; partition++) {
             searches[partition] = new PartitionSearch(pool, cache, partition, options.partialAnswers, damaged);
-            queues.add(orchestrator.indexing().batchQueue(registration.id(partition), searches[partition]));
+            queues.add(orchestrator.indexing().batchQueue(registration.id(partition), searches[partition], GROUPS));
         }
-        Thread loader = new Thread(
-                new PartitionLoader(cache, pool, options.readsPerDoorbell, options.transferTimeout.toNanos()),
+        this.loader = new Thread(
+                new PartitionLoader(cache, pool, hold, options.readsPerDoorbell, options.transferTimeout.toNanos()),
                 "roost-loader-" + name);
         loader.setDaemon(true);
         loader.start();
@@ -112,6 +137,7 @@ public final class RemoteTable implements VectorTable {
     public CompletableFuture<SearchResult> search(SearchRequest request) {
         check("query", request);
         requireOpen();
+        orchestrator.indexing().requireOpen();
         return efforts.search(request, asked -> submit(asked, RemoteAnswer::result));
     }
 
@@ -121,7 +147,7 @@ public final class RemoteTable implements VectorTable {
      *
      * @param request what to find; its effort is the number of partitions to visit
      * @return completes with the nearest rows found
-     * @throws IllegalArgumentException if the request asks for a recall, or is not as said
+     * @throws IllegalArgumentException if the request asks for a recall, or is invalid
      */
     public CompletableFuture<RemoteAnswer> answer(SearchRequest request) {
         check("query", request);
@@ -152,6 +178,7 @@ public final class RemoteTable implements VectorTable {
     }
 
     private void check(String what, SearchRequest request) {
+        Objects.requireNonNull(request, "request must not be null");
         requireQuery(what, request.query());
         requireVisited(visited(request));
     }
@@ -179,7 +206,6 @@ public final class RemoteTable implements VectorTable {
     }
 
     private <R> CompletableFuture<R> submit(Asked asked, Function<RemoteAnswer, R> result) {
-        enter();
         CompletableFuture<R> answer;
         try {
             Step.Fork<Asked, Asked, Found, R> fork = fork(asked, true, result);
@@ -187,15 +213,15 @@ public final class RemoteTable implements VectorTable {
                     .indexing()
                     .submitFork(fork, asked, asked.request().options());
         } catch (Throwable refused) {
-            leave(asked);
+            asked.over(cache);
             throw refused;
         }
-        var _ = answer.whenComplete((found, failure) -> leave(asked));
+        var _ = answer.whenComplete((found, failure) -> asked.over(cache));
         return answer;
     }
 
     private Asked asked(SearchRequest request, int visited, int width) {
-        return new Asked(request, width, visited, pool.directory());
+        return new Asked(request, width, visited);
     }
 
     /** What follows it knows the query already, whatever is passed on. */
@@ -204,17 +230,29 @@ public final class RemoteTable implements VectorTable {
         if (kept) {
             asked.needs(partitions, cache);
         }
+        return visit(asked, partitions, new Visits(partitions), TIMES_AGAIN, result);
+    }
+
+    private <Q, R> Step.Fork<Q, Asked, Found, R> visit(
+            Asked asked, int[] partitions, Visits visits, int timesAgain, Function<RemoteAnswer, R> result) {
         List<BatchQueue<Asked, Found>> joined = new ArrayList<>(partitions.length);
         for (int partition : partitions) {
             joined.add(queues.get(partition));
         }
-        return new Step.Fork<>(
-                List.of(), joined, asked, (same, found, context) -> Step.done(result.apply(merge(asked, found))));
+        return new Step.Fork<>(List.of(), joined, asked, (same, found, context) -> {
+            for (int i = 0; i < partitions.length; i++) {
+                visits.put(partitions[i], found.get(i));
+            }
+            int[] again = visits.tooEarly();
+            return again.length > 0 && timesAgain > 0
+                    ? visit(asked, again, visits, timesAgain - 1, result)
+                    : Step.done(result.apply(merge(asked, visits, again.length > 0)));
+        });
     }
 
-    private RemoteAnswer merge(Asked asked, List<Found> found) {
-        RemoteAnswer answer =
-                NearestOf.of(found, asked.request().k(), asked.request().radius(), asked.cutShort());
+    private RemoteAnswer merge(Asked asked, Visits visits, boolean mayLackRows) {
+        RemoteAnswer answer = NearestOf.of(
+                visits.found(), asked.request().k(), asked.request().radius(), asked.cutShort() || mayLackRows);
         if (answer.isPartial()) {
             partial.increment();
         }
@@ -251,30 +289,36 @@ public final class RemoteTable implements VectorTable {
 
     private void searchTogether(
             List<SearchRequest> all, List<@Nullable CompletableFuture<SearchResult>> answers, SubmitOptions options) {
-        List<Integer> together = new ArrayList<>();
+        int[] together = IntStream.range(0, all.size())
+                .filter(i -> all.get(i).options().equals(options)
+                        && Double.isNaN(all.get(i).targetRecall()))
+                .toArray();
         List<Asked> asked = new ArrayList<>();
         List<CompletableFuture<SearchResult>> begun;
         try {
             List<Step.Fork<Object, Asked, Found, SearchResult>> forks = new ArrayList<>();
-            for (int i = 0; i < all.size(); i++) {
+            for (int i : together) {
                 SearchRequest request = all.get(i);
-                if (request.options().equals(options) && Double.isNaN(request.targetRecall())) {
-                    enter();
-                    Asked one = asked(request, visited(request), ef);
-                    asked.add(one);
-                    together.add(i);
-                    forks.add(fork(one, true, RemoteAnswer::result));
-                }
+                Asked one = asked(request, visited(request), ef);
+                asked.add(one);
+                forks.add(fork(one, true, RemoteAnswer::result));
             }
             begun = orchestrator.indexing().submitTogether(forks, name(), options);
-        } catch (Throwable refused) {
-            asked.forEach(this::leave);
-            throw refused;
+        } catch (RuntimeException | Error refused) {
+            asked.forEach(one -> one.over(cache));
+            if (answers.stream().allMatch(Objects::isNull)) {
+                throw refused;
+            }
+            // Others have begun: the caller must get their futures.
+            for (int i : together) {
+                answers.set(i, CompletableFuture.failedFuture(refused));
+            }
+            return;
         }
-        for (int i = 0; i < begun.size(); i++) {
+        for (int i = 0; i < together.length; i++) {
             Asked one = asked.get(i);
-            answers.set(together.get(i), begun.get(i));
-            var _ = begun.get(i).whenComplete((found, failure) -> leave(one));
+            answers.set(together[i], begun.get(i));
+            var _ = begun.get(i).whenComplete((found, failure) -> one.over(cache));
         }
     }
 
@@ -288,44 +332,54 @@ public final class RemoteTable implements VectorTable {
     }
 
     /**
-     * On a worker, a search as {@link #search(float[], int, int)} makes it. In a thread that is no worker it waits for partitions, and
-     * searches them one after the other.
+     * On a worker, a search as {@link #search(float[], int, int)} makes it, with the deadline and priority of what it is part of. In a thread
+     * that is no worker it waits for partitions, and searches them one after the other, until its context says that it is over: then it
+     * throws a {@link DeadlineExceededException}.
      */
     @Override
     public SearchFunction<float[], Neighbors> searchFunction(int k, int effort) {
-        Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
+        Vectors.requireRange("k", k, 1, Vectors.MAX_NEIGHBORS);
         requireVisited(effort);
         return new SearchFunction<>() {
             @Override
             public Step<float[], Neighbors> step(float[] query, SearchContext context) {
                 Asked asked = asked(requestOf(query, k, effort, SubmitOptions.DEFAULT), effort, ef);
-                requireOpen();
-                // Nobody tells when it is over, so no partition is kept for it.
-                return fork(asked, false, answer -> answer.result().neighbors());
+                // It may have been accepted before the table was closed.
+                try (var _ = registration.use().holdFromInside()) {
+                    // Nobody tells when it is over, so no partition is kept for it.
+                    return fork(asked, false, answer -> answer.result().neighbors());
+                }
             }
 
             @Override
             public Neighbors search(float[] query, SearchContext context) throws RemoteMemoryException {
                 Asked asked = asked(requestOf(query, k, effort, SubmitOptions.DEFAULT), effort, ef);
-                enter();
-                try {
-                    List<Found> found = new ArrayList<>();
-                    for (int partition : pool.nearest(query, effort)) {
-                        found.add(searches[partition].searchHere(asked, context));
-                    }
-                    return merge(asked, found).result().neighbors();
-                } finally {
-                    leave();
+                // Whoever runs it need not be a task of this table.
+                try (var _ = registration.use().holdFromInside()) {
+                    return searchHere(asked, context).result().neighbors();
                 }
             }
         };
+    }
+
+    private RemoteAnswer searchHere(Asked asked, SearchContext context) throws RemoteMemoryException {
+        int[] partitions = pool.nearest(asked.request().query(), asked.visited());
+        Visits visits = new Visits(partitions);
+        int[] left = partitions;
+        for (int times = 0; left.length > 0 && times <= TIMES_AGAIN; times++) {
+            for (int partition : left) {
+                visits.put(partition, searches[partition].searchHere(asked, context));
+            }
+            left = visits.tooEarly();
+        }
+        return merge(asked, visits, left.length > 0);
     }
 
     /** The truth is what wide searches of all partitions find. */
     @Override
     public int effortFor(double recall, int k, float[][] sample) {
         RecallSample.requireRecall(recall);
-        Vectors.requireRange("k", k, 1, Vectors.MOST_NEIGHBORS);
+        Vectors.requireRange("k", k, 1, Vectors.MAX_NEIGHBORS);
         if (sample.length == 0) {
             throw new IllegalArgumentException("the sample must have at least one query, got none");
         }
@@ -351,69 +405,182 @@ public final class RemoteTable implements VectorTable {
     /** By rows as queries: each finds itself too, so one neighbour more is looked for, which every search finds. */
     private int effortByOwnRows(double recall, int k) {
         float[][] sample = pool.sample();
-        int withItself = Math.min(Math.min(k + 1, Vectors.MOST_NEIGHBORS), Math.max(1, size()));
+        int withItself = Math.min(Math.min(k + 1, Vectors.MAX_NEIGHBORS), Math.max(1, size()));
         return measuredEffort((recall * (withItself - 1) + 1) / withItself, withItself, sample);
     }
 
-    /** {@return false: the rows of a pool are fixed} */
+    /** {@return whether this process may write to the region} */
     @Override
     public boolean isMutable() {
-        return false;
+        return pool.region().isWritable();
     }
 
+    /**
+     * {@inheritDoc} Writes a record into the log of the partition whose centroid is nearest, one writer at a time of all processes; the
+     * first change of a table reads the whole pool, to know where each row is. Where the log is full the pair is built anew first, unless
+     * {@link Builder#rebuildsFullLogs} says otherwise. Blocks: not for a worker's thread.
+     *
+     * @throws TableFullException if the log is full, and is not or cannot be emptied; nothing has changed
+     * @throws UncheckedIOException with a {@link RemoteMemoryException}: {@link WriterFencedException} where another writer has taken over;
+     *     where the region fails the row may be the old one or the new one
+     */
     @Override
     public boolean put(long id, float[] vector) {
-        throw fixed();
+        requireQuery("vector", vector);
+        return change(writer -> writer.put(id, Partitioner.inSpace(metric(), vector)));
     }
 
+    /**
+     * {@inheritDoc} Writes a record as {@link #put} does. Blocks: not for a worker's thread.
+     *
+     * @throws TableFullException as {@link #put} throws it
+     * @throws UncheckedIOException as {@link #put} throws it
+     */
     @Override
     public boolean remove(long id) {
-        throw fixed();
+        return change(writer -> writer.remove(id));
     }
 
-    private UnsupportedOperationException fixed() {
-        return new UnsupportedOperationException("the rows of remote table " + name() + " are fixed");
+    /**
+     * Builds the pair of a partition anew, of the rows that count: its logs are empty then, and the next epoch begins. As batch work beside
+     * what the orchestrator serves, and beside changes; searches go on. Blocks: not for a worker's thread. Tables do so by themselves where
+     * logs fill, unless {@link Builder#rebuildsFullLogs} says otherwise.
+     *
+     * @param partition its number, from 0
+     * @return whether it was built; false where another table has done so meanwhile
+     * @throws UncheckedIOException with a {@link RemoteMemoryException} where the region fails, has no space that no reader holds, or another
+     *     writer has taken over; the pair is as it was then
+     */
+    public boolean rebuild(int partition) {
+        Vectors.requireRange("partition", partition, 0, searches.length - 1L);
+        requireMutable();
+        try (var _ = use()) {
+            return rebuild.run(partition / 2);
+        } catch (RemoteMemoryException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
+    /** Called while the lease is held: another thread does it. */
+    private void rebuildLater(int pair) {
+        CompletableFuture<Void> rebuilt = new CompletableFuture<>();
+        if (!rebuildsFullLogs || rebuilding.putIfAbsent(pair, rebuilt) != null) {
+            return;
+        }
+        Thread.ofVirtual().name("roost-rebuild-" + name()).start(() -> {
+            // A change that was accepted before the table was closed may wait for it.
+            try (var _ = registration.use().holdFromInside()) {
+                rebuild.run(pair);
+                rebuilding.remove(pair);
+                rebuilt.complete(null);
+                return;
+            } catch (TableClosedException closed) {
+                LOG.debug("pair {} of {} is not built anew: the table is closed", pair, name());
+                rebuilt.completeExceptionally(closed);
+            } catch (Throwable failed) {
+                LOG.warn("pair {} of {} could not be built anew: {}", pair, name(), failed.getMessage());
+                rebuilt.completeExceptionally(failed);
+            }
+            // Not again with each change.
+            LockSupport.parkNanos(pool.head().leaseMillis() * 1_000_000L);
+            rebuilding.remove(pair);
+        });
+    }
+
+    private interface Change {
+        boolean by(PoolWriter writer) throws RemoteMemoryException;
+    }
+
+    private boolean change(Change change) {
+        requireMutable();
+        // Nobody would rebuild a pair whose log it fills.
+        orchestrator.indexing().requireOpen();
+        try (var _ = use()) {
+            for (int rebuilds = 0; ; rebuilds++) {
+                try {
+                    return change.by(writer);
+                } catch (PartitionLogFullException full) {
+                    awaitRoom(full, rebuilds);
+                }
+            }
+        } catch (RemoteMemoryException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
+    /** Waits until the pair of a full log has been built anew, which has been asked for when the log was found full. */
+    private void awaitRoom(PartitionLogFullException full, int rebuilds) throws RemoteMemoryException {
+        if (!rebuildsFullLogs || rebuilds == MAX_REBUILDS) {
+            throw new TableFullException(
+                    name(),
+                    full.getMessage() + ", as by rebuild(" + full.partition() + ")"
+                            + (rebuilds == 0 ? "" : "; it was so " + rebuilds + " times, and the log filled each time"),
+                    full);
+        }
+        CompletableFuture<Void> rebuilt = rebuilding.get(full.partition() / 2);
+        if (rebuilt != null) {
+            try {
+                rebuilt.join();
+            } catch (CompletionException failed) {
+                if (failed.getCause() instanceof NoSpaceException none) {
+                    throw new TableFullException(name(), full.getMessage() + ", but " + none.getMessage(), none);
+                }
+                throw OpenPool.failure(pool.region().name(), failed);
+            }
+        }
+    }
+
+    private void requireMutable() {
+        if (!isMutable()) {
+            throw new UnsupportedOperationException(
+                    "the rows of remote table " + name() + " cannot be changed: this process may only read its region");
+        }
+    }
+
+    /** {@inheritDoc} Fetches each partition that is not in the cache. Not for a worker's thread. */
+    @Override
+    public void verify() throws IOException {
+        try (var _ = use()) {
+            for (PartitionSearch search : searches) {
+                search.verify();
+            }
+        }
     }
 
     /** Fetches the partitions, one after the other, until one has the row. Blocks: not for a worker's thread. */
     @Override
     public float @Nullable [] vector(long id) {
-        enter();
-        try {
-            for (PartitionSearch search : searches) {
-                float[] found = search.vector(id, pool.directory());
-                if (found != null) {
-                    return found;
+        int[] left = IntStream.range(0, searches.length).toArray();
+        Visits visits = new Visits(left);
+        try (var _ = use()) {
+            for (int times = 0; left.length > 0; times++) {
+                if (times > MAX_TIMES_LOOKED) {
+                    throw new RemoteMemoryException(
+                            pool.region().name(), "has rows that move faster than one can be looked for");
                 }
+                for (int partition : left) {
+                    PartitionSearch.Row row = searches[partition].row(id);
+                    if (row.vector() != null) {
+                        return row.vector();
+                    }
+                    visits.put(partition, new Found(null, row.seen()));
+                }
+                left = visits.tooEarly();
             }
             return null;
         } catch (RemoteMemoryException lost) {
             throw new UncheckedIOException(lost);
-        } finally {
-            leave();
         }
     }
 
-    /** Copies the pool; the file is one that can be served and opened. */
+    /**
+     * {@inheritDoc} Copies the pool as it is at one moment; the file is one that can be served and opened. Other tables, and this one, may
+     * change the pool meanwhile.
+     */
     @Override
     public void save(Path file) throws IOException {
-        enter();
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment piece = arena.allocate(PIECE, 64);
-            long bytes = pool.head().bytes();
-            WholeFile.replace(file, channel -> {
-                for (long at = 0; at < bytes; at += PIECE) {
-                    MemorySegment part = piece.asSlice(0, Math.min(PIECE, bytes - at));
-                    pool.await(pool.region().get(List.of(new RemoteRegion.Transfer(at, part))));
-                    if (at == 0) {
-                        // A copy is served by nobody yet.
-                        part.set(Bytes.LONG, PoolHead.TERM_AT, 0);
-                    }
-                    WholeFile.writeAll(channel, part.asByteBuffer());
-                }
-            });
-        } finally {
-            leave();
+        try (var _ = use()) {
+            WholeFile.replace(file, new PoolCopy(pool, isMutable() ? writer : null)::write);
         }
     }
 
@@ -442,14 +609,18 @@ public final class RemoteTable implements VectorTable {
         return ElementType.FLOAT32;
     }
 
-    /** {@return the table at this moment; its bytes are those of the partitions in the pool, what is cached is in {@link #remoteStats}} */
+    /** {@return the table at this moment; its bytes are those of this process's cache, as in {@link #remoteStats}, not the pool's} */
     @Override
     public TableStats stats() {
-        long bytes = 0;
-        for (Directory.Place place : pool.directory().partitions()) {
-            bytes += place.bytes();
-        }
-        return new TableStats(name(), "remote", size(), dimension(), metric(), elementType(), searches.length, bytes);
+        return new TableStats(
+                name(),
+                "remote",
+                size(),
+                dimension(),
+                metric(),
+                elementType(),
+                searches.length,
+                cache.counts().held());
     }
 
     /** {@return what was fetched, and found in the cache} */
@@ -467,7 +638,7 @@ public final class RemoteTable implements VectorTable {
                 pool.directory().epoch());
     }
 
-    /** {@return how many partitions a search visits that does not say} */
+    /** {@return the default number of partitions per search} */
     public int visitedByDefault() {
         return pool.head().visited();
     }
@@ -490,39 +661,30 @@ public final class RemoteTable implements VectorTable {
         return registration;
     }
 
-    private void enter() {
-        int before;
-        do {
-            before = users.get();
-            if (before < 0) {
-                throw new TableClosedException(name());
-            }
-        } while (!users.compareAndSet(before, before + 1));
+    /** Uses the table in this thread: its memory stays until the hold is closed. */
+    private TableUse.Hold use() {
+        return registration.use().hold();
     }
 
-    private void leave(Asked asked) {
-        asked.over(cache);
-        leave();
-    }
-
-    private void leave() {
-        if (users.decrementAndGet() == CLOSED) {
-            cache.close();
-        }
-    }
-
+    /** {@inheritDoc} Waits for a transfer that is under way, no longer than {@link Builder#transferTimeout}. */
     @Override
     public void close() {
-        int before;
-        do {
-            before = users.get();
-            if (before < 0) {
-                return;
+        orchestrator.indexing().closeTable(registration, this::free);
+    }
+
+    private void free() {
+        writer.close();
+        cache.close(new RemoteMemoryException(pool.region().name(), "is closed"));
+        boolean interrupted = false;
+        while (loader.isAlive()) {
+            try {
+                loader.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
             }
-        } while (!users.compareAndSet(before, before | CLOSED));
-        registration.close();
-        if (before == 0) {
-            cache.close();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -540,6 +702,7 @@ public final class RemoteTable implements VectorTable {
         private int ef = 64;
         private Duration transferTimeout = Duration.ofSeconds(5);
         private boolean partialAnswers;
+        private boolean rebuildsFullLogs = true;
 
         private Builder() {}
 
@@ -594,14 +757,26 @@ public final class RemoteTable implements VectorTable {
         }
 
         /**
-         * Sets whether a search that cannot have a partition's bytes answers by the others. Such an answer says that it is {@linkplain
-         * SearchResult#cutShort cut short}, and how many partitions are missing.
+         * Sets whether a search that cannot read a partition answers by the others, and by what the cache has of it, as it was when it was
+         * last read. Such an answer says that it is {@linkplain SearchResult#cutShort cut short}, and how many partitions are missing.
          *
          * @param value default false: the search fails
          * @return this builder
          */
         public Builder partialAnswers(boolean value) {
             this.partialAnswers = value;
+            return this;
+        }
+
+        /**
+         * Sets whether a pair is built anew when three quarters of its gap are taken, by the table that takes them, beside what it serves.
+         * A change that finds the gap full waits for that.
+         *
+         * @param value default true; where false, {@link RemoteTable#rebuild} is the caller's to call, and a full gap refuses changes
+         * @return this builder
+         */
+        public Builder rebuildsFullLogs(boolean value) {
+            this.rebuildsFullLogs = value;
             return this;
         }
 
@@ -620,7 +795,9 @@ public final class RemoteTable implements VectorTable {
                 throws IOException {
             OpenPool pool = OpenPool.open(memory.open(region), transferTimeout);
             boolean opened = false;
+            ReaderHold hold = null;
             try {
+                hold = ReaderHold.of(pool, name);
                 Directory directory = pool.directory();
                 for (int i = 0; i < directory.partitions().size(); i++) {
                     long needed = directory.partitions().get(i).bytes()
@@ -630,11 +807,14 @@ public final class RemoteTable implements VectorTable {
                                 + " bytes, those of partition " + i + " with its log, got " + cacheBytes);
                     }
                 }
-                RemoteTable table = new RemoteTable(orchestrator, name, pool, this);
+                RemoteTable table = new RemoteTable(orchestrator, name, pool, hold, this);
                 opened = true;
                 return table;
             } finally {
                 if (!opened) {
+                    if (hold != null) {
+                        hold.close();
+                    }
                     pool.close();
                 }
             }

@@ -3,6 +3,7 @@ package io.github.roost.index.remote;
 import io.github.roost.core.task.Pending;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  * on reads it.
  */
 final class Waiting {
+    private static final long LOOKS_MILLIS = 10;
+
     private final Pending pending = new Pending();
     /** Records of the log that have to be there. */
     private final int records;
@@ -40,15 +43,15 @@ final class Waiting {
         }
     }
 
-    /** Waits in the calling thread, which is none that others wait for. */
-    void await() throws RemoteMemoryException {
+    /** Waits in the calling thread, which is none that others wait for, until it is over or nobody wants it any more. */
+    void await(BooleanSupplier expired) throws RemoteMemoryException {
         CountDownLatch latch = new CountDownLatch(1);
         if (pending.await(latch::countDown)) {
             boolean interrupted = false;
             boolean ended = false;
-            while (!ended) {
+            while (!ended && !expired.getAsBoolean()) {
                 try {
-                    ended = latch.await(1, TimeUnit.HOURS);
+                    ended = latch.await(LOOKS_MILLIS, TimeUnit.MILLISECONDS);
                 } catch (InterruptedException e) {
                     interrupted = true;
                 }

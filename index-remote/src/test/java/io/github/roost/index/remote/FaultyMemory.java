@@ -5,7 +5,9 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /** A provider whose transfers can be counted, held up, failed, and damaged on their way. */
 final class FaultyMemory implements RemoteMemory {
@@ -18,8 +20,10 @@ final class FaultyMemory implements RemoteMemory {
     /** How many of the next partitions that are read have a byte flipped. */
     final AtomicLong toFlip = new AtomicLong();
 
+    private final AtomicInteger open = new AtomicInteger();
     private volatile boolean counting;
     private volatile boolean failing;
+    private volatile @Nullable RuntimeException thrown;
     private volatile boolean holding;
     private final List<Runnable> held = new ArrayList<>();
 
@@ -38,6 +42,16 @@ final class FaultyMemory implements RemoteMemory {
 
     void hold() {
         holding = true;
+    }
+
+    /** What a read of a partition throws at once; null for nothing. */
+    void throwInGet(@Nullable RuntimeException value) {
+        thrown = value;
+    }
+
+    /** Regions that have been opened and not closed. */
+    int openRegions() {
+        return open.get();
     }
 
     void letGo() {
@@ -75,6 +89,7 @@ final class FaultyMemory implements RemoteMemory {
 
         Faulty(RemoteRegion region) {
             this.region = region;
+            open.incrementAndGet();
         }
 
         @Override
@@ -88,12 +103,21 @@ final class FaultyMemory implements RemoteMemory {
         }
 
         @Override
+        public boolean isWritable() {
+            return region.isWritable();
+        }
+
+        @Override
         public CompletableFuture<Void> get(List<Transfer> transfers) {
             boolean large =
                     transfers.stream().anyMatch(transfer -> transfer.local().byteSize() > LARGE);
             if (counting && large) {
                 partitionReads.addAndGet(transfers.size());
                 doorbells.incrementAndGet();
+            }
+            RuntimeException throwing = thrown;
+            if (large && throwing != null) {
+                throw throwing;
             }
             if (large && failing) {
                 return CompletableFuture.failedFuture(new RemoteMemoryException(name(), "is unplugged"));
@@ -134,6 +158,7 @@ final class FaultyMemory implements RemoteMemory {
         @Override
         public void close() {
             region.close();
+            open.decrementAndGet();
         }
     }
 }

@@ -5,14 +5,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.vector.SearchRequest;
+import io.github.roost.fixtures.OtherJvm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 class MemoryNodeTest {
@@ -76,20 +82,25 @@ class MemoryNodeTest {
     }
 
     @Test
+    @Tag("program")
+    @Timeout(value = 2, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void aNodeThatIsKilledOrStoppedIsLostWithinItsTermAndFoundAgain() throws Exception {
         Process first = node();
         try (RemoteTable table = open(RemoteTable.builder());
                 RemoteTable partial = open(RemoteTable.builder().partialAnswers(true))) {
+            SearchRequest request = SearchRequest.of(rows[7], K).effort(6);
             assertThat(table.search(rows[7], K, 6).join().ids()[0]).isEqualTo(14);
+            assertThat(partial.answer(request).join().missing()).isZero();
             signal(first, "STOP");
             searchUntilLost(table);
-            // A table that has not looked for a while needs a term of its own.
-            SearchRequest request = SearchRequest.of(rows[7], K).effort(6);
+            // The last beat that this table has seen may be younger: it needs a term of its own.
             RemoteAnswer answer = partial.answer(request).join();
             while (answer.missing() < 6) {
                 answer = partial.answer(request).join();
             }
-            assertThat(answer.result().neighbors().size()).isZero();
+            // All partitions are in the cache: they answer, and the answer says that nobody knows what has changed.
+            assertThat(answer.result().neighbors().ids()[0]).isEqualTo(14);
+            assertThat(answer.result().cutShort()).isTrue();
             signal(first, "CONT");
             awaitAnswer(table);
             first.destroyForcibly().waitFor();
@@ -118,6 +129,29 @@ class MemoryNodeTest {
     }
 
     @Test
+    @Timeout(value = 1, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void aNodeWhoseBeatsFailGoesOnWhenTheyCanBeWrittenAgain() throws Exception {
+        Path file = folder.resolve("beats.pool");
+        Files.copy(folder.resolve("served.pool"), file);
+        SteppedMemory memory = new SteppedMemory(new MappedMemory(folder));
+        try (MemoryNode node = MemoryNode.serve(file, Duration.ofMillis(20), memory);
+                OpenPool pool = OpenPool.open(new MappedMemory(folder).open("beats.pool"), TERM)) {
+            assertThat(node.partitions()).isEqualTo(6);
+            CountDownLatch failed = new CountDownLatch(3);
+            memory.beforeEachRead(transfers -> {
+                failed.countDown();
+                return CompletableFuture.failedFuture(new RemoteMemoryException("beats.pool", "is unplugged"));
+            });
+            failed.await();
+            memory.beforeEachRead(transfers -> CompletableFuture.completedFuture(null));
+            long stood = pool.word(PoolHead.HEARTBEAT_AT);
+            while (pool.word(PoolHead.HEARTBEAT_AT) == stood) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    @Test
     void onePoolHasOneNodeAndWhatIsNoPoolHasNone() throws Exception {
         Path file = folder.resolve("one.pool");
         Files.copy(folder.resolve("served.pool"), file);
@@ -132,7 +166,7 @@ class MemoryNodeTest {
         again.close();
         Path other = folder.resolve("other");
         Files.write(other, new byte[5_000]);
-        assertThatThrownBy(() -> MemoryNode.serve(other, TERM)).hasMessageContaining("holds no pool");
+        assertThatThrownBy(() -> MemoryNode.serve(other, TERM)).hasMessageContaining("is not a pool of remote memory");
         Files.write(other, new byte[50]);
         assertThatThrownBy(() -> MemoryNode.serve(other, TERM)).hasMessageContaining("less than a pool's head");
         assertThatThrownBy(() -> MemoryNode.serve(file, Duration.ofMillis(1)))

@@ -1,5 +1,7 @@
 package io.github.roost.index.remote;
 
+import static io.github.roost.fixtures.Exact.distance;
+
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
@@ -9,6 +11,7 @@ import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Random;
 import java.util.stream.LongStream;
 
@@ -54,6 +57,32 @@ final class Pools {
                 file);
     }
 
+    /** Of 300 rows, with room for changes, and a lease that a test may wait for. */
+    static void buildSmall(Orchestrator orchestrator, int partitions, Path file) throws IOException {
+        PartitionedIndex index = PartitionedIndex.builder()
+                .partitions(partitions)
+                .gap(.5)
+                .spare(4)
+                .lease(Duration.ofMillis(60));
+        build(orchestrator, index, rows(300, 1), file);
+    }
+
+    /** The directory of a pool's epoch. */
+    static Directory directory(Path file) throws IOException {
+        Path folder = Objects.requireNonNull(file.toAbsolutePath().getParent());
+        try (OpenPool pool =
+                OpenPool.open(new MappedMemory(folder).open(file.getFileName().toString()), Duration.ofSeconds(5))) {
+            return pool.directory();
+        }
+    }
+
+    /** What the partitions of a pool take, without their logs. */
+    static long partitionBytes(Path file) throws IOException {
+        return directory(file).partitions().stream()
+                .mapToLong(Directory.Place::bytes)
+                .sum();
+    }
+
     /** By looking at all rows; ids as {@link #build} gives them. */
     static Neighbors exact(float[][] rows, float[] query, int k, Metric metric) {
         long[] ids = new long[rows.length];
@@ -64,19 +93,5 @@ final class Pools {
         }
         Neighbors all = Neighbors.sorted(ids, distances);
         return new Neighbors(java.util.Arrays.copyOf(all.ids(), k), java.util.Arrays.copyOf(all.distances(), k));
-    }
-
-    static float distance(float[] a, float[] b, Metric metric) {
-        double squares = 0;
-        double product = 0;
-        double aa = 0;
-        double bb = 0;
-        for (int d = 0; d < a.length; d++) {
-            squares += ((double) a[d] - b[d]) * (a[d] - b[d]);
-            product += (double) a[d] * b[d];
-            aa += (double) a[d] * a[d];
-            bb += (double) b[d] * b[d];
-        }
-        return metric == Metric.COSINE ? (float) (1 - product / Math.sqrt(aa * bb)) : (float) squares;
     }
 }

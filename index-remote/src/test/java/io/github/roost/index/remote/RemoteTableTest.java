@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.OrchestratorStats;
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.core.task.TableClosedException;
 import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.SearchRequest;
@@ -22,12 +24,19 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Random;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.assertj.core.api.ThrowableAssert;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -97,7 +106,7 @@ class RemoteTableTest {
                 assertThat(table.vector(2L * row)).isEqualTo(rows[row]);
             }
             assertThat(table.vector(1)).isNull();
-            long mean = table.stats().bytes() / PARTITIONS;
+            long mean = Pools.partitionBytes(folder.resolve(POOL)) / PARTITIONS;
             assertThat(pool.largestBytes()).isLessThan((long) (1.15 * mean));
         }
     }
@@ -118,10 +127,89 @@ class RemoteTableTest {
     }
 
     @Test
+    void queriesThatAreServedTogetherFindWhatSortingFinds() throws Exception {
+        IdFilter fourths = IdFilter.of(id -> id % 4 == 0);
+        List<SearchRequest> requests = new ArrayList<>();
+        for (int i = 0; i < queries.length; i++) {
+            SearchRequest request = SearchRequest.of(queries[i], K).effort(PARTITIONS);
+            requests.add(i % 2 == 0 ? request : request.filter(fourths));
+        }
+        try (RemoteTable table = open(RemoteTable.builder())) {
+            List<CompletableFuture<SearchResult>> answers = table.searchAll(requests);
+            for (int i = 0; i < queries.length; i++) {
+                Neighbors found = answers.get(i).join().neighbors();
+                // Ids are twice the row's number: of those that the filter allows, every second row.
+                int allowed = i % 2;
+                long[] expected = LongStream.of(Pools.exact(rows, queries[i], 8 * K, Metric.SQUARED_L2)
+                                .ids())
+                        .filter(id -> allowed == 0 || fourths.allows(id))
+                        .limit(K)
+                        .toArray();
+                assertThat(found.ids()).describedAs("query %d", i).isEqualTo(expected);
+            }
+        }
+    }
+
+    /** Centroids that were trained with the sample would be near it: of other queries they would find less. */
+    @Test
+    void rowsOfTheTableTellABuildAsMuchAsOtherQueriesDo() throws IOException {
+        Random random = new Random(11);
+        float[][] noise = noise(6_000, random);
+        PartitionedIndex index = PartitionedIndex.builder()
+                .partitions(100)
+                .efConstruction(20)
+                .m(4)
+                .targetRecall(.6);
+        PartitionedIndex.Pool byRows = Pools.build(orchestrator, index, noise, folder.resolve("rows"));
+        PartitionedIndex.Pool byQueries =
+                Pools.build(orchestrator, index.queries(noise(1_000, random)), noise, folder.resolve("queries"));
+        assertThat((double) byRows.visited() / byQueries.visited()).isBetween(.9, 1.1);
+    }
+
+    private static float[][] noise(int count, Random random) {
+        float[][] rows = new float[count][48];
+        for (float[] row : rows) {
+            for (int i = 0; i < row.length; i++) {
+                row[i] = (float) random.nextGaussian();
+            }
+        }
+        return rows;
+    }
+
+    @Test
+    void aBuildMeasuresHowManyPartitionsReachTheRecall() throws IOException {
+        assertThat(pool.recall()).isGreaterThanOrEqualTo(.95);
+        try (RemoteTable table = open(RemoteTable.builder())) {
+            assertThat(table.visitedByDefault()).isEqualTo(pool.visited());
+            double found = 0;
+            for (float[] query : queries) {
+                Neighbors truth = Pools.exact(rows, query, K, Metric.SQUARED_L2);
+                found += recall(table.search(query, K).join(), truth);
+            }
+            // These queries are others than the sample.
+            assertThat(found / queries.length).isGreaterThan(.94);
+        }
+        float[][] fewRows = Arrays.copyOf(rows, 2_000);
+        PartitionedIndex index =
+                PartitionedIndex.builder().partitions(PARTITIONS).queries(queries);
+        PartitionedIndex.Pool half = Pools.build(orchestrator, index.targetRecall(.5), fewRows, folder.resolve("half"));
+        PartitionedIndex.Pool all = Pools.build(orchestrator, index.targetRecall(1), fewRows, folder.resolve("all"));
+        assertThat(half.recall()).isBetween(.5, .999);
+        assertThat(all.recall()).isEqualTo(1);
+        assertThat(half.visited()).isLessThan(all.visited());
+        PartitionedIndex.Pool said = Pools.build(orchestrator, index.visited(7), fewRows, folder.resolve("said"));
+        assertThat(said.visited()).isEqualTo(7);
+        assertThat(said.recall()).isNaN();
+    }
+
+    @Test
     void aBatchReadsEachPartitionOfItsUnionOnce() throws Exception {
         try (RemoteTable table = open(RemoteTable.builder())) {
             Set<Integer> union = union(table, 3);
+            memory.hold();
             List<CompletableFuture<SearchResult>> answers = table.searchAll(batch(3));
+            awaitParked(union.size());
+            memory.letGo();
             for (int i = 0; i < queries.length; i++) {
                 assertThat(answers.get(i).join().neighbors().size()).isEqualTo(K);
             }
@@ -132,6 +220,17 @@ class RemoteTableTest {
             table.searchAll(batch(3)).forEach(CompletableFuture::join);
             assertThat(memory.partitionReads.get()).isEqualTo(union.size());
             assertThat(table.remoteStats().hits()).isGreaterThanOrEqualTo(union.size());
+        }
+    }
+
+    /** Waits until nothing waits for a worker and so many groups of queries wait for their partitions. */
+    private void awaitParked(int groups) {
+        while (orchestrator.stats().domains().stream().anyMatch(domain -> domain.waiting() > 0)
+                || orchestrator.stats().domains().stream()
+                                .mapToInt(OrchestratorStats.DomainStats::parked)
+                                .sum()
+                        < groups) {
+            Thread.onSpinWait();
         }
     }
 
@@ -182,6 +281,90 @@ class RemoteTableTest {
     }
 
     @Test
+    void searchesThatHaveBegunGiveTheirAnswersWhereLaterOnesOfTheBatchAreRefused() throws Exception {
+        SteppedMemory stepped = new SteppedMemory(new MappedMemory(folder));
+        RemoteTable table = RemoteTable.builder().open(orchestrator, "stepped", stepped, POOL);
+        SearchRequest request = SearchRequest.of(queries[0], K).effort(2);
+        Thread here = Thread.currentThread();
+        // A request for a recall asks how many rows there are: the table is closed then.
+        stepped.beforeEachRead(transfers -> {
+            if (Thread.currentThread() == here && transfers.getFirst().offset() == PoolHead.ROWS_AT) {
+                table.close();
+            }
+            return CompletableFuture.completedFuture(null);
+        });
+        List<CompletableFuture<SearchResult>> answers = table.searchAll(List.of(
+                request,
+                SearchRequest.of(queries[1], K).targetRecall(.9),
+                request.timeout(Duration.ofMinutes(1)),
+                request));
+        assertThat(answers.get(0).join().neighbors().size()).isEqualTo(K);
+        assertThat(answers.get(3).join().neighbors().size()).isEqualTo(K);
+        assertThatThrownBy(() -> answers.get(2).join()).hasCauseInstanceOf(TableClosedException.class);
+        assertThatThrownBy(() -> table.searchAll(List.of(request))).isInstanceOf(TableClosedException.class);
+    }
+
+    /** In a thread that is no worker. */
+    private record Expiring(AtomicBoolean over) implements SearchContext {
+        @Override
+        public void touched(long nodes, long bytes) {
+            // Nobody asks.
+        }
+
+        @Override
+        public int worker() {
+            return -1;
+        }
+
+        @Override
+        public int domain() {
+            return -1;
+        }
+
+        @Override
+        public long epoch() {
+            return 0;
+        }
+
+        @Override
+        public boolean expired() {
+            return over.get();
+        }
+    }
+
+    @Test
+    void aSearchInOnePieceEndsWithWhatItIsPartOf() throws Exception {
+        try (RemoteTable table = open(RemoteTable.builder())) {
+            Expiring context = new Expiring(new AtomicBoolean());
+            memory.hold();
+            CompletableFuture<Neighbors> found = new CompletableFuture<>();
+            Thread.ofVirtual().start(() -> {
+                try {
+                    found.complete(table.searchFunction(K, 3).search(queries[0], context));
+                } catch (Exception failed) {
+                    found.completeExceptionally(failed);
+                }
+            });
+            while (memory.partitionReads.get() == 0) {
+                Thread.onSpinWait();
+            }
+            context.over().set(true);
+            assertThatThrownBy(found::join).hasCauseInstanceOf(DeadlineExceededException.class);
+            // On a worker the parts have the deadline of the whole.
+            CompletableFuture<Neighbors> late = orchestrator.submit(
+                    table.searchFunction(K, 3),
+                    queries[1],
+                    table.registration().id(0),
+                    SubmitOptions.DEFAULT.withTimeout(Duration.ofMillis(20)));
+            assertThatThrownBy(late::join).hasCauseInstanceOf(DeadlineExceededException.class);
+            memory.letGo();
+            context.over().set(false);
+            assertThat(table.searchFunction(K, 3).search(queries[0], context).size())
+                    .isEqualTo(K);
+        }
+    }
+
+    @Test
     void bytesThatAreFlippedOnTheirWayAreReadAgainAndNeverSearched() throws Exception {
         try (RemoteTable table = open(RemoteTable.builder());
                 RemoteTable clean = open(RemoteTable.builder())) {
@@ -200,8 +383,10 @@ class RemoteTableTest {
                     .isInstanceOf(CompletionException.class)
                     .hasCauseInstanceOf(DamagedPartitionException.class)
                     .hasMessageContaining("damaged partition " + table.partitionsOf(queries[other], 1)[0]);
+            assertThatThrownBy(table::verify).isInstanceOf(DamagedPartitionException.class);
             memory.toFlip.set(0);
             assertThat(table.search(queries[other], K, 1).join().size()).isEqualTo(K);
+            table.verify();
         }
     }
 
@@ -226,6 +411,31 @@ class RemoteTableTest {
             assertThat(partial.remoteStats().partial()).isEqualTo(1);
             memory.fail(false);
             assertThat(strict.search(queries[0], K, 2).join().size()).isEqualTo(K);
+            assertThat(answer.result().neighbors())
+                    .isEqualTo(strict.search(queries[0], K, 1).join());
+        }
+    }
+
+    @Test
+    void aPartialAnswerIsOfWhatTheCacheHasWhereNothingCanBeRead() throws Exception {
+        SteppedMemory stepped = new SteppedMemory(new MappedMemory(folder));
+        try (RemoteTable table = RemoteTable.builder().partialAnswers(true).open(orchestrator, "cut", stepped, POOL)) {
+            List<Neighbors> whole = new ArrayList<>();
+            for (SearchRequest request : batch(1)) {
+                whole.add(table.search(request).join().neighbors());
+            }
+            stepped.beforeEachRead(
+                    transfers -> CompletableFuture.failedFuture(new RemoteMemoryException(POOL, "is unplugged")));
+            List<CompletableFuture<SearchResult>> answers = table.searchAll(batch(1));
+            for (int i = 0; i < whole.size(); i++) {
+                SearchResult answer = answers.get(i).join();
+                assertThat(answer.neighbors()).isEqualTo(whole.get(i));
+                assertThat(answer.cutShort()).isTrue();
+            }
+            RemoteAnswer answer = table.answer(batch(3).getFirst()).join();
+            assertThat(answer.missing()).isEqualTo(3);
+            stepped.beforeEachRead(transfers -> CompletableFuture.completedFuture(null));
+            assertThat(table.answer(batch(3).getFirst()).join().isPartial()).isFalse();
         }
     }
 
@@ -245,6 +455,59 @@ class RemoteTableTest {
         }
     }
 
+    @Test
+    void memoryOfReadsThatAreGivenUpCountsUntilTheProviderHasEndedThem() throws Exception {
+        Directory directory = Pools.directory(folder.resolve(POOL));
+        int[] first = firstOfThreePartitions();
+        long room = 2 * (pool.largestBytes() + directory.gapOf(0).bytes() * 5 / 4);
+        try (RemoteTable table = open(RemoteTable.builder().cacheBytes(room).transferTimeout(Duration.ofMillis(100)))) {
+            memory.hold();
+            for (int i = 0; i < 2; i++) {
+                assertThatThrownBy(searchOf(table, queries[first[i]])).hasMessageContaining("does not answer");
+            }
+            assertThat(table.stats().bytes()).isBetween(room / 2, room);
+            assertThatThrownBy(searchOf(table, queries[first[2]]))
+                    .hasCauseInstanceOf(RemoteMemoryException.class)
+                    .hasMessageContaining("reads that were given up may still write to "
+                            + table.stats().bytes() + " of the cache's " + room);
+            memory.letGo();
+            assertThat(table.stats().bytes()).isZero();
+            table.search(queries[first[2]], K, 1).join();
+            // A provider that has ended a read writes no more, also where the read has failed.
+            memory.fail(true);
+            long before = table.stats().bytes();
+            assertThatThrownBy(searchOf(table, queries[first[0]])).hasMessageContaining("is unplugged");
+            assertThat(table.stats().bytes()).isEqualTo(before);
+            memory.fail(false);
+        }
+    }
+
+    @Test
+    void memoryOfReadsThatTheProviderNeverEndsIsFreedWithTheRegion() throws Exception {
+        RemoteTable table = open(RemoteTable.builder().transferTimeout(Duration.ofMillis(100)));
+        memory.hold();
+        assertThatThrownBy(searchOf(table, queries[0])).hasMessageContaining("does not answer");
+        assertThat(table.stats().bytes()).isPositive();
+        table.close();
+        assertThat(table.stats().bytes()).isZero();
+    }
+
+    /** Queries that visit three partitions, each another one first. */
+    private int[] firstOfThreePartitions() throws IOException {
+        try (RemoteTable table = open(RemoteTable.builder())) {
+            Map<Integer, Integer> byPartition = new TreeMap<>();
+            for (int i = 0; i < queries.length; i++) {
+                byPartition.putIfAbsent(table.partitionsOf(queries[i], 1)[0], i);
+            }
+            return byPartition.values().stream().limit(3).mapToInt(i -> i).toArray();
+        }
+    }
+
+    private static ThrowableAssert.ThrowingCallable searchOf(RemoteTable table, float[] query) {
+        return () -> table.search(query, K, 1).join();
+    }
+
+    @Tag("stress")
     @Test
     void manySingleSearchesOfASmallCacheAllEndRightly() throws Exception {
         long room = 2 * (pool.largestBytes() + (pool.largestBytes() / 4));
@@ -306,6 +569,9 @@ class RemoteTableTest {
                 .metric(Metric.COSINE)
                 .partitions(10)
                 .build(orchestrator, IntStream.range(0, 40).asLongStream().toArray(), VectorSource.of(few), file);
+        assertThat(Pools.directory(file).partitions())
+                .anyMatch(place -> place.rows() == 0)
+                .anyMatch(place -> place.rows() > 0);
         try (RemoteTable table = RemoteTable.builder().open(orchestrator, "few", memory, "few.pool")) {
             Neighbors found = table.search(few[1], 10, 10).join();
             assertThat(found.size()).isEqualTo(10);
@@ -321,7 +587,6 @@ class RemoteTableTest {
             assertThatThrownBy(() -> table.search(queries[0], K, PARTITIONS + 1))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessage("visited partitions must be between 1 and 21, got 22");
-            assertThatThrownBy(() -> table.put(1, queries[0])).isInstanceOf(UnsupportedOperationException.class);
         }
         assertThatThrownBy(() -> open(RemoteTable.builder().cacheBytes(10_000)))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -351,19 +616,87 @@ class RemoteTableTest {
             assertThatThrownBy(() -> RemoteTable.builder().open(orchestrator, "short", memory, "short.pool"))
                     .hasMessageContaining("less than a pool's head");
         }
-        for (long at : new long[] {0, 13, 60, PoolHead.pairsEnd(PARTITIONS) + 4_096 + 4_096}) {
+        long metaAt;
+        long directoryAt;
+        try (OpenPool open = OpenPool.open(memory.open(POOL), Duration.ofSeconds(5))) {
+            metaAt = open.head().metaAt();
+            directoryAt = open.root().directoryAt();
+        }
+        Map<Long, String> damages = Map.of(
+                0L,
+                "is not a pool of remote memory",
+                13L,
+                "has a damaged head",
+                60L,
+                "has a damaged head",
+                metaAt + 70,
+                "has damaged centroids",
+                directoryAt + 70,
+                "has no whole directory of its epoch");
+        for (Map.Entry<Long, String> damage : damages.entrySet()) {
             Files.copy(folder.resolve(POOL), file, java.nio.file.StandardCopyOption.REPLACE_EXISTING);
             try (RandomAccessFile open = new RandomAccessFile(file.toFile(), "rw")) {
-                open.seek(at);
+                open.seek(damage.getKey());
                 int value = open.read();
-                open.seek(at);
+                open.seek(damage.getKey());
                 open.write(value ^ 8);
             }
-            if (at < 4_096) {
-                assertThatThrownBy(() -> RemoteTable.builder().open(orchestrator, "short", memory, "short.pool"))
-                        .isInstanceOf(RemoteMemoryException.class)
-                        .hasMessageContaining("short.pool");
-            }
+            assertThatThrownBy(() -> RemoteTable.builder().open(orchestrator, "short", memory, "short.pool"))
+                    .isInstanceOf(RemoteMemoryException.class)
+                    .hasMessageContaining("short.pool")
+                    .hasMessageContaining(damage.getValue());
+        }
+    }
+
+    @Test
+    void closeWaitsForWhatWasAcceptedAndASecondCloseForTheFirst() throws Exception {
+        RemoteTable table = open(RemoteTable.builder());
+        memory.hold();
+        CompletableFuture<SearchResult> answer =
+                table.search(SearchRequest.of(queries[0], K).effort(1));
+        awaitParked(1);
+        CompletableFuture<Void> first = CompletableFuture.runAsync(table::close, Thread::startVirtualThread);
+        while (table.registration().isOpen()) {
+            Thread.onSpinWait();
+        }
+        Thread second = Thread.ofPlatform().start(table::close);
+        while (second.getState() != Thread.State.TIMED_WAITING) {
+            assertThat(second.isAlive()).isTrue();
+        }
+        assertThat(first).isNotDone();
+        assertThat(memory.openRegions()).isEqualTo(1);
+        memory.letGo();
+        second.join();
+        assertThat(answer).isDone();
+        assertThat(answer.join().neighbors().size()).isEqualTo(K);
+        assertThat(table.stats().bytes()).isZero();
+        assertThat(memory.openRegions()).isZero();
+        first.join();
+    }
+
+    @Test
+    void aTableClosedInsideASearchIsFreedWhenTheLastSearchHasEnded() throws Exception {
+        RemoteTable table = open(RemoteTable.builder());
+        IdFilter closes = IdFilter.of(id -> {
+            table.close();
+            return true;
+        });
+        SearchRequest request = SearchRequest.of(queries[0], K).effort(2).filter(closes);
+        assertThat(table.search(request).join().neighbors().size()).isEqualTo(K);
+        table.close();
+        assertThat(memory.openRegions()).isZero();
+    }
+
+    @Test
+    void itsBytesAreThoseOfTheCacheOfThisProcess() throws Exception {
+        try (RemoteTable table = open(RemoteTable.builder())) {
+            assertThat(table.stats().bytes()).isZero();
+            table.search(queries[0], K, 1).join();
+            int partition = table.partitionsOf(queries[0], 1)[0];
+            Directory directory = Pools.directory(folder.resolve(POOL));
+            assertThat(table.stats().bytes())
+                    .isEqualTo(directory.partitions().get(partition).bytes()
+                            + directory.gapOf(partition).bytes());
         }
     }
 
@@ -384,8 +717,13 @@ class RemoteTableTest {
     void aSavedPoolIsOpenedLikeTheFirst() throws Exception {
         try (RemoteTable table = open(RemoteTable.builder())) {
             table.save(folder.resolve("saved.pool"));
-            assertThat(Files.mismatch(folder.resolve(POOL), folder.resolve("saved.pool")))
-                    .isEqualTo(-1);
+            try (RemoteTable saved = RemoteTable.builder().open(orchestrator, "saved", memory, "saved.pool")) {
+                for (float[] query : queries) {
+                    assertThat(saved.search(query, K, 5).join())
+                            .isEqualTo(table.search(query, K, 5).join());
+                }
+                assertThat(saved.size()).isEqualTo(ROWS);
+            }
         }
     }
 

@@ -13,11 +13,11 @@ public final class BatchLookups {
     /** Up to this size a table stays in a core's own cache. */
     private static final long CACHE_BYTES = 1L << 20;
     /** From so many keys on a native call is faster than Java that may move its loads, in such a table and in a larger one. */
-    private static final int LEAST_IN_CACHE = 16;
+    private static final int MIN_IN_CACHE = 16;
 
-    private static final int LEAST_BEYOND = 48;
+    private static final int MIN_BEYOND = 48;
     /** From so many on it is faster than Java that may not. */
-    private static final int LEAST_BESIDE_WRITER = 8;
+    private static final int MIN_BESIDE_WRITER = 8;
 
     private static final Kernels<BatchLookup> KERNELS = new Kernels<>(PROPERTY, find(), BatchLookup::name);
     private static final BatchLookup JAVA = KERNELS.available().getLast();
@@ -49,10 +49,8 @@ public final class BatchLookups {
      */
     public static BatchLookup forBatch(BatchLookup preferred, long slots, int count, boolean isBesideWriter) {
         boolean isInCache = slots * Slots.SLOT_BYTES <= CACHE_BYTES;
-        int least = isInCache ? LEAST_IN_CACHE : LEAST_BEYOND;
-        // Prefetches win nothing where there is nothing to wait for; gathers do.
-        boolean isNeverWorthIt = isInCache && preferred.name().equals("portable");
-        if (preferred != JAVA && !isNeverWorthIt && count >= (isBesideWriter ? LEAST_BESIDE_WRITER : least)) {
+        int least = isInCache ? MIN_IN_CACHE : MIN_BEYOND;
+        if (preferred != JAVA && count >= (isBesideWriter ? MIN_BESIDE_WRITER : least)) {
             return preferred;
         }
         return isBesideWriter ? JAVA : JAVA_ALONE;

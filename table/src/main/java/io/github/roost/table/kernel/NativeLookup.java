@@ -15,7 +15,7 @@ import java.util.List;
 /** The lookup in C, for one instruction set. Its calls are critical, as keys and payloads may be arrays, and so are short. */
 final class NativeLookup implements BatchLookup {
     /** Keys of a call, for which a safepoint has to wait: some 60 microseconds where none is in the cache. */
-    private static final int MOST_CRITICAL = 4_096;
+    private static final int MAX_CRITICAL = 4_096;
 
     private final InstructionSet isa;
 
@@ -33,7 +33,7 @@ final class NativeLookup implements BatchLookup {
     }
 
     /** The functions of the library: constants, so that a call is compiled to a call. It stays loaded for the life of the JVM. */
-    private static final class Library {
+    static final class Library {
         static final NativeLibrary LIBRARY = NativeLibrary.load(NativeLookup.class, "roost_table");
 
         static final MethodHandle FIND = LIBRARY.function(
@@ -54,9 +54,9 @@ final class NativeLookup implements BatchLookup {
     public int find(Slots slots, MemorySegment keys, int count, MemorySegment payloads) {
         BatchLookup.requireFits(keys, count, payloads);
         long found = 0;
-        for (int from = 0; from < count; from += MOST_CRITICAL) {
+        for (int from = 0; from < count; from += MAX_CRITICAL) {
             long at = (long) from * Long.BYTES;
-            found += call(slots, keys.asSlice(at), Math.min(MOST_CRITICAL, count - from), payloads.asSlice(at));
+            found += call(slots, keys.asSlice(at), Math.min(MAX_CRITICAL, count - from), payloads.asSlice(at));
         }
         return (int) found;
     }

@@ -4,11 +4,11 @@ import io.github.roost.table.kernel.Slots;
 import java.util.stream.LongStream;
 
 /** Keys by the slot where they belong. */
-final class CollidingKeys {
+public final class CollidingKeys {
     private CollidingKeys() {}
 
     /** The first keys from 1 on that belong into a slot of the least table there is. */
-    static long[] of(long slot, int count) {
+    public static long[] of(long slot, int count) {
         try (Slots least = Slots.allocate(Slots.LEAST, 0)) {
             return LongStream.iterate(1, key -> key + 1)
                     .filter(key -> least.bucket(key) == slot)

@@ -87,6 +87,54 @@ public class MoveStress {
         }
     }
 
+    /** A table of sixteen slots: slots 8 to 11 have hosts, and 4 to 6; the second key of slot 8 lodges in slot 7. */
+    abstract static class FullLines implements AutoCloseable {
+        static final long[] LODGER = CollidingKeys.of(8, 2);
+        static final long[] NEXT = CollidingKeys.of(4, 2);
+
+        final LongTable table = LongTable.builder(0).build();
+        final LongTable.Reader reader = table.reader();
+
+        FullLines() {
+            for (int slot = 9; slot < 12; slot++) {
+                table.put(CollidingKeys.of(slot, 1)[0], slot);
+            }
+            table.put(LODGER[0], 10);
+            table.put(LODGER[1], 11);
+            table.put(NEXT[0], 19);
+            for (int slot = 5; slot < 7; slot++) {
+                table.put(CollidingKeys.of(slot, 1)[0], slot);
+            }
+        }
+
+        @Override
+        public void close() {
+            table.close();
+        }
+    }
+
+    /** A reader looks for a lodger while it is kicked off the line of a chain that gets longer, and for the key that comes. */
+    @JCStressTest
+    @Outcome(
+            id = "11, -1",
+            expect = Expect.ACCEPTABLE,
+            desc = "the lodger's payload; the key that comes is not there yet")
+    @Outcome(id = "11, 20", expect = Expect.ACCEPTABLE, desc = "the lodger's payload; the key that comes is there")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "another's payload, or no lodger")
+    @State
+    public static class ALodgerIsKickedOffALine extends FullLines {
+        @Actor
+        public void writer() {
+            table.put(NEXT[1], 20);
+        }
+
+        @Actor
+        public void reader(JJ_Result result) {
+            result.r1 = reader.get(LODGER[1], -1);
+            result.r2 = reader.get(NEXT[1], -1);
+        }
+    }
+
     /** A reader looks for a key while the table moves all keys and frees its memory. */
     @JCStressTest
     @Outcome(id = "11, 12", expect = Expect.ACCEPTABLE, desc = "what was put")

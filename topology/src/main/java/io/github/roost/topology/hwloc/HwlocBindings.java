@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The functions and struct fields of hwloc 2.x that Roost uses, as the header declares them.
  *
- * <p>The descriptors are data of their own ({@link #FUNCTIONS}), so that a test can hold them against bindings which
- * {@code jextract} generates from the installed header.
+ * <p>The descriptors are data of their own ({@link #FUNCTIONS}), so that a test can hold them against the installed header, also
+ * those of functions that the installed library lacks.
  */
 final class HwlocBindings {
     /** Names another library than the system's; a file path or what the dynamic linker finds. */

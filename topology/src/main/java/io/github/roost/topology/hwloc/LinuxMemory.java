@@ -13,8 +13,12 @@ import org.jspecify.annotations.Nullable;
 
 /** Linux's anonymous mappings, its advice on huge pages, and the moving of pages between NUMA nodes. Thread-safe. */
 public final class LinuxMemory {
+    private static final int PROT_READ = 1;
     private static final int PROT_READ_WRITE = 1 | 2;
     private static final int MAP_PRIVATE_ANONYMOUS = 0x02 | 0x20;
+    private static final int MAP_FIXED = 0x10;
+    private static final int MAP_NORESERVE = 0x4000;
+    private static final int MADV_DONTNEED = 4;
     private static final int NO_FILE = -1;
     private static final int MADV_HUGEPAGE = 14;
     private static final int MADV_COLLAPSE = 25;
@@ -33,18 +37,28 @@ public final class LinuxMemory {
     private final MethodHandle mmap;
     private final MethodHandle munmap;
     private final MethodHandle madvise;
-    private final @Nullable MovePages movePages;
+    private final long pageBytes;
+    final @Nullable MovePages movePages;
 
-    private LinuxMemory(NativeFunctions c) {
+    LinuxMemory(NativeFunctions c) {
         mmap = c.link(
                 "mmap", FunctionDescriptor.of(ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
         munmap = c.link("munmap", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG));
         madvise = c.link("madvise", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT), Errno.CAPTURED);
         movePages = MovePages.of(c);
+        pageBytes = pageBytes(c.link("getpagesize", FunctionDescriptor.of(JAVA_INT)));
+    }
+
+    private static long pageBytes(MethodHandle getpagesize) {
+        try {
+            return (int) getpagesize.invokeExact();
+        } catch (Throwable thrown) {
+            throw NativeFunctions.unexpected(thrown);
+        }
     }
 
     /** The system call: the C library has no function for it. */
-    private record MovePages(MethodHandle systemCall, long number) {
+    record MovePages(MethodHandle systemCall, long number) {
         /** Null on processors whose numbers of system calls are not known here. */
         static @Nullable MovePages of(NativeFunctions c) {
             if (!c.has("syscall")) {
@@ -63,7 +77,7 @@ public final class LinuxMemory {
             };
         }
 
-        /** @return 0, or the {@code errno} of the refusal */
+        /** {@return 0, or the {@code errno} of the refusal} */
         int move(MemorySegment addresses, MemorySegment nodes, MemorySegment status, long pages, Arena arena)
                 throws Throwable {
             MemorySegment state = Errno.allocate(arena);
@@ -175,6 +189,40 @@ public final class LinuxMemory {
                 errno = movePages.move(addresses, nodes, status, count, arena);
             }
             return errno;
+        } catch (Throwable thrown) {
+            throw NativeFunctions.unexpected(thrown);
+        }
+    }
+
+    /**
+     * Gives the pages of memory back that lie whole inside a segment, which reads as zeros from then on.
+     *
+     * @return 0, or the {@code errno} of the refusal
+     */
+    public int discard(MemorySegment segment) {
+        long skipped = Math.min(segment.byteSize(), -segment.address() & (pageBytes - 1));
+        long bytes = (segment.byteSize() - skipped) / pageBytes * pageBytes;
+        return bytes == 0 ? 0 : advise(segment.asSlice(skipped, bytes), MADV_DONTNEED);
+    }
+
+    /**
+     * Puts zeros in the place of a file's pages: who reads them is told nothing of the file any more, nor of its end.
+     *
+     * @param mapped the whole of a mapping of a file
+     * @return 0, or {@code EINVAL} where the kernel refused
+     */
+    public int detach(MemorySegment mapped) {
+        long first = mapped.address() & -pageBytes;
+        long bytes = mapped.address() + mapped.byteSize() - first;
+        try {
+            MemorySegment start = (MemorySegment) mmap.invokeExact(
+                    MemorySegment.ofAddress(first),
+                    bytes,
+                    PROT_READ,
+                    MAP_PRIVATE_ANONYMOUS | MAP_FIXED | MAP_NORESERVE,
+                    NO_FILE,
+                    0L);
+            return start.address() == -1 ? EINVAL : 0;
         } catch (Throwable thrown) {
             throw NativeFunctions.unexpected(thrown);
         }

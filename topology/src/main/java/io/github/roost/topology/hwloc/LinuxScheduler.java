@@ -31,21 +31,30 @@ public final class LinuxScheduler {
 
     private static final int POLICY_OFFSET = 4;
     private static final int RUNTIME_OFFSET = 24;
-    /** The policies whose threads have slices: SCHED_OTHER and SCHED_BATCH. */
-    private static final Set<Integer> FAIR = Set.of(0, 3);
+    private static final int SCHED_OTHER = 0;
+    private static final int SCHED_BATCH = 3;
+    /** The policy of threads that run only where no other wants to. */
+    private static final int SCHED_IDLE = 5;
+    /** The policies whose threads have slices. */
+    private static final Set<Integer> FAIR = Set.of(SCHED_OTHER, SCHED_BATCH);
 
     private static @Nullable LinuxScheduler scheduler;
 
     private final MethodHandle getAffinity;
     private final MethodHandle setAffinity;
     private final MethodHandle getCpu;
-    private final @Nullable Attributes attributes;
+    private final MethodHandle getPolicy;
+    private final MethodHandle setPolicy;
+    final @Nullable Attributes attributes;
 
-    private LinuxScheduler(NativeFunctions c) {
+    LinuxScheduler(NativeFunctions c) {
         FunctionDescriptor affinity = FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS);
         getAffinity = c.link("sched_getaffinity", affinity, Errno.CAPTURED);
         setAffinity = c.link("sched_setaffinity", affinity, Errno.CAPTURED);
-        getCpu = c.link("sched_getcpu", FunctionDescriptor.of(JAVA_INT));
+        // It reads memory and returns: the JVM need not be told that the thread is away.
+        getCpu = c.link("sched_getcpu", FunctionDescriptor.of(JAVA_INT), Linker.Option.critical(false));
+        getPolicy = c.link("sched_getscheduler", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+        setPolicy = c.link("sched_setscheduler", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS));
         attributes = Attributes.of(c);
     }
 
@@ -153,6 +162,25 @@ public final class LinuxScheduler {
         }
     }
 
+    /** Whether the calling thread runs only where no thread of another policy wants to. */
+    public boolean isIdle() {
+        try {
+            return (int) getPolicy.invokeExact(0) == SCHED_IDLE;
+        } catch (Throwable thrown) {
+            throw NativeFunctions.unexpected(thrown);
+        }
+    }
+
+    /** Has the calling thread run only where no other wants to; false if the kernel refuses. */
+    public boolean setIdle() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment noPriority = arena.allocateFrom(JAVA_INT, 0);
+            return (int) setPolicy.invokeExact(0, SCHED_IDLE, noPriority) == 0;
+        } catch (Throwable thrown) {
+            throw NativeFunctions.unexpected(thrown);
+        }
+    }
+
     /** The CPU that the calling thread runs on, or -1 where the system does not say. */
     public int currentCpu() {
         try {
@@ -163,7 +191,7 @@ public final class LinuxScheduler {
     }
 
     /** The system calls that read and write a thread's attributes: the C library has functions for them since 2025 only. */
-    private record Attributes(MethodHandle systemCall, long get, long set) {
+    record Attributes(MethodHandle systemCall, long get, long set) {
         /** Null on processors whose numbers of system calls are not known here. */
         static @Nullable Attributes of(NativeFunctions c) {
             if (!c.has("syscall")) {

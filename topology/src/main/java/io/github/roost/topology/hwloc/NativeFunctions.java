@@ -5,6 +5,8 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** Links the functions of one native library and says clearly which one is missing. */
 final class NativeFunctions {
@@ -12,6 +14,7 @@ final class NativeFunctions {
 
     private final String library;
     private final SymbolLookup symbols;
+    private final Map<String, FunctionDescriptor> linked = new ConcurrentHashMap<>();
 
     NativeFunctions(String library, SymbolLookup symbols) {
         this.library = library;
@@ -39,11 +42,17 @@ final class NativeFunctions {
     MethodHandle link(String name, FunctionDescriptor descriptor, Linker.Option... options) {
         var address = symbols.find(name)
                 .orElseThrow(() -> new NativeUnavailableException(library + " has no function " + name));
+        linked.put(name, descriptor);
         try {
             return LINKER.downcallHandle(address, descriptor, options);
         } catch (IllegalCallerException denied) {
             throw NativeUnavailableException.denied(denied);
         }
+    }
+
+    /** What has been linked so far, for a test to hold against the header. */
+    Map<String, FunctionDescriptor> linked() {
+        return Map.copyOf(linked);
     }
 
     /** What a downcall threw: it declares {@code Throwable}, and can only throw what is unchecked. */

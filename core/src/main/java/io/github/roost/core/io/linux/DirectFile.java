@@ -4,8 +4,8 @@ import java.nio.file.Path;
 
 /** A file opened for reading past the page cache, for rings alone. To be closed once, when no ring reads it. */
 public final class DirectFile implements AutoCloseable {
-    private static final int READ_ONLY = 0;
-    private static final int CLOSED_ON_EXEC = 0x80000;
+    private static final int O_RDONLY = 0;
+    private static final int O_CLOEXEC = 0x80000;
 
     private final LinuxCalls calls;
     private final int fd;
@@ -28,17 +28,17 @@ public final class DirectFile implements AutoCloseable {
         LinuxCalls calls = LinuxCalls.get();
         String path = file.toAbsolutePath().toString();
         try {
-            return new DirectFile(calls, calls.open(path, READ_ONLY | CLOSED_ON_EXEC | direct(), 0), true);
+            return new DirectFile(calls, calls.open(path, O_RDONLY | O_CLOEXEC | direct(), 0), true);
         } catch (LinuxException refused) {
             if (refused.errno() != Errno.EINVAL) {
                 throw refused;
             }
-            return new DirectFile(calls, calls.open(path, READ_ONLY | CLOSED_ON_EXEC, 0), false);
+            return new DirectFile(calls, calls.open(path, O_RDONLY | O_CLOEXEC, 0), false);
         }
     }
 
     /** {@code O_DIRECT}, of {@code asm/fcntl.h}. */
-    private static int direct() {
+    static int direct() {
         return "aarch64".equals(System.getProperty("os.arch")) ? 0x10000 : 0x4000;
     }
 

@@ -12,8 +12,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,9 +28,16 @@ final class LinuxCalls {
     private static final StructLayout STATE = Linker.Option.captureStateLayout();
     private static final VarHandle ERRNO_VALUE = STATE.varHandle(PathElement.groupElement("errno"));
 
+    private static final int PROT_READ_WRITE = 1 | 2;
+    private static final int MAP_SHARED_POPULATE = 0x01 | 0x8000;
+    private static final int EFD_CLOEXEC = 0x80000;
+
     private static final List<String> PROCESSORS = List.of("amd64", "aarch64", "riscv64");
 
     private static @Nullable LinuxCalls calls;
+
+    /** What has been linked, for a test to hold against the headers. */
+    final Map<String, FunctionDescriptor> linked = new HashMap<>();
 
     /** {@code long syscall(long number, ...)} with six arguments. */
     private final MethodHandle systemCall;
@@ -75,13 +84,14 @@ final class LinuxCalls {
     }
 
     @SuppressWarnings("restricted")
-    private static MethodHandle link(String name, FunctionDescriptor descriptor, Linker.Option... options)
+    private MethodHandle link(String name, FunctionDescriptor descriptor, Linker.Option... options)
             throws LinuxException {
         Linker linker = Linker.nativeLinker();
         MemorySegment function = linker.defaultLookup().find(name).orElse(null);
         if (function == null) {
             throw new LinuxException("the C library has no function " + name);
         }
+        linked.put(name, descriptor);
         try {
             return linker.downcallHandle(function, descriptor, options);
         } catch (IllegalCallerException denied) {
@@ -126,10 +136,8 @@ final class LinuxCalls {
     MemorySegment map(MemorySegment state, Arena arena, long bytes, int fd, long offset) throws LinuxException {
         MemorySegment mapped;
         try {
-            int readWrite = 1 | 2;
-            int sharedPopulate = 0x01 | 0x8000;
-            mapped = (MemorySegment)
-                    mmap.invokeExact(state, MemorySegment.NULL, bytes, readWrite, sharedPopulate, fd, offset);
+            mapped = (MemorySegment) mmap.invokeExact(
+                    state, MemorySegment.NULL, bytes, PROT_READ_WRITE, MAP_SHARED_POPULATE, fd, offset);
         } catch (Throwable thrown) {
             throw unexpected(thrown);
         }
@@ -173,8 +181,7 @@ final class LinuxCalls {
     int eventFd() throws LinuxException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = errnoIn(arena);
-            int closedOnExec = 0x80000;
-            int fd = (int) eventFd.invokeExact(state, 0, closedOnExec);
+            int fd = (int) eventFd.invokeExact(state, 0, EFD_CLOEXEC);
             if (fd < 0) {
                 throw LinuxException.refused("eventfd", errno(state));
             }

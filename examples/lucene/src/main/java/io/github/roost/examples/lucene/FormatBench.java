@@ -9,13 +9,17 @@ import io.github.roost.lucene.RoostCodec;
 import io.github.roost.lucene.RoostReader;
 import io.github.roost.lucene.RoostVectorsFormat;
 import io.github.roost.lucene.SearchEffort;
+import java.io.Closeable;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -41,6 +45,7 @@ import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.util.IOUtils;
 import org.apache.lucene.util.quantization.QuantizedByteVectorValues.ScalarEncoding;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How much faster are vectors found in Roost's format than in Lucene's own, at equal recall, and what does indexing them take?
@@ -102,8 +107,15 @@ public final class FormatBench implements AutoCloseable {
         }
     }
 
-    /** An index in one format, and how long it took to write. */
-    private record Written(TemporaryFolder folder, Directory directory, DirectoryReader reader, double seconds) {
+    /** Of an index that is kept: how many seconds it took to write. It is there once the index is whole. */
+    private static final String SECONDS = "seconds";
+
+    /**
+     * An index in one format, and how long it took to write.
+     *
+     * @param folder what is to be closed at the end, where the index goes with it
+     */
+    private record Written(Closeable folder, Directory directory, DirectoryReader reader, double seconds) {
         IndexSearcher searcher() {
             IndexSearcher searcher = new IndexSearcher(reader);
             // Every query is another one: a cache would only be filled.
@@ -131,14 +143,21 @@ public final class FormatBench implements AutoCloseable {
     }
 
     /**
-     * Writes an index in each format, one after the other, in one thread.
+     * Writes an index in each format, one after the other, in one thread, or takes those that were kept.
      *
      * @param vectors not quantised before
      * @param queries at least one
      * @param segments how many of nearly equal size, at least 1
      * @param merged whether they are merged to one; that is a part of the time of indexing
+     * @param kept the folder in which indexes are kept for the next time; null for none
      */
-    public FormatBench(float[][] vectors, float[][] queries, int segments, boolean merged, List<Contender> contenders)
+    public FormatBench(
+            float[][] vectors,
+            float[][] queries,
+            int segments,
+            boolean merged,
+            List<Contender> contenders,
+            @Nullable Path kept)
             throws IOException {
         this.queries = queries;
         this.truth = Arrays.stream(new ExactSearch(vectors).searchAll(queries, K))
@@ -146,7 +165,7 @@ public final class FormatBench implements AutoCloseable {
                 .toList();
         try {
             for (Contender contender : contenders) {
-                indexes.put(contender, write(vectors, segments, merged, contender));
+                indexes.put(contender, index(vectors, segments, merged, contender, kept));
             }
         } catch (IOException | RuntimeException failure) {
             IOUtils.closeWhileSuppressingExceptions(failure, this::close);
@@ -162,10 +181,51 @@ public final class FormatBench implements AutoCloseable {
         return ids;
     }
 
-    private static Written write(float[][] vectors, int segments, boolean merged, Contender contender)
+    private static Written index(
+            float[][] vectors, int segments, boolean merged, Contender contender, @Nullable Path kept)
             throws IOException {
-        TemporaryFolder folder = new TemporaryFolder("roost-formats");
-        Directory directory = new MMapDirectory(folder.path());
+        if (kept == null) {
+            TemporaryFolder folder = new TemporaryFolder("roost-formats");
+            double seconds = write(vectors, segments, merged, contender, folder.path());
+            return open(contender, folder, folder.path(), seconds);
+        }
+        // The same vectors in the same segments: whatever else it is, is another index.
+        Path folder = kept.resolve("%s-%d-%s-%08x"
+                .formatted(
+                        contender.name().toLowerCase(Locale.ROOT),
+                        segments,
+                        merged ? "merged" : "apart",
+                        Arrays.deepHashCode(vectors)));
+        Path seconds = folder.resolve(SECONDS);
+        if (!Files.exists(seconds)) {
+            if (Files.exists(folder)) {
+                IOUtils.rm(folder);
+            }
+            Files.createDirectories(folder.resolve("index"));
+            double taken = write(vectors, segments, merged, contender, folder.resolve("index"));
+            Files.writeString(seconds, Double.toString(taken));
+        }
+        return open(contender, () -> {}, folder.resolve("index"), Double.parseDouble(Files.readString(seconds)));
+    }
+
+    private static Written open(Contender contender, Closeable folder, Path path, double seconds) throws IOException {
+        Directory directory = new MMapDirectory(path);
+        DirectoryReader reader = DirectoryReader.open(directory);
+        return new Written(
+                folder, directory, contender == Contender.ROOST_READER ? RoostReader.over(reader) : reader, seconds);
+    }
+
+    /** Writes an index; returns how many seconds it took. */
+    private static double write(float[][] vectors, int segments, boolean merged, Contender contender, Path path)
+            throws IOException {
+        try (Directory directory = new MMapDirectory(path)) {
+            return write(vectors, segments, merged, contender, directory);
+        }
+    }
+
+    private static double write(
+            float[][] vectors, int segments, boolean merged, Contender contender, Directory directory)
+            throws IOException {
         long began = System.nanoTime();
         IndexWriterConfig config = new IndexWriterConfig()
                 .setCodec(new RoostCodec(contender.format()))
@@ -196,10 +256,7 @@ public final class FormatBench implements AutoCloseable {
                 writer.forceMerge(1);
             }
         }
-        double seconds = (System.nanoTime() - began) / 1e9;
-        DirectoryReader reader = DirectoryReader.open(directory);
-        return new Written(
-                folder, directory, contender == Contender.ROOST_READER ? RoostReader.over(reader) : reader, seconds);
+        return (System.nanoTime() - began) / 1e9;
     }
 
     /** Seconds that writing a contender's index took. */
@@ -281,7 +338,7 @@ public final class FormatBench implements AutoCloseable {
         return searcher.search(contender.query(vector, effort), K).scoreDocs;
     }
 
-    /** Deletes the indexes. */
+    /** Deletes the indexes, but for those that are kept. */
     @Override
     public void close() throws IOException {
         for (Written index : indexes.values()) {

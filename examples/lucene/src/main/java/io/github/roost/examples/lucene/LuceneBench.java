@@ -95,7 +95,21 @@ public final class LuceneBench implements AutoCloseable {
             p99us.add(run.latencies().p99us());
         }
 
-        /** Searches a second over those of another contender in the same round. */
+        /** Searches per second over those of whoever did most in the same round. */
+        public Samples ofTheBest(List<Outcome> all) {
+            List<Double> ratios = new ArrayList<>();
+            for (int i = 0; i < perSecond.size(); i++) {
+                int round = i;
+                ratios.add(perSecond.get(round)
+                        / all.stream()
+                                .mapToDouble(outcome -> outcome.perSecond.get(round))
+                                .max()
+                                .orElseThrow());
+            }
+            return Samples.of(ratios);
+        }
+
+        /** Searches per second over those of another contender in the same round. */
         public Samples times(Outcome other) {
             List<Double> ratios = new ArrayList<>();
             for (int round = 0; round < perSecond.size(); round++) {

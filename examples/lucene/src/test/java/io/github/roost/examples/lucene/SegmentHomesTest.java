@@ -55,7 +55,9 @@ class SegmentHomesTest {
     private static final int DOMAINS = 3;
     private static final int RING = 8;
 
-    private final Orchestrator orchestrator = orchestrator(DOMAINS, 2, 1_024);
+    /** More workers per domain than segments: none ever waits at home, so none may cross. */
+    private final Orchestrator orchestrator = orchestrator(DOMAINS, 8, 1_024);
+
     private final SegmentHomes homes = new SegmentHomes(orchestrator, "packages");
 
     private Directory directory;
@@ -171,21 +173,25 @@ class SegmentHomesTest {
     @Test
     void aSearchThatAFullDomainRejectsFails() throws Exception {
         CountDownLatch release = new CountDownLatch(1);
-        try (Orchestrator small = orchestrator(1, 1, RING)) {
+        try (Orchestrator small = orchestrator(2, 1, RING)) {
             IndexSearcher searcher = new SegmentHomes(small, "packages").searcher(reader);
-            CountDownLatch busy = new CountDownLatch(1);
-            MappingId other = small.register("other").id();
-            var _ = small.submit(
-                    (query, context) -> {
-                        busy.countDown();
-                        return release.await(1, TimeUnit.MINUTES);
-                    },
-                    0,
-                    other);
-            busy.await();
+            CountDownLatch busy = new CountDownLatch(2);
             CompletableFuture<Integer> last = CompletableFuture.completedFuture(0);
-            for (int waiting = 1; waiting <= RING; waiting++) {
-                last = small.submit((query, context) -> query, waiting, other);
+            List<MappingId> others = List.of(anIdAt(0, small), anIdAt(1, small));
+            for (MappingId other : others) {
+                var _ = small.submit(
+                        (query, context) -> {
+                            busy.countDown();
+                            return release.await(1, TimeUnit.MINUTES);
+                        },
+                        0,
+                        other);
+            }
+            busy.await();
+            for (MappingId other : others) {
+                for (int waiting = 1; waiting <= RING; waiting++) {
+                    last = small.submit((query, context) -> query, waiting, other);
+                }
             }
             assertThatThrownBy(() -> searcher.search(PackageIndex.words("python"), K))
                     .isInstanceOf(RejectedSearchException.class)
@@ -196,6 +202,28 @@ class SegmentHomesTest {
                     .hasSize(K);
         } finally {
             release.countDown();
+        }
+    }
+
+    private static MappingId anIdAt(int domain, Orchestrator of) {
+        MappingId id = of.register("other").id();
+        while (!of.homes(id).equals(List.of(domain))) {
+            id = of.register("other").id();
+        }
+        return id;
+    }
+
+    @Test
+    void onOneDomainTheSameIsFoundAndTheTrafficOfEachSegmentCounted() throws IOException {
+        try (Orchestrator single = orchestrator(1, 1, RING)) {
+            IndexSearcher searcher = new SegmentHomes(single, "packages").searcher(reader);
+            for (DebianPackages.Query query : Packages.SOME.queries().subList(0, 20)) {
+                assertThat(hits(searcher, query)).isEqualTo(hits(new IndexSearcher(reader), query));
+            }
+            assertThat(single.stats().tables().stream()
+                            .filter(table -> table.trafficBytes() > 0)
+                            .count())
+                    .isEqualTo(Packages.SEGMENTS);
         }
     }
 

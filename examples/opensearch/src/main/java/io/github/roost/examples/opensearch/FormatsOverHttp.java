@@ -6,10 +6,13 @@ import io.github.roost.bench.ExactSearch;
 import io.github.roost.bench.Samples;
 import io.github.roost.core.Neighbors;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -21,15 +24,18 @@ import java.util.stream.Stream;
 /**
  * How many searches per second does a client get of one node, over HTTP, from a field in Roost's format and from those in Lucene's
  * at the same recall? All fields are of the same documents in the same segment. What a search costs that looks for nothing stands
- * beside, for that part is OpenSearch's, whatever the format.
+ * beside, for that part is OpenSearch's, whatever the format; so do the ways in which searches may be asked for.
  */
 public final class FormatsOverHttp implements AutoCloseable {
-    private static final int K = 10;
     private static final int PER_BULK = 500;
     private static final int WARM_UP = 2;
     private static final int[] EFFORTS = {
-        10, 12, 14, 17, 20, 24, 28, 34, 40, 48, 57, 68, 80, 96, 113, 136, 160, 192, 226, 271, 320, 640, 1_280
+        10, 12, 14, 17, 20, 24, 28, 34, 40, 48, 57, 68, 80, 96, 113, 136, 160, 192, 226, 271, 320, 450, 640, 900, 1_280,
+        2_560, 5_000, 10_000
     };
+
+    /** Vectors of a request that has several. */
+    private static final int SEVERAL = 16;
 
     private final LocalCluster cluster;
     private final List<Contender> contenders;
@@ -53,32 +59,88 @@ public final class FormatsOverHttp implements AutoCloseable {
             return name().toLowerCase(Locale.ROOT);
         }
 
-        private String body(float[] query, int effort) {
+        private String search(String vector, int k, int effort) {
             return this == NOTHING
                     ? "{\"_source\":false,\"query\":{\"match_none\":{}}}"
                     : """
-                    {"size":%d,"_source":false,"query":{"roost_knn":{"%s":{"vector":%s,"k":%d,"effort":%d}}}}""".formatted(K, field(), Arrays.toString(query), K, effort);
+                    {"size":%d,"_source":false,"query":{"roost_knn":{"%s":{"vector":%s,"k":%d,"effort":%d}}}}""".formatted(k, field(), vector, k, effort);
         }
+
+        private String batch(String vectors, int k, int effort) {
+            return """
+                    {"query":{"roost_knn":{"%s":{"vectors":%s,"k":%d,"effort":%d}}}}""".formatted(field(), vectors, k, effort);
+        }
+    }
+
+    /** How searches are asked for. */
+    public enum Asking {
+        /** One search per request, its vector an array of numbers. */
+        SEARCH(1),
+        /** One search per request, its vector base64. */
+        ENCODED(1),
+        /** Sixteen searches per request, by OpenSearch's {@code _msearch}, their vectors base64. */
+        MSEARCH(SEVERAL),
+        /** Sixteen searches per request, by the plugin's batch, their vectors base64. */
+        BATCH(SEVERAL);
+
+        private final int searches;
+
+        Asking(int searches) {
+            this.searches = searches;
+        }
+
+        private String path() {
+            return switch (this) {
+                case SEARCH, ENCODED -> "/bench/_search";
+                case MSEARCH -> "/bench/_msearch";
+                case BATCH -> "/_plugins/_roost/search/bench";
+            };
+        }
+
+        private String body(Contender contender, List<float[]> queries, int k, int effort) {
+            return switch (this) {
+                case SEARCH -> contender.search(Arrays.toString(queries.getFirst()), k, effort);
+                case ENCODED -> contender.search(base64(queries.getFirst()), k, effort);
+                case MSEARCH ->
+                    queries.stream()
+                            .map(query -> "{}\n" + contender.search(base64(query), k, effort) + "\n")
+                            .collect(Collectors.joining());
+                case BATCH ->
+                    contender.batch(
+                            queries.stream().map(FormatsOverHttp::base64).collect(Collectors.joining(",", "[", "]")),
+                            k,
+                            effort);
+            };
+        }
+    }
+
+    private static String base64(float[] vector) {
+        ByteBuffer bytes = ByteBuffer.allocate(Float.BYTES * vector.length).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.asFloatBuffer().put(vector);
+        return '"' + Base64.getEncoder().encodeToString(bytes.array()) + '"';
     }
 
     /**
      * What one contender did at one recall.
      *
      * @param effort the least one that reaches the recall
-     * @param recall the recall with it, of the 10 nearest
+     * @param recall the recall with it, of the k nearest
      * @param runs one per round
      */
-    public record Outcome(Contender contender, int effort, double recall, List<ClosedLoop.Run> runs) {
+    public record Outcome(Contender contender, Asking asking, int effort, double recall, List<ClosedLoop.Run> runs) {
         /** Searches per second. */
         public Samples perSecond() {
-            return Samples.of(runs.stream().map(ClosedLoop.Run::perSecond).toList());
+            return Samples.of(
+                    runs.stream().map(run -> run.perSecond() * asking.searches).toList());
         }
 
         /** Searches per second over those of another contender in the same round. */
         public Samples times(Outcome other) {
             List<Double> ratios = new ArrayList<>();
             for (int round = 0; round < runs.size(); round++) {
-                ratios.add(runs.get(round).perSecond() / other.runs.get(round).perSecond());
+                ratios.add(runs.get(round).perSecond()
+                        * asking.searches
+                        / (other.runs.get(round).perSecond() * other.asking.searches));
             }
             return Samples.of(ratios);
         }
@@ -96,14 +158,20 @@ public final class FormatsOverHttp implements AutoCloseable {
      * Starts a node and fills an index, merged to one segment.
      *
      * @param checkout in which module opensearch has been packaged
+     * @param most how many nearest are ever searched for, at least 1
      * @param contenders a field each, all in the same segment; {@link Contender#NOTHING} takes part without being named
      * @param progress told what is being done
      */
     public static FormatsOverHttp start(
-            Path checkout, List<Contender> contenders, float[][] vectors, float[][] queries, Consumer<String> progress)
+            Path checkout,
+            int most,
+            List<Contender> contenders,
+            float[][] vectors,
+            float[][] queries,
+            Consumer<String> progress)
             throws IOException {
         progress.accept("comparing all vectors, for the truth");
-        List<List<String>> truth = Arrays.stream(new ExactSearch(vectors).searchAll(queries, K))
+        List<List<String>> truth = Arrays.stream(new ExactSearch(vectors).searchAll(queries, most))
                 .map(FormatsOverHttp::ids)
                 .toList();
         progress.accept("starting a node");
@@ -156,31 +224,35 @@ public final class FormatsOverHttp implements AutoCloseable {
     /**
      * Measures all contenders that reach the recall in turns, forwards and backwards, after rounds that do not count.
      *
+     * @param k how many nearest are searched for, at most as many as was said at the start
      * @param recall from 0 to 1, to be reached with the least effort that does
+     * @param askings how searches are asked for, each contender in each way
      * @param threads that search at once, each waiting for its answer
      * @param rounds how many count
      * @param slice time of each contender in a round
      * @throws ExecutionException if a search fails
      */
-    public List<Outcome> measure(double recall, int threads, int rounds, Duration slice)
+    public List<Outcome> measure(int k, double recall, List<Asking> askings, int threads, int rounds, Duration slice)
             throws InterruptedException, ExecutionException {
         List<Outcome> outcomes = new ArrayList<>();
         for (Contender contender : contenders) {
-            Outcome outcome = leastEffort(contender, recall);
-            if (outcome.recall() >= recall) {
-                outcomes.add(outcome);
+            Outcome least = leastEffort(contender, k, recall);
+            if (least.recall() >= recall) {
+                for (Asking asking : askings) {
+                    if (contender != Contender.NOTHING || asking != Asking.BATCH) {
+                        outcomes.add(new Outcome(contender, asking, least.effort(), least.recall(), new ArrayList<>()));
+                    }
+                }
             }
         }
         ClientThreads clients = new ClientThreads(threads);
         for (int round = -WARM_UP; round < rounds; round++) {
             for (Outcome outcome : round % 2 == 0 ? outcomes : outcomes.reversed()) {
-                String[] bodies = Arrays.stream(queries)
-                        .map(query -> outcome.contender().body(query, outcome.effort()))
-                        .toArray(String[]::new);
+                List<String> bodies = bodies(outcome, k);
                 ClosedLoop.Run run = clients.run(
                         slice,
                         number -> cluster.client()
-                                .post("/bench/_search", bodies[number % bodies.length])
+                                .post(outcome.asking().path(), bodies.get(number % bodies.size()))
                                 .ok());
                 if (round >= 0) {
                     outcome.runs().add(run);
@@ -190,25 +262,37 @@ public final class FormatsOverHttp implements AutoCloseable {
         return outcomes;
     }
 
-    private Outcome leastEffort(Contender contender, double wanted) {
+    private List<String> bodies(Outcome outcome, int k) {
+        List<String> bodies = new ArrayList<>();
+        int searches = outcome.asking().searches;
+        for (int from = 0; from + searches <= queries.length; from += searches) {
+            List<float[]> asked = Arrays.asList(queries).subList(from, from + searches);
+            bodies.add(outcome.asking().body(outcome.contender(), asked, k, outcome.effort()));
+        }
+        return bodies;
+    }
+
+    private Outcome leastEffort(Contender contender, int k, double wanted) {
         double recall = contender == Contender.NOTHING ? 1 : 0;
         int effort = 0;
         for (int i = 0; i < EFFORTS.length && recall < wanted; i++) {
-            effort = EFFORTS[i];
-            recall = recall(contender, effort);
+            if (EFFORTS[i] >= k) {
+                effort = EFFORTS[i];
+                recall = recall(contender, k, effort);
+            }
         }
-        return new Outcome(contender, effort, recall, new ArrayList<>());
+        return new Outcome(contender, Asking.SEARCH, effort, recall, new ArrayList<>());
     }
 
-    private double recall(Contender contender, int effort) {
+    private double recall(Contender contender, int k, int effort) {
         long found = 0;
         for (int query = 0; query < queries.length; query++) {
             List<String> ids = cluster.client()
-                    .post("/bench/_search", contender.body(queries[query], effort))
+                    .post("/bench/_search", contender.search(base64(queries[query]), k, effort))
                     .ids();
-            found += truth.get(query).stream().filter(ids::contains).count();
+            found += truth.get(query).stream().limit(k).filter(ids::contains).count();
         }
-        return (double) found / ((long) K * queries.length);
+        return (double) found / ((long) k * queries.length);
     }
 
     /** Ends the node. */

@@ -110,7 +110,29 @@ final class LocalNode implements AutoCloseable {
     }
 
     private void giveToNobody() throws IOException {
-        try (Stream<Path> all = Files.walk(folder)) {
+        giveToNobody(folder);
+    }
+
+    /**
+     * Moves a file or a folder into the node's data, as somebody does who has brought it there from elsewhere.
+     *
+     * @param from on the same file system
+     * @param to relative to the folder of the node's data
+     */
+    void put(Path from, String to) throws IOException {
+        if (isRoot()) {
+            giveToNobody(from);
+        }
+        Files.move(from, data().resolve(to));
+    }
+
+    /** What the node calls its data: its own part of {@code path.data}. */
+    Path data() {
+        return folder.resolve("data/nodes/0");
+    }
+
+    private static void giveToNobody(Path root) throws IOException {
+        try (Stream<Path> all = Files.walk(root)) {
             for (Path path : (Iterable<Path>) all::iterator) {
                 Files.setAttribute(path, "unix:uid", NOBODY);
                 Files.setAttribute(path, "unix:gid", NOBODY);

@@ -94,6 +94,11 @@ final class SearchClient {
         return post("/" + index + "/_msearch", lines.toString()).ok();
     }
 
+    /** A batch of searches of one field: a list of hits per vector. */
+    JsonNode batch(String index, String body) {
+        return post("/_plugins/_roost/search/" + index, body).ok().path("results");
+    }
+
     /** Merges an index to one segment, and lets searches see that. */
     void mergeToOne(String index) {
         post("/" + index + "/_forcemerge?max_num_segments=1", "").ok();

@@ -20,6 +20,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -159,6 +161,25 @@ class ClusterTest {
                 String worse = rankings.get(1).getLast();
                 assertThat(fused.indexOf(id)).isLessThanOrEqualTo(fused.indexOf(worse));
             }
+        }
+    }
+
+    @Test
+    @Order(4)
+    void aBatchOfSearchesOverAllShardsFindsWhatEachSearchFinds() {
+        SearchClient client = cluster.node(2).client();
+        String vectors = IntStream.range(0, 5)
+                .mapToObj(query -> Arrays.toString(corpus.vector(query)))
+                .collect(Collectors.joining(",", "[", "]"));
+        JsonNode lists = client.batch("birds", """
+                {"query":{"roost_knn":{"v":{"vectors":%s,"k":10,"effort":50000}}}}""".formatted(vectors));
+        assertThat(lists).hasSize(5);
+        for (int query = 0; query < 5; query++) {
+            List<String> ids = new ArrayList<>();
+            lists.get(query).path("hits").forEach(hit -> ids.add(hit.path("_id").asText()));
+            float[] vector = corpus.vector(query);
+            assertThat(distances(vector, ids))
+                    .isEqualTo(distances(vector, nearest(client, vector, 10).ids()));
         }
     }
 

@@ -5,13 +5,21 @@ import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.github.roost.examples.opensearch.SearchClient.Reply;
+import io.github.roost.table.Column;
+import io.github.roost.table.RowWriter;
+import io.github.roost.table.Schema;
+import io.github.roost.table.Table;
+import io.github.roost.table.VersionBuilder;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -20,6 +28,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -49,6 +59,10 @@ class OneNodeTest {
             + "\"b\":{\"type\":\"roost_vector\",\"dimension\":16,\"similarity\":\"euclidean\",\"element_type\":\"byte\"},"
             + "\"l\":{\"type\":\"roost_vector\",\"dimension\":16,\"similarity\":\"euclidean\",\"format\":\"lucene_hnsw\"},"
             + "\"word\":{\"type\":\"text\"},\"number\":{\"type\":\"integer\"}}}";
+
+    private static final String NEAREST_GOODS =
+            "{\"size\":101,\"query\":{\"roost_knn\":{\"v\":{\"vector\":%s,\"k\":101}}}}";
+    private static final String ALL_GOODS = "{\"size\":101,\"query\":{\"match_all\":{}}}";
 
     private final Corpus corpus = new Corpus(3_000, DIMENSION, 11);
     private LocalCluster cluster;
@@ -187,6 +201,11 @@ class OneNodeTest {
                 "{'type':'roost_vector','dimension':4,'element_type':'byte','format':'lucene_int8'}|must be float with format lucene_int8, got byte",
                 "{'type':'roost_vector','dimension':4,'m':500}|m must be a whole number between 1 and 256, got 500",
                 "{'type':'roost_vector','dimension':4,'nprobe':3}|unknown parameter [nprobe]",
+                "{'type':'roost_vector','dimension':4,'attributes':'items'}|attributes must be an object of table, key and columns, got items",
+                "{'type':'roost_vector','dimension':4,'attributes':{'table':'items'}}|attributes must have a text as key, got null",
+                "{'type':'roost_vector','dimension':4,'attributes':{'table':'../a','key':'n'}}|characters a-z, 0-9, - and _, got ../a",
+                "{'type':'roost_vector','dimension':4,'attributes':{'table':'a','key':'n','columns':'b'}}|columns of attributes must be an array of different names, got b",
+                "{'type':'roost_vector','dimension':4,'attributes':{'table':'a','key':'n','rows':3}}|attributes must have table, key and columns, got rows",
             })
     @Order(1)
     void aMappingThatCannotBeIsRefusedWithItsReason(String field, String reason) {
@@ -242,7 +261,10 @@ class OneNodeTest {
         refusals.put("{\"c\":[1,\"NaN\"]}", "must be an array of numbers, got NaN in dimension 1");
         refusals.put("{\"c\":[1,null]}", "must be an array of numbers, got");
         refusals.put("{\"c\":[[1,2]]}", "must be an array of numbers, got START_ARRAY in dimension 0");
-        refusals.put("{\"c\":\"owl\"}", "must be an array of numbers, got owl");
+        refusals.put("{\"c\":\"owl\"}", "or the base64 of little-endian floats, got 2 bytes");
+        refusals.put("{\"c\":\"o w l\"}", "or the base64 of little-endian floats, got o w l");
+        refusals.put("{\"c\":\"AACAPwAAgD8AAIA/\"}", "must have 2 dimensions, got 3");
+        refusals.put("{\"c\":\"AADAfwAAgD8=\"}", "must be finite, got NaN in dimension 0");
         refusals.put("{\"b\":[1,128]}", "must have whole numbers between -128 and 127, got 128.0 in dimension 1");
         refusals.put("{\"b\":[1.5,1]}", "must have whole numbers between -128 and 127, got 1.5 in dimension 0");
         refusals.put("{\"d\":[1,1]}", "must have a length of 1 for dot_product, got 1.41");
@@ -278,6 +300,11 @@ class OneNodeTest {
                 "{'roost_knn':{'v':{'vector':VECTOR,'k':10001}}}|k must be between 1 and 10,000, got 10,001",
                 "{'roost_knn':{'v':{'vector':VECTOR,'effort':0}}}|effort must be between 1 and 100,000, got 0",
                 "{'roost_knn':{'v':{'k':3}}}|must have a vector for field [v]",
+                "{'roost_knn':{'v':{'vector':VECTOR,'vectors':[VECTOR]}}}|must have a vector for field [v], or vectors",
+                "{'roost_knn':{'v':{'vectors':[]}}}|vectors must be at least 1, got 0",
+                "{'roost_knn':{'v':{'vectors':[VECTOR,[1,2]]}}}|must have 16 dimensions, got 2",
+                "{'roost_knn':{'v':{'vector':'AACAPw=='}}}|must have 16 dimensions, got 1",
+                "{'roost_knn':{'v':{'vectors':[[1],[1],[1],[1],[1],[1],[1],[1],[1],[1],[1]],'k':10000}}}|vectors times k must be between 1 and 100,000, got 110,000",
                 "{'roost_knn':{'v':{'vector':VECTOR,'kk':3}}}|unknown field [kk]",
                 "{'roost_knn':{'v':[1,2]}}|must have an object under [v]",
                 "{'roost_knn':{}}|must name a field",
@@ -299,6 +326,217 @@ class OneNodeTest {
         Reply refused = client.post("/birds/_search", "{\"query\":" + json + "}");
         assertThat(refused.status()).isEqualTo(400);
         assertThat(refused.body().toString().replace("\\u0027", "'")).contains(reason);
+    }
+
+    private static String base64(float[] vector) {
+        ByteBuffer bytes = ByteBuffer.allocate(Float.BYTES * vector.length).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.asFloatBuffer().put(vector);
+        return '"' + Base64.getEncoder().encodeToString(bytes.array()) + '"';
+    }
+
+    @Test
+    @Order(1)
+    void aVectorMayBeTheBase64OfItsFloatsInDocumentsAndInSearches() {
+        client.put("/encoded", "{" + ROOST + "}," + FIELDS + "}").ok();
+        float[] vector = corpus.vector(8);
+        client.put("/encoded/_doc/8?refresh=true", "{\"v\":" + base64(vector) + "}")
+                .ok();
+        Reply found = client.post(
+                "/encoded/_search", "{\"query\":{\"roost_knn\":{\"v\":{\"vector\":" + base64(vector) + "}}}}");
+        assertThat(found.ids()).containsExactly("8");
+        assertThat(found.scores()).containsExactly(1.0);
+        client.delete("/encoded").ok();
+    }
+
+    private static List<String> ids(JsonNode list) {
+        List<String> ids = new ArrayList<>();
+        list.path("hits").forEach(hit -> ids.add(hit.path("_id").asText()));
+        return ids;
+    }
+
+    private String vectors(int count) {
+        return IntStream.range(0, count)
+                .mapToObj(query -> Arrays.toString(corpus.vector(query * 100)))
+                .collect(Collectors.joining(",", "[", "]"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"v", "b", "l"})
+    @Order(1)
+    void aBatchOfSearchesHasTheHitsOfEachSearchAlone(String field) {
+        for (String filter : List.of("", ",\"filter\":{\"match\":{\"word\":\"wren\"}}")) {
+            JsonNode lists = client.batch("birds", """
+                    {"query":{"roost_knn":{"%s":{"vectors":%s,"k":10,"effort":5000%s}}},"_source":true}""".formatted(field, vectors(7), filter));
+            assertThat(lists).hasSize(7);
+            for (int query = 0; query < 7; query++) {
+                Reply alone = search(field, corpus.vector(query * 100), 10, ",\"effort\":5000" + filter);
+                assertThat(ids(lists.get(query))).isEqualTo(alone.ids());
+                for (int i = 0; i < 10; i++) {
+                    JsonNode hit = lists.get(query).path("hits").get(i);
+                    assertThat(hit.path("_score").asDouble())
+                            .isEqualTo(alone.scores().get(i));
+                    assertThat(hit.at("/_source/number").asText())
+                            .isEqualTo(alone.ids().get(i));
+                }
+            }
+        }
+    }
+
+    @Test
+    @Order(1)
+    void aBatchSeesOfAnIndexWhatItsAliasLets() {
+        client.post("/_aliases", """
+                {"actions":[{"add":{"index":"birds","alias":"finches","filter":{"match":{"word":"finch"}}}}]}""").ok();
+        JsonNode lists = client.batch("finches", """
+                {"query":{"roost_knn":{"v":{"vector":%s,"k":5,"effort":5000}}}}""".formatted(Arrays.toString(corpus.vector(0))));
+        assertThat(ids(lists.get(0)))
+                .isEqualTo(corpus.nearest(
+                        corpus.vector(0), 5, id -> Corpus.word(id).equals("finch")));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "birds|{'query':{'roost_knn':{'v':{'vectors':[[1,2]]}}}}|400|must have 16 dimensions, got 2",
+                "birds|{'query':{'match_all':{}}}|400|query of a batch must be a roost_knn",
+                "birds|{'_source':true}|400|a batch must have a query, got none",
+                "birds|[3]|400|a batch must be an object with a query",
+                "birds|{'size':3}|400|a batch must have query and _source, got [size]",
+                "nowhere|{'query':{'roost_knn':{'v':{'vectors':[[1,2]]}}}}|404|no such index [nowhere]",
+            })
+    @Order(1)
+    void aBatchThatCannotBeIsRefusedWithItsReason(String index, String body, int status, String reason) {
+        Reply refused = client.post("/_plugins/_roost/search/" + index, body.replace('\'', '"'));
+        assertThat(refused.status()).isEqualTo(status);
+        assertThat(refused.body().toString()).contains(reason);
+    }
+
+    @Test
+    @Order(1)
+    void aDocumentNearToSeveralVectorsHasTheBestOfTheirScores() {
+        Map<String, Double> best = new HashMap<>();
+        for (int query = 0; query < 3; query++) {
+            scores(search("v", corpus.vector(query * 100), 10, ",\"effort\":5000"))
+                    .forEach((id, score) -> best.merge(id, score, Math::max));
+        }
+        Reply found = client.post("/birds/_search", """
+                {"size":100,"_source":false,"query":{"roost_knn":{"v":{"vectors":%s,"k":10,"effort":5000}}}}""".formatted(vectors(3)));
+        assertThat(scores(found)).isEqualTo(best);
+    }
+
+    /** Writes a version of a table whose rows are those of even keys, as whoever makes tables does, and ends the table. */
+    private static void seal(Path folder, long version, int rows) throws IOException {
+        Schema schema = Schema.of(Column.ofText("name"), Column.ofInt("stock"), Column.ofDouble("price"));
+        try (Table table = Table.open(folder);
+                VersionBuilder building = table.begin(version, schema)) {
+            RowWriter row = building.writer();
+            for (int key = 0; key < rows; key += 2) {
+                building.put(
+                        key,
+                        row.clear().setText(0, "bird " + key).setInt(1, key).setDouble(2, (double) (version + key)));
+            }
+            building.seal();
+        }
+    }
+
+    private static String withAttributes(String attributes) {
+        return "{" + ROOST + "},\"mappings\":{\"properties\":{\"v\":{\"type\":\"roost_vector\",\"dimension\":16,"
+                + "\"similarity\":\"euclidean\",\"attributes\":" + attributes + "},"
+                + "\"word\":{\"type\":\"text\"},\"number\":{\"type\":\"long\"}}}}";
+    }
+
+    @Test
+    @Order(1)
+    void hitsHaveTheColumnsOfTheirRowsInTheNewestVersionOfATable() throws IOException {
+        client.put(
+                        "/goods",
+                        withAttributes("{\"table\":\"items\",\"key\":\"number\",\"columns\":[\"price\",\"name\"]}"))
+                .ok();
+        client.bulk("goods", corpus.bulk(0, 100));
+        client.put("/goods/_doc/none?refresh=true", "{\"v\":" + Arrays.toString(corpus.vector(100)) + "}")
+                .ok();
+        for (String query : List.of(NEAREST_GOODS.formatted(Arrays.toString(corpus.vector(5))), ALL_GOODS)) {
+            Reply refused = client.post("/goods/_search", query);
+            assertThat(refused.status()).isEqualTo(400);
+            assertThat(refused.body().toString()).contains("there is no table [items] in");
+        }
+        Path draft = cluster.folder().resolve("items");
+        seal(draft, 1, 100);
+        cluster.node(0).put(draft, "roost-tables/items");
+        awaitVersion("items", 1);
+        assertHitsHaveTheirRows(1);
+
+        seal(draft, 2, 100);
+        cluster.node(0).put(draft.resolve("version-2.roost"), "roost-tables/items/version-2.roost");
+        awaitVersion("items", 2);
+        assertHitsHaveTheirRows(2);
+
+        client.put("/goods/_mapping", """
+                {"properties":{"v":{"type":"roost_vector","dimension":16,"similarity":"euclidean",
+                               "attributes":{"table":"items","key":"number","columns":["colour"]}}}}""").ok();
+        assertRefusesGoods("colour");
+        client.put("/goods/_mapping", """
+                {"properties":{"v":{"type":"roost_vector","dimension":16,"similarity":"euclidean",
+                               "attributes":{"table":"items","key":"word"}}}}""").ok();
+        assertRefusesGoods(
+                "must be a field of type long, integer, short or byte with doc values, and [word] is of type text");
+        client.delete("/goods").ok();
+    }
+
+    private void awaitVersion(String table, int version) {
+        await(() -> stats().at("/attribute_tables/" + table + "/version").asInt() == version);
+    }
+
+    private void assertHitsHaveTheirRows(int version) {
+        for (String query : List.of(NEAREST_GOODS.formatted(Arrays.toString(corpus.vector(5))), ALL_GOODS)) {
+            JsonNode hits = client.post("/goods/_search", query).ok().at("/hits/hits");
+            assertThat(hits).hasSize(101);
+            for (JsonNode hit : hits) {
+                String id = hit.path("_id").asText();
+                boolean hasRow = !id.equals("none") && Integer.parseInt(id) % 2 == 0;
+                assertThat(hit.path("fields")).hasSize(hasRow ? 2 : 0);
+                if (hasRow) {
+                    assertThat(hit.at("/fields/items.name/0").asText()).isEqualTo("bird " + id);
+                    assertThat(hit.at("/fields/items.price/0").asDouble()).isEqualTo(version + Double.parseDouble(id));
+                }
+            }
+        }
+    }
+
+    private void assertRefusesGoods(String reason) {
+        Reply refused = client.post("/goods/_search", ALL_GOODS);
+        assertThat(refused.status()).isEqualTo(400);
+        assertThat(refused.body().toString()).contains(reason);
+    }
+
+    @Test
+    @Order(1)
+    void aDamagedVersionLeavesTheOneBeforeAndATableThatIsTakenAwayIsMissed() throws IOException {
+        client.put("/goods2", withAttributes("{\"table\":\"damaged\",\"key\":\"number\"}"))
+                .ok();
+        client.put("/goods2/_doc/4?refresh=true", corpus.document(4)).ok();
+        Path draft = cluster.folder().resolve("damaged");
+        seal(draft, 1, 10);
+        cluster.node(0).put(draft, "roost-tables/damaged");
+        awaitVersion("damaged", 1);
+        seal(draft, 2, 10);
+        try (RandomAccessFile file =
+                new RandomAccessFile(draft.resolve("version-2.roost").toFile(), "rw")) {
+            file.setLength(file.length() / 2);
+        }
+        cluster.node(0).put(draft.resolve("version-2.roost"), "roost-tables/damaged/version-2.roost");
+        await(() -> stats().at("/attribute_tables/damaged").has("fault"));
+        assertThat(stats().at("/attribute_tables/damaged/version").asInt()).isEqualTo(1);
+        JsonNode fields = client.post("/goods2/_search", ALL_GOODS).ok().at("/hits/hits/0/fields");
+        assertThat(fields).hasSize(3);
+        assertThat(fields.at("/damaged.stock/0").asInt()).isEqualTo(4);
+        assertThat(fields.at("/damaged.price/0").asDouble()).isEqualTo(5);
+
+        Path tables = cluster.node(0).data().resolve("roost-tables");
+        Files.move(tables.resolve("damaged"), cluster.folder().resolve("gone"));
+        await(() -> client.post("/goods2/_search", ALL_GOODS).status() == 400);
+        client.delete("/goods2").ok();
     }
 
     @Test
@@ -451,6 +689,39 @@ class OneNodeTest {
         assertThat(unknown.status()).isEqualTo(400);
         assertThat(unknown.body().toString()).contains("roost.homes must be one of auto, always, never, got sometimes");
         set("\"roost.homes\":null,\"roost.slices\":null");
+    }
+
+    @Test
+    @Order(1)
+    void graphsThatLuceneWroteAreWalkedByRoostWhereTheSettingSaysSo() {
+        String stock = ROOST + ",\"index.roost.stock_graphs\":\"%s\"}," + FIELDS + "}";
+        assertThat(client.put("/stock", "{" + stock.formatted("jvector")).body().toString())
+                .contains("index.roost.stock_graphs must be one of roost, lucene, got jvector");
+        client.put("/stock", "{" + stock.formatted("roost")).ok();
+        client.post("/stock/_bulk?refresh=true", corpus.bulk(0, corpus.size())).ok();
+        assertThat(stats().path("stock_graphs").has("birds")).isFalse();
+        findsTheNearestIn("stock");
+        assertThat(stats().at("/stock_graphs/stock").asInt()).isPositive();
+
+        client.post("/stock/_close", "").ok();
+        client.put("/stock/_settings", "{\"index.roost.stock_graphs\":\"lucene\"}")
+                .ok();
+        client.post("/stock/_open", "").ok();
+        findsTheNearestIn("stock");
+        assertThat(stats().path("stock_graphs").has("stock")).isFalse();
+        assertThat(client.put("/stock/_settings", "{\"index.roost.stock_graphs\":\"roost\"}")
+                        .status())
+                .isEqualTo(400);
+        client.delete("/stock").ok();
+    }
+
+    private void findsTheNearestIn(String index) {
+        for (int query = 0; query < 5; query++) {
+            float[] vector = corpus.vector(query * 100);
+            Reply found = client.post("/" + index + "/_search", """
+                    {"size":10,"_source":false,"query":{"roost_knn":{"l":{"vector":%s,"k":10,"effort":3000}}}}""".formatted(Arrays.toString(vector)));
+            assertThat(found.ids()).isEqualTo(corpus.nearest(vector, 10, id -> true));
+        }
     }
 
     @Test

@@ -6,6 +6,8 @@ const POINTS = 120;
 const MOST_CHANGES = 100;
 /** From this many changes at once on they are summed up. */
 const TOLD_ONE_BY_ONE = 8;
+/** With more domains than this each has little room: of a worker only its number is seen, and how much waits. */
+const MOST_ROOMY = 6;
 
 const byId = id => document.getElementById(id);
 
@@ -44,6 +46,7 @@ const workerViews = new Map();
 
 function drawMachine(topology, stats) {
   const packages = Map.groupBy(topology.domains, domain => domain.package);
+  byId('machine').classList.toggle('compact', topology.domains.length > MOST_ROOMY);
   byId('machine').replaceChildren(...[...packages].map(([id, domains]) =>
     element('section', {className: 'package', ariaLabel: `Package ${id}`},
       element('h3', {textContent: `Package ${id}`}),
@@ -70,16 +73,20 @@ function drawDomain(domain, stats) {
 }
 
 function drawWorker(worker) {
-  const view = element('li', {textContent: `worker ${worker.worker}`});
+  const view = {where: element('span', {className: 'more'}), waiting: element('span', {className: 'waiting'})};
+  view.box = element('li', {}, element('span', {className: 'more', textContent: 'worker '}), `${worker.worker}`,
+    view.where, view.waiting, element('span', {className: 'more', textContent: ' waiting'}));
   workerViews.set(worker.worker, view);
-  return view;
+  return view.box;
 }
 
 function showWorkers(workers) {
   for (const worker of workers) {
-    const pinned = worker.pin?.pinned ? `on core ${worker.core}` : 'not pinned';
-    workerViews.get(worker.worker).textContent =
-      `worker ${worker.worker} ${pinned}, ${worker.waiting} waiting`;
+    const view = workerViews.get(worker.worker);
+    view.where.textContent = worker.pin?.pinned ? ` on core ${worker.core}, ` : ' not pinned, ';
+    view.waiting.textContent = worker.waiting;
+    view.box.dataset.waits = worker.waiting > 0;
+    view.box.title = view.box.textContent;
   }
 }
 
@@ -94,11 +101,43 @@ function showTraffic(domains, seconds) {
   domains.forEach((domain, i) => {
     const view = domainViews.get(domain.domain);
     const share = all === 0 ? 0 : Math.round(100 * moved[i] / all);
-    view.box.style.setProperty('--heat', share);
+    // Four times an even share is the darkest, so that one is seen among many.
+    view.box.style.setProperty('--heat', Math.min(100, Math.round(share * domains.length / 4)));
     view.box.dataset.share = share;
-    view.traffic.textContent =
-      `${bytes(moved[i] / seconds)}/s, ${share} % of the traffic; ${bytes(domain.trafficBytes)} since the start`;
+    view.traffic.replaceChildren(
+      element('strong', {textContent: `${share} %`}), ' of the traffic', element('span', {className: 'more',
+        textContent: `, ${bytes(moved[i] / seconds)}/s; ${bytes(domain.trafficBytes)} since the start`}));
+    view.traffic.title = `${bytes(moved[i] / seconds)}/s; ${bytes(domain.trafficBytes)} since the start`;
   });
+  showStrip(domains.map(domain => domain.domain), moved.map(part => part / seconds));
+}
+
+// The traffic of each domain over time: a row each, the latest second at the right.
+
+const strip = [];
+
+function showStrip(ids, rates) {
+  strip.push(rates);
+  strip.splice(0, strip.length - POINTS);
+  const figure = byId('traffic');
+  const canvas = figure.querySelector('canvas');
+  if (canvas.height !== ids.length || canvas.width !== POINTS) {
+    Object.assign(canvas, {width: POINTS, height: ids.length});
+    figure.style.setProperty('--rows', ids.length);
+    byId('traffic-domains').replaceChildren(...ids.map(id => element('li', {textContent: id})));
+  }
+  const most = Math.max(1, ...strip.flat());
+  const brush = canvas.getContext('2d');
+  brush.clearRect(0, 0, canvas.width, canvas.height);
+  brush.fillStyle = getComputedStyle(document.documentElement).getPropertyValue('--hot');
+  strip.forEach((second, x) => second.forEach((rate, y) => {
+    brush.globalAlpha = rate / most;
+    brush.fillRect(POINTS - strip.length + x, y, 1, 1);
+  }));
+  const busiest = rates.indexOf(Math.max(...rates));
+  const words = rates[busiest] === 0 ? 'none now' : `most now in domain ${ids[busiest]}, ${bytes(rates[busiest])}/s`;
+  figure.querySelector('p').textContent = `A row per domain, darkest at ${bytes(most)}/s; ${words}.`;
+  canvas.setAttribute('aria-label', `Traffic of each cache domain: ${words}`);
 }
 
 function showTables(mapping) {
@@ -183,22 +222,48 @@ function tellChanges(epoch, changes) {
 
 // The search box.
 
+function costInWords(answer) {
+  const sum = of => answer.ran.reduce((all, ran) => all + ran[of], 0);
+  return ` ${count(sum('visited'), 'vector')} were compared, ${sum('expanded').toLocaleString('en')} graph nodes or lists were read.`;
+}
+
 function ranInWords(answer) {
   const millis = (answer.micros / 1000).toFixed(1);
-  if (answer.ran.length === 1) {
-    const [{table, worker, domain}] = answer.ran;
-    return `Table ${table} was searched in ${millis} ms by worker ${worker} on cache domain ${domain}.`;
+  const one = answer.ran.length === 1;
+  const what = one ? `Table ${answer.ran[0].table} was searched` : `${count(answer.ran.length, 'table')} were searched`;
+  if (answer.ran.some(ran => ran.worker === undefined)) {
+    return `${what} in ${millis} ms.`;
+  }
+  if (one) {
+    const [{worker, domain}] = answer.ran;
+    return `${what} in ${millis} ms by worker ${worker} on cache domain ${domain}.`;
   }
   const byWorker = Map.groupBy(answer.ran, ran => ran.worker);
-  const parts = [...byWorker].sort(([a], [b]) => a - b).map(([worker, ran]) =>
-    `worker ${worker} on cache domain ${ran[0].domain} (${count(ran.length, 'table')})`);
-  return `${count(answer.ran.length, 'table')} were searched in ${millis} ms by ${parts.join(', ')}.`;
+  const byDomain = Map.groupBy(answer.ran, ran => ran.domain);
+  const parts = byWorker.size > TOLD_ONE_BY_ONE
+    ? [`${count(byWorker.size, 'worker')} on cache domains `
+      + [...byDomain].sort(([a], [b]) => a - b).map(([domain, ran]) => `${domain} (${ran.length})`).join(', ')]
+    : [...byWorker].sort(([a], [b]) => a - b).map(([worker, ran]) =>
+      `worker ${worker} on cache domain ${ran[0].domain} (${count(ran.length, 'table')})`);
+  return `${what} in ${millis} ms by ${parts.join(', ')}.`;
 }
 
 function drawHit(hit) {
   return element('li', {},
-    element('strong', {textContent: hit.name}), hit.text === '' ? '' : `: ${hit.text} `,
+    element('strong', {textContent: hit.name === '' ? `row ${hit.id}` : hit.name}), hit.text === '' ? '' : `: ${hit.text} `,
     element('small', {textContent: `(table ${hit.table}, distance ${Number(hit.distance.toPrecision(4))})`}));
+}
+
+/** A vector where it is written as one; else what it is like. */
+function queryOf(text) {
+  if (!text.trim().startsWith('[')) {
+    return {like: text};
+  }
+  try {
+    return {vector: JSON.parse(text)};
+  } catch {
+    throw new Error(`a vector must be numbers between brackets, [0.1, 0.2], got ${text}`);
+  }
 }
 
 async function search(event) {
@@ -208,10 +273,10 @@ async function search(event) {
     const answer = await ask(table === '' ? 'search' : `tables/${encodeURIComponent(table)}/search`, {
       method: 'POST',
       headers: {'Content-Type': 'application/json'},
-      body: JSON.stringify({like: byId('like').value, k: 10})
+      body: JSON.stringify({...queryOf(byId('like').value), k: 10})
     });
     byId('problem').textContent = '';
-    byId('ran').textContent = ranInWords(answer);
+    byId('ran').textContent = ranInWords(answer) + costInWords(answer);
     byId('hits').replaceChildren(...answer.hits.map(drawHit));
   } catch (problem) {
     byId('problem').textContent = problem.message;
@@ -224,6 +289,7 @@ async function search(event) {
 
 const charts = {
   steals: chart('chart-steals', ['within a domain', 'across domains'], 0),
+  remaps: chart('chart-remaps', ['remaps'], 0),
   queue: chart('chart-queue', ['waiting'], 0),
   latency: chart('chart-latency', ['half within', '99 % within'], 2)
 };
@@ -238,6 +304,7 @@ function showStats(stats, now) {
   showWorkers(orchestrator.workers);
   showTraffic(orchestrator.domains, seconds);
   charts.steals([stolen('intraSteals'), stolen('crossSteals')]);
+  charts.remaps([orchestrator.remaps]);
   charts.queue([orchestrator.domains.reduce((sum, domain) => sum + domain.waiting, 0)]);
   charts.latency([stats.service.p50Millis, stats.service.p99Millis]);
   before = {now, tasks: orchestrator.tasks};

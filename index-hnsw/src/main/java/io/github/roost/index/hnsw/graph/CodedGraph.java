@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CodedGraph {
     /** The most neighbours that a node of layer 0 may have. */
-    public static final int MOST_NEIGHBORS = GraphImage.MOST_NEIGHBORS;
+    public static final int MAX_NEIGHBORS = GraphImage.MAX_NEIGHBORS;
 
     /** At most this many bytes are handed over at once. */
     private static final int PIECE = 1 << 20;
@@ -55,7 +55,7 @@ public final class CodedGraph {
      *
      * @param links the graph, over the rows
      * @param degree most neighbours of a row in layer 0, from 1, of which upper layers have half; of more, and of more than
-     *     {@link #MOST_NEIGHBORS}, the nearest are written
+     *     {@link #MAX_NEIGHBORS}, the nearest are written
      * @param rows the codes of its rows
      * @param ordinals from a row to its ordinal, 0 or more
      * @param labels from a row to its label, 0 or more
@@ -83,7 +83,7 @@ public final class CodedGraph {
      *
      * @param links the graph, over the rows
      * @param degree most neighbours of a row in layer 0, from 1, of which upper layers have half; of more, and of more than
-     *     {@link #MOST_NEIGHBORS}, the first are kept
+     *     {@link #MAX_NEIGHBORS}, the first are kept
      * @param rows the codes of its rows, which may be freed afterwards
      * @param ordinals from a row to its ordinal, 0 or more
      * @param labels from a row to its label, 0 or more
@@ -108,7 +108,7 @@ public final class CodedGraph {
             IntUnaryOperator labels,
             Arena arena) {
         GraphLinks graph = new Links(links);
-        int most = Math.min(degree, MOST_NEIGHBORS);
+        int most = Math.min(degree, MAX_NEIGHBORS);
         GraphNumbering numbering = new GraphNumbering(graph, rows.rows(), degree, () -> {});
         GraphImage image = GraphImage.allocate(
                 new GraphImage.Shape(
@@ -210,7 +210,7 @@ public final class CodedGraph {
      * Most neighbours of a node in a layer.
      *
      * @param level from 0 to {@link #levels()}
-     * @return from 1 to {@link #MOST_NEIGHBORS}
+     * @return from 1 to {@link #MAX_NEIGHBORS}
      */
     public int degree(int level) {
         return image.degree(level);

@@ -1,6 +1,7 @@
 package io.github.roost.index.hnsw.walk;
 
 import io.github.roost.core.Metric;
+import io.github.roost.core.vector.ScalarQuantizer;
 import io.github.roost.topology.DomainMemory;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -32,25 +33,25 @@ public final class CodeTable implements AutoCloseable {
     private CodeTable(Codes codes, int rows) {
         this.codes = codes;
         this.rows = rows;
-        this.stride = (codes.steps().length + LANES - 1L) / LANES * LANES;
+        this.stride = (codes.quantizer().dimension() + LANES - 1L) / LANES * LANES;
         this.terms = new float[rows];
         this.memory = DomainMemory.allocate(rows * stride, arena).segment();
     }
 
     /** Codes of vectors that are shown twice. */
     public static CodeTable learn(Metric metric, int dimension, int rows, Source source) throws IOException {
-        Codes.Ranges ranges = new Codes.Ranges(dimension);
+        ScalarQuantizer.Ranges ranges = new ScalarQuantizer.Ranges(dimension);
         float[] vector = new float[dimension];
         for (int row = 0; row < rows; row++) {
             source.row(row, vector);
             ranges.add(vector);
         }
-        return filled(() -> new CodeTable(ranges.codes(metric), rows), source);
+        return filled(() -> new CodeTable(new Codes(metric, ranges.evenSteps()), rows), source);
     }
 
     /** Codes that are the values, of vectors whose values are whole numbers from -128 to 127. */
     public static CodeTable ofBytes(Metric metric, int dimension, int rows, Source source) throws IOException {
-        return filled(() -> new CodeTable(Codes.ofBytes(metric, dimension), rows), source);
+        return filled(() -> new CodeTable(new Codes(metric, ScalarQuantizer.ofBytes(dimension)), rows), source);
     }
 
     private static CodeTable filled(Supplier<CodeTable> empty, Source source) throws IOException {
@@ -68,7 +69,7 @@ public final class CodeTable implements AutoCloseable {
     }
 
     private void fill(Source source) throws IOException {
-        float[] vector = new float[codes.steps().length];
+        float[] vector = new float[codes.quantizer().dimension()];
         byte[] row = new byte[vector.length];
         for (int number = 0; number < rows; number++) {
             source.row(number, vector);
@@ -84,7 +85,7 @@ public final class CodeTable implements AutoCloseable {
 
     /** Components of a vector. */
     public int dimension() {
-        return codes.steps().length;
+        return codes.quantizer().dimension();
     }
 
     /** How distances are measured. */
@@ -94,7 +95,7 @@ public final class CodeTable implements AutoCloseable {
 
     /** Writes what codes stand for to an image. */
     public void copyMeaning(GraphImage image) {
-        image.setSteps(codes.middles(), codes.steps());
+        image.setSteps(codes.quantizer().zeroPoints(), codes.quantizer().scales());
     }
 
     /** Writes a row's codes to an image, as those of a node. */

@@ -27,13 +27,15 @@ public final class GraphImage {
     /** The most layers above layer 0. */
     public static final int MAX_LEVELS = 64;
     /** The most neighbours of a node. */
-    public static final int MOST_NEIGHBORS = 512;
+    public static final int MAX_NEIGHBORS = 512;
     /** Size of the head, a page, so that records begin on one. */
     static final int HEAD_BYTES = 4096;
     /** "ROOSTHNW", little-endian. */
     static final long MAGIC = TableFormat.HNSW.magic();
 
     static final int VERSION = 2;
+    /** Of an image whose neighbours have codes, which earlier libraries cannot read. */
+    static final int VERSION_OF_NEIGHBOR_CODES = 3;
 
     private static final int CACHE_LINE = 64;
     /** Records begin at a cache line's start where that makes them longer by no more than one part in this many. */
@@ -90,7 +92,9 @@ public final class GraphImage {
         /** Its codes, which walks read, and the vector. */
         CODES_AND_VECTORS,
         /** Its codes. A node is a row, and its id two numbers: an ordinal and a label. */
-        CODES
+        CODES,
+        /** The vector, and {@link io.github.roost.index.hnsw.walk.NeighborCodes} of its neighbours, by which walks go. */
+        NEIGHBOR_CODES
     }
 
     /**
@@ -98,7 +102,7 @@ public final class GraphImage {
      *
      * @param metric how distances are measured
      * @param content what it has of a vector
-     * @param dimension floats a vector
+     * @param dimension floats per vector
      * @param degree most neighbours of a node in layer 0; 0 for rows without a graph
      * @param upperDegree most neighbours of a node in an upper layer
      * @param nodes number of nodes
@@ -143,9 +147,28 @@ public final class GraphImage {
                     levelCounts);
         }
 
-        /** Whether walks read codes. */
+        /** The shape of a graph of the same vectors and links, with codes that walks read in their place. */
+        public Shape withCodes() {
+            return with(Content.CODES_AND_VECTORS, degree);
+        }
+
+        /** The shape of a graph of the same vectors and links, with codes of the neighbours. */
+        public Shape withNeighborCodes() {
+            return with(Content.NEIGHBOR_CODES, NeighborCodes.degree(degree));
+        }
+
+        private Shape with(Content other, int room) {
+            return new Shape(metric, other, dimension, room, upperDegree, nodes, rows, exponent, largest, levelCounts);
+        }
+
+        /** Whether walks read codes in place of vectors. */
         public boolean coded() {
-            return content != Content.VECTORS;
+            return content == Content.CODES_AND_VECTORS || content == Content.CODES;
+        }
+
+        /** Whether neighbours have codes beside a node. */
+        public boolean hasNeighborCodes() {
+            return content == Content.NEIGHBOR_CODES;
         }
 
         /** Whether the vectors are in the image. */
@@ -156,12 +179,21 @@ public final class GraphImage {
         /** Bytes from record to record: whole cache lines where that costs little, and where kernels read whole ones. */
         long stride() {
             long bytes = linksIn() + (long) degree * Integer.BYTES;
-            return coded() ? aligned(bytes, CACHE_LINE) : padded(bytes);
+            return content == Content.VECTORS ? padded(bytes) : aligned(bytes, CACHE_LINE);
         }
 
         /** Where in a record the neighbours begin. */
         long linksIn() {
-            return coded() ? aligned(dimension, Integer.BYTES) : (long) dimension * Float.BYTES;
+            return switch (content) {
+                case VECTORS -> (long) dimension * Float.BYTES;
+                case CODES_AND_VECTORS, CODES -> aligned(dimension, Integer.BYTES);
+                case NEIGHBOR_CODES -> blocksIn() + degree / NeighborCodes.BLOCK * NeighborCodes.blockBytes(dimension);
+            };
+        }
+
+        /** Where in a record the codes of the neighbours begin, where there are any. */
+        long blocksIn() {
+            return aligned((long) dimension * Float.BYTES, CACHE_LINE);
         }
 
         long upperLists() {
@@ -198,7 +230,7 @@ public final class GraphImage {
         /** 0 where there are none. */
         long vectorsAt() {
             return switch (content) {
-                case VECTORS -> HEAD_BYTES;
+                case VECTORS, NEIGHBOR_CODES -> HEAD_BYTES;
                 case CODES_AND_VECTORS -> aligned(stepsEnd(), CACHE_LINE);
                 case CODES -> 0;
             };
@@ -206,15 +238,16 @@ public final class GraphImage {
 
         long vectorStride() {
             return switch (content) {
-                case VECTORS -> stride();
+                case VECTORS, NEIGHBOR_CODES -> stride();
                 case CODES_AND_VECTORS -> padded((long) dimension * Float.BYTES);
                 case CODES -> 0;
             };
         }
 
-        long bytes() {
+        /** What such an image takes. */
+        public long bytes() {
             return switch (content) {
-                case VECTORS -> idsEnd();
+                case VECTORS, NEIGHBOR_CODES -> idsEnd();
                 case CODES_AND_VECTORS -> aligned(vectorsAt() + nodes * vectorStride(), Long.BYTES);
                 case CODES -> aligned(stepsEnd(), Long.BYTES);
             };
@@ -276,7 +309,7 @@ public final class GraphImage {
 
     private void writeHead() {
         memory.set(LONG, AT_MAGIC, MAGIC);
-        memory.set(INT, AT_VERSION, VERSION);
+        memory.set(INT, AT_VERSION, shape.hasNeighborCodes() ? VERSION_OF_NEIGHBOR_CODES : VERSION);
         memory.set(INT, AT_METRIC, shape.metric().ordinal());
         memory.set(INT, AT_DIMENSION, shape.dimension());
         memory.set(INT, AT_DEGREE, shape.degree());
@@ -371,7 +404,11 @@ public final class GraphImage {
 
     /** Bytes of what a walk measures a node by. */
     long walkedBytes() {
-        return shape.coded() ? shape.dimension() : vectorBytes();
+        return switch (shape.content()) {
+            case VECTORS -> vectorBytes();
+            case CODES_AND_VECTORS, CODES -> shape.dimension();
+            case NEIGHBOR_CODES -> stride;
+        };
     }
 
     /** The memory itself. */
@@ -427,6 +464,64 @@ public final class GraphImage {
             Codes.learn(this, betweenNodes).write(this, betweenNodes);
         }
         return this;
+    }
+
+    /**
+     * Copies a node's neighbours in every layer, its ids and which of the rows is its first.
+     *
+     * @param from an image of as many nodes, rows and layers
+     * @param room for the neighbours of a node there
+     */
+    public void copyLinksAndRows(GraphImage from, int node, int[] room) {
+        for (int layer = 0; layer <= levels() && node < nodes(layer); layer++) {
+            int count = 0;
+            while (count < from.degree(layer) && from.neighbor(layer, node, count) >= 0) {
+                room[count] = from.neighbor(layer, node, count);
+                count++;
+            }
+            setNeighbors(layer, node, room, count);
+        }
+        setFirstRow(node, from.firstRow(node));
+        for (int row = from.firstRow(node); row < from.firstRow(node + 1); row++) {
+            setId(row, from.id(row));
+        }
+    }
+
+    private long blockAt(int node, int block) {
+        return recordAt(node) + shape.blocksIn() + block * NeighborCodes.blockBytes(shape.dimension());
+    }
+
+    private long factorsAt(int node, int block) {
+        return blockAt(node, block + 1) - 2L * NeighborCodes.BLOCK * Float.BYTES;
+    }
+
+    /** Writes the codes of a block of a node's neighbours, and what is added and multiplied by. */
+    void setBlock(int node, int block, byte[] codes, float[] add, float[] multiply) {
+        MemorySegment.copy(codes, 0, memory, JAVA_BYTE, blockAt(node, block), codes.length);
+        long at = factorsAt(node, block);
+        MemorySegment.copy(add, 0, memory, FLOAT_ANYWHERE, at, add.length);
+        MemorySegment.copy(multiply, 0, memory, FLOAT_ANYWHERE, at + (long) add.length * Float.BYTES, multiply.length);
+    }
+
+    /** A copy of the codes of a block. */
+    byte[] blockCodes(int node, int block) {
+        long at = blockAt(node, block);
+        return memory.asSlice(at, factorsAt(node, block) - at).toArray(JAVA_BYTE);
+    }
+
+    /** What is added to the estimate of neighbour {@code i} of a block. */
+    float added(int node, int block, int i) {
+        return memory.get(FLOAT_ANYWHERE, factorAt(node, block, i));
+    }
+
+    /** What the sum of neighbour {@code i} of a block is multiplied by. */
+    float multiplier(int node, int block, int i) {
+        return memory.get(FLOAT_ANYWHERE, factorAt(node, block, NeighborCodes.BLOCK + i));
+    }
+
+    /** Where number {@code i} of a block's factors lies: those to add, then those to multiply by. */
+    long factorAt(int node, int block, int i) {
+        return factorsAt(node, block) + (long) i * Float.BYTES;
     }
 
     /** Copies a node's codes into an array. */

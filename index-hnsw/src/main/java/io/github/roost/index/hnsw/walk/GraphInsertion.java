@@ -22,7 +22,7 @@ public final class GraphInsertion implements AutoCloseable {
     /** How much of vectors an insertion reads before it lets searches run: a few microseconds. */
     private static final long BYTES_PER_PIECE = 32 << 10;
 
-    private static final int MOST_PER_PIECE = 64;
+    private static final int MAX_PER_PIECE = 64;
 
     private final NativeWalk insertion;
     private final BuildMemory memory = new BuildMemory();
@@ -62,7 +62,7 @@ public final class GraphInsertion implements AutoCloseable {
         this.width = width;
         this.links = 2 * m;
         this.factor = alpha;
-        this.budget = Math.clamp(BYTES_PER_PIECE / ((long) dimension * Float.BYTES), GraphWalk.TILE, MOST_PER_PIECE)
+        this.budget = Math.clamp(BYTES_PER_PIECE / ((long) dimension * Float.BYTES), GraphWalk.TILE, MAX_PER_PIECE)
                 / GraphWalk.TILE
                 * GraphWalk.TILE;
         GraphImage.Shape shape = new GraphImage.Shape(

@@ -11,12 +11,14 @@ public interface GraphWalk {
     /** Rows that are measured together: budgets are multiples of it. */
     int TILE = 4;
     /** Where rows are short, what a piece costs is how long each takes to come from memory: some 50 ns. */
-    int MOST_PER_PIECE = 384;
+    int MAX_PER_PIECE = 384;
     /**
      * Where they are long, how many bytes: these take some 25 us from memory, and 5 from a cache, of which beginning a piece
      * takes a hundredth.
      */
     int BYTES_PER_PIECE = 192 << 10;
+    /** Pairs of a scan for several queries are compared that much faster than rows that come from memory for one. */
+    int PIECES_IN_ONE = 8;
 
     /** What it runs on: an instruction set's name, or {@code java}. */
     String name();
@@ -52,9 +54,37 @@ public interface GraphWalk {
      */
     boolean scanOn(GraphImage image, WalkScratch scratch, int width, NodeSet allowed, int from, int to, int budget);
 
+    /**
+     * Compares several queries with every allowed node from {@code from} to {@code to} exclusive, and keeps the nearest of each: at
+     * the distances of {@link #scanOn} to the bit, and ties by node as there. Each row is read from memory once for all queries.
+     *
+     * @param scratch begun for this image
+     * @return how many nodes they were compared with
+     */
+    int scanTogether(GraphImage image, GroupScratch scratch, NodeSet allowed, int from, int to);
+
+    /**
+     * {@link #scanTogether} of all nodes, in pieces.
+     *
+     * @param betweenPieces runs between two; what it throws ends the scan, and the scratch can be begun again
+     * @return how many nodes the queries were compared with
+     */
+    default int scanTogether(GraphImage image, GroupScratch scratch, NodeSet allowed, Runnable betweenPieces) {
+        int nodes = image.shape().nodes();
+        int step = Math.max(TILE, budget(image.vectorBytes()) * PIECES_IN_ONE / scratch.queries());
+        int compared = 0;
+        for (int from = 0; from < nodes; from += step) {
+            if (from > 0) {
+                betweenPieces.run();
+            }
+            compared += scanTogether(image, scratch, allowed, from, Math.min(nodes, from + step));
+        }
+        return compared;
+    }
+
     /** The budget of a piece that takes well under 50 us, whatever of the table is in a cache. */
     default int budget(long rowBytes) {
-        long rows = Math.clamp(BYTES_PER_PIECE / rowBytes, TILE, MOST_PER_PIECE);
+        long rows = Math.clamp(BYTES_PER_PIECE / rowBytes, TILE, MAX_PER_PIECE);
         return (int) (rows / TILE * TILE);
     }
 

@@ -3,16 +3,16 @@ package io.github.roost.index.hnsw.walk;
 import io.github.roost.core.Metric;
 import io.github.roost.core.TableFileException;
 import io.github.roost.core.Vectors;
-import io.github.roost.core.WholeFile;
+import io.github.roost.core.file.FileChecks;
+import io.github.roost.core.file.SectionWriter;
+import io.github.roost.core.file.WholeFile;
 import io.github.roost.core.vector.TableFormat;
+import io.github.roost.topology.DomainMemory;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.util.zip.CRC32C;
 
 /**
  * A table's memory as a file: the image as it lies, then a checksum of it. Whatever happens during {@link #save}, the file
@@ -20,12 +20,10 @@ import java.util.zip.CRC32C;
  * follows its numbers without asking. Stateless.
  */
 public final class ImageFile {
-    private static final int CHECKSUM_BYTES = Long.BYTES;
-    private static final long PIECE = 64L << 20;
     /** From the smallest floats, and from the largest, to where tables are scaled to. */
-    private static final int MOST_EXPONENT = 156;
+    private static final int MAX_EXPONENT = 156;
     /** Where tables are scaled to. */
-    private static final int MOST_LARGEST = 30;
+    private static final int MAX_LARGEST = 30;
 
     private static final int LARGEST_FINITE = Float.floatToRawIntBits(Float.MAX_VALUE);
 
@@ -38,17 +36,9 @@ public final class ImageFile {
 
     /** Writes an image and its checksum, from the channel's position on; returns how many bytes. */
     public static long write(GraphImage image, FileChannel channel) throws IOException {
-        MemorySegment memory = image.memory();
-        CRC32C checksum = new CRC32C();
-        for (long at = 0; at < memory.byteSize(); at += PIECE) {
-            ByteBuffer piece =
-                    memory.asSlice(at, Math.min(PIECE, memory.byteSize() - at)).asByteBuffer();
-            checksum.update(piece.duplicate());
-            WholeFile.writeAll(channel, piece);
-        }
-        ByteBuffer end = ByteBuffer.allocate(CHECKSUM_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        WholeFile.writeAll(channel, end.putLong(checksum.getValue()).flip());
-        return memory.byteSize() + CHECKSUM_BYTES;
+        SectionWriter section = new SectionWriter(channel);
+        section.put(image.memory());
+        return section.end(1);
     }
 
     /**
@@ -76,12 +66,31 @@ public final class ImageFile {
         }
     }
 
+    /**
+     * As {@link #open(Path)}, but copied to memory of its own, on huge pages where there are any, which the file may be changed
+     * beside. Freed when nothing refers to it any more.
+     *
+     * @throws TableFileException as above
+     */
+    public static GraphImage load(Path file) throws IOException {
+        GraphImage mapped = open(file);
+        MemorySegment memory =
+                DomainMemory.allocate(mapped.bytes(), Arena.ofAuto()).segment();
+        memory.copyFrom(mapped.memory());
+        return new GraphImage(memory.asReadOnly(), mapped.shape());
+    }
+
     private static GraphImage checked(Path file, long bytes, MemorySegment mapped) throws TableFileException {
-        requireHead(file, bytes - CHECKSUM_BYTES);
-        MemorySegment memory = mapped.asSlice(0, bytes - CHECKSUM_BYTES);
-        checkHead(file, memory);
-        checkSum(file, memory, mapped.get(GraphImage.LONG_ANYWHERE, bytes - CHECKSUM_BYTES));
-        requireRange(file, GraphImage.AT_CODED, "mark of codes", memory.get(GraphImage.INT, GraphImage.AT_CODED), 0, 1);
+        requireHead(file, bytes - SectionWriter.CHECKSUM_BYTES);
+        checkHead(file, mapped.asSlice(0, bytes - SectionWriter.CHECKSUM_BYTES));
+        MemorySegment memory = new FileChecks(file).requireSection(0, "its checksum", mapped);
+        int content = memory.get(GraphImage.INT, GraphImage.AT_CODED);
+        if (content == GraphImage.Content.CODES.ordinal()) {
+            throw new TableFileException(
+                    file,
+                    GraphImage.AT_CODED,
+                    "has a mark of codes of " + content + ": without vectors it is no table");
+        }
         GraphImage image = new GraphImage(memory.asReadOnly(), checkedShape(file, memory));
         checkNodes(file, image);
         return image;
@@ -134,21 +143,17 @@ public final class ImageFile {
     }
 
     private static void requireHead(Path file, long bytes) throws TableFileException {
-        if (bytes < GraphImage.HEAD_BYTES) {
-            throw new TableFileException(
-                    file, 0, "is " + bytes + " bytes long, less than a table's head of " + GraphImage.HEAD_BYTES);
-        }
+        new FileChecks(file).requireHead(bytes, GraphImage.HEAD_BYTES, "a table's head of " + GraphImage.HEAD_BYTES);
     }
 
     private static void checkHead(Path file, MemorySegment memory) throws TableFileException {
         TableFormat.HNSW.require(file, memory.get(GraphImage.LONG, GraphImage.AT_MAGIC));
-        int version = memory.get(GraphImage.INT, GraphImage.AT_VERSION);
-        if (version != GraphImage.VERSION) {
-            throw new TableFileException(
-                    file,
-                    GraphImage.AT_VERSION,
-                    "is of version " + version + ", this library reads " + GraphImage.VERSION);
-        }
+        new FileChecks(file)
+                .requireVersion(
+                        GraphImage.AT_VERSION,
+                        memory.get(GraphImage.INT, GraphImage.AT_VERSION),
+                        GraphImage.VERSION,
+                        GraphImage.VERSION_OF_NEIGHBOR_CODES);
         long said = memory.get(GraphImage.LONG, GraphImage.AT_BYTES);
         if (said != memory.byteSize()) {
             throw new TableFileException(
@@ -158,26 +163,11 @@ public final class ImageFile {
         }
     }
 
-    private static void checkSum(Path file, MemorySegment memory, long expected) throws TableFileException {
-        CRC32C checksum = new CRC32C();
-        for (long at = 0; at < memory.byteSize(); at += PIECE) {
-            checksum.update(
-                    memory.asSlice(at, Math.min(PIECE, memory.byteSize() - at)).asByteBuffer());
-        }
-        if (checksum.getValue() != expected) {
-            throw new TableFileException(
-                    file,
-                    memory.byteSize(),
-                    "is damaged: its checksum is %08x, that of its bytes %08x"
-                            .formatted(expected, checksum.getValue()));
-        }
-    }
-
     /** The checksum keeps out accidents; these keep out files that were made by something else. */
     private static GraphImage.Shape checkedShape(Path file, MemorySegment memory) throws TableFileException {
         GraphImage.Shape shape = GraphImage.readShape(file, memory);
-        requireRange(file, GraphImage.AT_DIMENSION, "dimension", shape.dimension(), 1, Vectors.MOST_DIMENSIONS);
-        requireRange(file, GraphImage.AT_DEGREE, "degree", shape.degree(), 0, GraphImage.MOST_NEIGHBORS);
+        requireRange(file, GraphImage.AT_DIMENSION, "dimension", shape.dimension(), 1, Vectors.MAX_DIMENSIONS);
+        requireRange(file, GraphImage.AT_DEGREE, "degree", shape.degree(), 0, GraphImage.MAX_NEIGHBORS);
         requireRange(file, GraphImage.AT_UPPER_DEGREE, "degree above", shape.upperDegree(), 0, shape.degree());
         requireRange(file, GraphImage.AT_NODES, "number of nodes", shape.nodes(), 1, Integer.MAX_VALUE - 8);
         requireRange(file, GraphImage.AT_ROWS, "number of rows", shape.rows(), shape.nodes(), Integer.MAX_VALUE - 8);
@@ -190,26 +180,39 @@ public final class ImageFile {
                     1,
                     layer == 0 ? shape.nodes() : shape.levelCounts()[layer - 1]);
         }
+        checkNeighborCodes(file, memory, shape);
         GraphImage.requireSameHead(file, memory, shape);
         checkScale(file, shape);
         return shape;
     }
 
+    private static void checkNeighborCodes(Path file, MemorySegment memory, GraphImage.Shape shape)
+            throws TableFileException {
+        int version = shape.hasNeighborCodes() ? GraphImage.VERSION_OF_NEIGHBOR_CODES : GraphImage.VERSION;
+        requireRange(
+                file,
+                GraphImage.AT_VERSION,
+                "version",
+                memory.get(GraphImage.INT, GraphImage.AT_VERSION),
+                version,
+                version);
+        if (shape.hasNeighborCodes()) {
+            int whole = NeighborCodes.degree(Math.max(1, shape.degree()));
+            requireRange(file, GraphImage.AT_DEGREE, "degree", shape.degree(), whole, whole);
+        }
+    }
+
     /** What a table is scaled by: by another power of two all distances would become nothing or infinite. */
     private static void checkScale(Path file, GraphImage.Shape shape) throws TableFileException {
         boolean scaled = shape.metric() != Metric.COSINE;
-        int most = scaled ? MOST_EXPONENT : 0;
+        int most = scaled ? MAX_EXPONENT : 0;
         requireRange(file, GraphImage.AT_EXPONENT, "power of two", shape.exponent(), -most, most);
-        requireRange(
-                file, GraphImage.AT_LARGEST, "largest power of two", shape.largest(), 0, scaled ? MOST_LARGEST : 0);
+        requireRange(file, GraphImage.AT_LARGEST, "largest power of two", shape.largest(), 0, scaled ? MAX_LARGEST : 0);
     }
 
     static void requireRange(Path file, int at, String what, long value, long least, long most)
             throws TableFileException {
-        if (value < least || value > most) {
-            throw new TableFileException(
-                    file, at, "has a " + what + " of " + value + ", it must be between " + least + " and " + most);
-        }
+        new FileChecks(file).requireRange(at, what, value, least, most);
     }
 
     private static void checkNodes(Path file, GraphImage image) throws TableFileException {
@@ -235,6 +238,29 @@ public final class ImageFile {
         }
         if (shape.coded()) {
             checkCodes(file, image);
+        }
+        if (shape.hasNeighborCodes()) {
+            checkFactors(file, image);
+        }
+    }
+
+    /** What estimates are made of. */
+    private static void checkFactors(Path file, GraphImage image) throws TableFileException {
+        int blocks = image.shape().degree() / NeighborCodes.BLOCK;
+        for (int node = 0; node < image.shape().nodes(); node++) {
+            for (int block = 0; block < blocks; block++) {
+                long at = image.factorAt(node, block, 0);
+                for (int i = 0; i < NeighborCodes.BLOCK; i++) {
+                    requireNumber(file, at, i, "factor of a node", image.added(node, block, i), -Float.MAX_VALUE);
+                    requireNumber(
+                            file,
+                            at,
+                            NeighborCodes.BLOCK + i,
+                            "factor of a node",
+                            image.multiplier(node, block, i),
+                            -Float.MAX_VALUE);
+                }
+            }
         }
     }
 
@@ -271,19 +297,14 @@ public final class ImageFile {
         float[] middles = image.middles();
         float[] steps = image.steps();
         for (int i = 0; i < steps.length; i++) {
-            requireNumber(file, shape.stepsAt(), i, "middle of codes", middles[i], -Float.MAX_VALUE);
-            requireNumber(file, shape.stepsAt(), (long) steps.length + i, "step of codes", steps[i], 0);
+            requireNumber(file, shape.stepsAt(), i, "zero point of codes", middles[i], -Float.MAX_VALUE);
+            requireNumber(file, shape.stepsAt(), (long) steps.length + i, "scale of codes", steps[i], 0);
         }
     }
 
     private static void requireNumber(Path file, long from, long ordinal, String what, float value, float least)
             throws TableFileException {
-        if (!(value >= least && value <= Float.MAX_VALUE)) {
-            throw new TableFileException(
-                    file,
-                    from + ordinal * Float.BYTES,
-                    "has a " + what + " of " + value + ", it must be a number of at least " + least);
-        }
+        new FileChecks(file).requireFinite(from + ordinal * Float.BYTES, what, value, least);
     }
 
     private static void checkGroups(Path file, GraphImage image) throws TableFileException {

@@ -1,7 +1,7 @@
 package io.github.roost.index.hnsw.walk;
 
+import io.github.roost.core.ScratchMemory;
 import io.github.roost.core.ScratchPool;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /** What one insertion needs besides the graph: that of a search, and the neighbours picked in each layer. Belongs to it alone. */
@@ -25,9 +25,7 @@ final class InsertScratch {
     /** Room for the neighbours of a node, one entry each, and how many there are, in each layer. */
     MemorySegment picked(GraphInsertion graph) {
         long bytes = (graph.image.levels() + 1L) * (graph.image.degree(0) + 1L) * Long.BYTES;
-        if (picked.byteSize() < bytes) {
-            picked = Arena.ofAuto().allocate(bytes, Long.BYTES);
-        }
+        picked = ScratchMemory.roomFor(picked, bytes);
         return picked;
     }
 }

@@ -5,6 +5,8 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import io.github.roost.core.Metric;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /** The walk in plain Java, for machines where no native library can be loaded, and the oracle of those in C. */
 final class JavaWalk implements GraphWalk {
@@ -45,6 +47,9 @@ final class JavaWalk implements GraphWalk {
     /** The nodes of layer 0 that a walk computes distances to, in that order. */
     int[] visits(GraphImage image, WalkScratch scratch, int width) {
         walk(image, scratch, width, width, NodeSet.ALL, () -> {});
+        if (scratch.inJava != null && scratch.inJava.estimator != null) {
+            return scratch.inJava.measured.build().toArray();
+        }
         int[] nodes = new int[Math.toIntExact(scratch.logged())];
         Arrays.setAll(nodes, i -> scratch.log.getAtIndex(GraphImage.INT, i));
         return nodes;
@@ -62,6 +67,25 @@ final class JavaWalk implements GraphWalk {
             scratch.inJava = search;
         }
         return search.goOn(width, budget);
+    }
+
+    @Override
+    public int scanTogether(GraphImage image, GroupScratch scratch, NodeSet allowed, int from, int to) {
+        scratch.requireBegun(image);
+        requireNodes(image, from, to);
+        allowed.words(image);
+        int compared = 0;
+        for (int query = 0; query < scratch.queries(); query++) {
+            VectorMeasure measure = new VectorMeasure(image, scratch.vector(query));
+            compared = 0;
+            for (int node = from; node < to; node++) {
+                if (allowed.contains(node)) {
+                    scratch.offer(query, WalkScratch.entry(measure.distance(node), node));
+                    compared++;
+                }
+            }
+        }
+        return compared;
     }
 
     static void requireNodes(GraphImage image, int from, int to) {
@@ -150,6 +174,12 @@ final class JavaWalk implements GraphWalk {
         private final NodeSet allowed;
         private final VectorMeasure vectors;
         private final Measure measure;
+        /** What neighbours are estimated by; null where they have no codes. */
+        private final NeighborCodes.@Nullable Query estimator;
+
+        /** Nodes that were expanded, where there is an estimator. */
+        private final IntStream.Builder measured = IntStream.builder();
+
         private final EntryHeap candidates = new EntryHeap();
         private final BoundedEntries found;
         private long computed;
@@ -176,6 +206,7 @@ final class JavaWalk implements GraphWalk {
             MemorySegment.copy(scratch.query, JAVA_FLOAT, 0, query, 0, query.length);
             this.vectors = new VectorMeasure(image, query);
             this.measure = byCodes ? new CodeMeasure(image, query) : vectors;
+            this.estimator = image.shape().hasNeighborCodes() ? new NeighborCodes.Query(query, dimension) : null;
             this.found = new BoundedEntries(width);
             allowed.words(image);
         }
@@ -259,8 +290,14 @@ final class JavaWalk implements GraphWalk {
         }
 
         private void beginWalk() {
-            scratch.visit((int) nearest);
             candidates.push(nearest);
+            if (estimator != null) {
+                scratch.log((int) nearest);
+                scratch.learn((int) nearest, -Float.MAX_VALUE);
+                phase = Phase.WALKING;
+                return;
+            }
+            scratch.visit((int) nearest);
             if (allowed.allows(image, (int) nearest)) {
                 found.offer(nearest);
             }
@@ -269,6 +306,10 @@ final class JavaWalk implements GraphWalk {
         }
 
         private void walk() {
+            if (estimator != null) {
+                walkByEstimates(estimator);
+                return;
+            }
             int node = neighbor(0);
             if (node >= 0) {
                 if (!scratch.isVisited(node)) {
@@ -282,6 +323,62 @@ final class JavaWalk implements GraphWalk {
                 from = candidates.pop();
                 next = 0;
                 expanded++;
+            }
+        }
+
+        /** Takes the nearest candidate, and expands it if it still is the nearest by what has been learnt since. */
+        private void walkByEstimates(NeighborCodes.Query query) {
+            if (candidates.isEmpty() || candidates.peek() > found.bound()) {
+                next = 0;
+                phase = Phase.FORGETTING;
+                return;
+            }
+            long entry = candidates.pop();
+            int node = (int) entry;
+            if (scratch.isMeasured(node)) {
+                return;
+            }
+            long now = WalkScratch.entry(scratch.estimate(node), node);
+            if (now <= entry) {
+                expand(node, query);
+            } else if (now < found.bound()) {
+                candidates.push(now);
+            }
+        }
+
+        private void expand(int node, NeighborCodes.Query query) {
+            expanded++;
+            scratch.setMeasured(node);
+            measured.add(node);
+            long entry = measure(node);
+            if (allowed.allows(image, node)) {
+                found.offer(entry);
+            }
+            float[] estimates = new float[0];
+            from = entry;
+            next = 0;
+            for (int neighbor = neighbor(0); neighbor >= 0; neighbor = neighbor(0)) {
+                int i = (next - 1) % NeighborCodes.BLOCK;
+                if (i == 0) {
+                    int block = (next - 1) / NeighborCodes.BLOCK;
+                    estimates = query.estimates(image, node, block, WalkScratch.distanceOf(entry));
+                }
+                boolean seemsFar = WalkScratch.entry(estimates[i], neighbor) > found.bound();
+                if (!seemsFar && !scratch.isMeasured(neighbor)) {
+                    learn(neighbor, estimates[i]);
+                }
+            }
+        }
+
+        private void learn(int node, float estimate) {
+            if (scratch.isUnknown(node)) {
+                scratch.log(node);
+            }
+            if (scratch.learn(node, estimate)) {
+                long entry = WalkScratch.entry(scratch.estimate(node), node);
+                if (entry <= found.bound() && candidates.size() < WalkScratch.CANDIDATES_PER_NODE * scratch.logged()) {
+                    candidates.push(entry);
+                }
             }
         }
 

@@ -34,14 +34,14 @@ final class NativeWalk implements GraphWalk {
     }
 
     /** The functions of the library: constants, so that a call is compiled to a call. It stays loaded for the life of the JVM. */
-    private static final class Library {
+    static final class Library {
         static final NativeLibrary LIBRARY = NativeLibrary.load(NativeWalk.class, "roost_hnsw");
 
         static final MethodHandle WALK = LIBRARY.function(
                 "roost_hnsw_walk",
                 FunctionDescriptor.of(
                         JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, ADDRESS,
-                        ADDRESS, ADDRESS, ADDRESS, ADDRESS, JAVA_INT, JAVA_LONG));
+                        ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, JAVA_INT, JAVA_LONG));
         static final MethodHandle END_WALK =
                 LIBRARY.function("roost_hnsw_end_walk", FunctionDescriptor.ofVoid(ADDRESS));
         static final MethodHandle SCAN = LIBRARY.function(
@@ -49,6 +49,12 @@ final class NativeWalk implements GraphWalk {
                 FunctionDescriptor.of(
                         JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG,
                         ADDRESS, ADDRESS, JAVA_INT));
+
+        static final MethodHandle SCAN_GROUP = LIBRARY.function(
+                "roost_hnsw_scan_group",
+                FunctionDescriptor.of(
+                        JAVA_LONG, JAVA_INT, ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS,
+                        JAVA_LONG, JAVA_LONG, ADDRESS, ADDRESS, ADDRESS));
 
         static final MethodHandle INSERT = LIBRARY.function(
                 "roost_hnsw_insert",
@@ -104,6 +110,7 @@ final class NativeWalk implements GraphWalk {
                     scratch.log,
                     scratch.found,
                     scratch.weights,
+                    scratch.estimates,
                     scratch.progress,
                     budget,
                     (long) allowed.labels());
@@ -144,6 +151,30 @@ final class NativeWalk implements GraphWalk {
                             scratch.progress,
                             budget)
                     != 0;
+        } catch (Throwable failure) {
+            throw new IllegalStateException("native scan failed", failure);
+        }
+    }
+
+    @Override
+    public int scanTogether(GraphImage image, GroupScratch scratch, NodeSet allowed, int from, int to) {
+        scratch.requireBegun(image);
+        JavaWalk.requireNodes(image, from, to);
+        try {
+            return (int) (long) Library.SCAN_GROUP.invokeExact(
+                    isa.code(),
+                    image.memory(),
+                    scratch.vectors,
+                    (long) scratch.stride(),
+                    scratch.queries(),
+                    scratch.width(),
+                    innerProduct(image),
+                    allowed.words(image),
+                    (long) from,
+                    (long) to,
+                    scratch.found,
+                    scratch.sizes,
+                    scratch.bounds);
         } catch (Throwable failure) {
             throw new IllegalStateException("native scan failed", failure);
         }

@@ -7,7 +7,7 @@ import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Some of a table's nodes, a bit a node. Thread-safe, with one thread at a time that removes: a walk that runs meanwhile
+ * Some of a table's nodes, one bit per node. Thread-safe, with one thread at a time that removes: a walk that runs meanwhile
  * reads each word whole, so it sees a node either in the set or not.
  *
  * <p>A set to remove from lies off-heap, where walks read it. One that a filter makes lies on the heap, because many filters

@@ -13,6 +13,8 @@ public final class WalkPlan {
     private static final int ON_THE_WAY = 16;
     /** Of the neighbours of a node that a walk expands, the share that it has not come to before, at most. */
     private static final double NEW_NEIGHBORS = .75;
+    /** How many times as many nodes as it is after a walk by estimates expands, at most. */
+    private static final int SEEMING_NEAR = 8;
     /** Codes order nodes nearly as vectors do: the k nearest are among a quarter more by code, and these. */
     private static final int RERANKED_MORE = 8;
     /** Vectors of few components share their codes with many others, and cost little to compare: so many components. */
@@ -30,9 +32,9 @@ public final class WalkPlan {
     }
 
     /**
-     * Whether a walk has come to more nodes than it does where the allowed ones lie among the others: then they lie away
-     * from the query. A walk that finds ef of them there comes in from one side, and misses more than others do. Done again
-     * wider, until it goes less far than that or looking at all allowed nodes is no more work.
+     * Whether the search visited more nodes than it would if allowed nodes were spread evenly: then they lie away from the
+     * query. A search that finds ef nodes there comes in from one side, and misses more than others do. It is repeated with a
+     * larger ef, until it visits fewer nodes or looking at all allowed nodes is no more work.
      *
      * @param computed distances of the walk
      * @param degree most neighbours of a node
@@ -40,6 +42,16 @@ public final class WalkPlan {
     public static boolean wentFar(long computed, int nodes, int allowed, int ef, int degree) {
         double expanded = ef * (double) nodes / allowed + ON_THE_WAY;
         return allowed < nodes && computed > expanded * NEW_NEIGHBORS * degree;
+    }
+
+    /**
+     * As {@link #wentFar}, of a walk by estimates: it goes to the nodes alone that it expands, and to some that only seem near.
+     *
+     * @param expanded nodes of the walk
+     */
+    public static boolean expandedFar(long expanded, int nodes, int allowed, int ef) {
+        double expected = ef * (double) nodes / allowed + ON_THE_WAY;
+        return allowed < nodes && expanded > SEEMING_NEAR * expected;
     }
 
     /** The width of a walk that is done again. */

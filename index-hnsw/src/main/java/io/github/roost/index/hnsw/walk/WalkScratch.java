@@ -4,6 +4,8 @@ import static io.github.roost.index.hnsw.walk.GraphImage.INT;
 import static io.github.roost.index.hnsw.walk.GraphImage.LONG;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
+import io.github.roost.core.FloatOrder;
+import io.github.roost.core.ScratchMemory;
 import io.github.roost.core.ScratchPool;
 import io.github.roost.core.Vectors;
 import io.github.roost.topology.DomainMemory;
@@ -16,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * whatever table or thread it is of; grown to the largest table, but only pages that are touched cost memory. Belongs to one
  * search.
  */
-public final class WalkScratch {
+public final class WalkScratch implements FoundNodes, QueryValues {
     /** The lanes in which every walk sums, so that all give the same bits. */
     static final int LANES = 16;
 
@@ -25,33 +27,53 @@ public final class WalkScratch {
     private static final int RUN = 4_096;
 
     private static final int ENTRY_BYTES = Long.BYTES;
+    private static final int ESTIMATE_BYTES = Long.BYTES;
+    /** Candidates there is room for where a walk goes by estimates, for each node that has one. */
+    static final int CANDIDATES_PER_NODE = 4;
+    /** The count of a node that is estimated no more. */
+    private static final int MEASURED = -1;
 
-    private static final int PROGRESS_BYTES = 128;
+    private static final long PROGRESS_BYTES = 128;
+    private static final long QUERY_BYTES = (Vectors.MAX_DIMENSIONS + (long) LANES) * Float.BYTES;
+    private static final long WEIGHT_BYTES = 4L * Vectors.MAX_DIMENSIONS;
     private static final int AT_SIZE = 4;
     private static final int AT_LOGGED = 8;
     private static final int AT_COMPUTED = 16;
     private static final int AT_EXPANDED = 24;
 
-    /** With room for the one more dimension that graphs for inner product are built with. */
-    final MemorySegment query = Arena.ofAuto().allocate((Vectors.MOST_DIMENSIONS + (long) LANES) * Float.BYTES, 64);
-    /** The query as it is compared with codes, up to two bytes a component. */
-    final MemorySegment weights = Arena.ofAuto().allocate(2L * Vectors.MOST_DIMENSIONS, 64);
+    /** The query, with room for the one more dimension that graphs for inner product are built with. */
+    final MemorySegment query;
+    /** The query as it is compared with codes, up to four bytes per component. */
+    final MemorySegment weights;
 
     /** How far the search is; laid out as {@code struct progress} in walk.h. */
-    final MemorySegment progress = Arena.ofAuto().allocate(PROGRESS_BYTES, Long.BYTES);
+    final MemorySegment progress;
     /** The search where it is one in Java. */
     JavaWalk.@Nullable Search inJava;
 
     MemorySegment visited = MemorySegment.NULL;
+    /** What is known of nodes that have not been measured; as {@code struct estimate} in walk.h, all zero between searches. */
+    MemorySegment estimates = MemorySegment.NULL;
+
     MemorySegment candidates = MemorySegment.NULL;
     MemorySegment log = MemorySegment.NULL;
     MemorySegment found = MemorySegment.NULL;
     private MemorySegment common = MemorySegment.NULL;
     private int nodes;
+    /** Nodes that there is room for estimates of. */
+    private int estimated;
+    /** Whether the search that has begun keeps estimates, not marks. */
+    private boolean byEstimates;
+
     private int width;
     private int dimension;
 
-    private WalkScratch() {}
+    private WalkScratch() {
+        MemorySegment memory = ScratchMemory.allocate(PROGRESS_BYTES + QUERY_BYTES + WEIGHT_BYTES);
+        progress = memory.asSlice(0, PROGRESS_BYTES);
+        query = memory.asSlice(PROGRESS_BYTES, QUERY_BYTES);
+        weights = memory.asSlice(PROGRESS_BYTES + QUERY_BYTES, WEIGHT_BYTES);
+    }
 
     /** One that no other search has; to be {@linkplain #giveBack given back} in a {@code finally} block. */
     public static WalkScratch take() {
@@ -68,16 +90,25 @@ public final class WalkScratch {
     public WalkScratch begin(GraphImage image, int searchWidth) {
         int imageNodes = image.shape().nodes();
         if (imageNodes > nodes) {
-            // A node is a candidate once at most, and one more has room in each.
+            // A node is a candidate once at most, where there are no estimates, and one more has room in each.
             int roomFor = imageNodes + imageNodes / 4;
             MemorySegment moreVisited = zeroes((roomFor / Long.SIZE + 1L) * Long.BYTES);
-            MemorySegment moreCandidates = zeroes((roomFor + 1L) * ENTRY_BYTES);
+            long room = Math.max(roomFor, CANDIDATES_PER_NODE * (long) estimated);
+            MemorySegment moreCandidates = zeroes((room + 1L) * ENTRY_BYTES);
             MemorySegment moreLog = zeroes((roomFor + 1L + GraphWalk.TILE) * Integer.BYTES);
             // Only when all are there: where memory runs out, no search may take what there was for more.
             visited = moreVisited;
             candidates = moreCandidates;
             log = moreLog;
             nodes = roomFor;
+        }
+        byEstimates = image.shape().hasNeighborCodes();
+        if (byEstimates && imageNodes > estimated) {
+            int roomFor = imageNodes + imageNodes / 4;
+            MemorySegment moreEstimates = zeroes((long) roomFor * ESTIMATE_BYTES);
+            candidates = zeroes((CANDIDATES_PER_NODE * (long) Math.max(roomFor, nodes) + 1) * ENTRY_BYTES);
+            estimates = moreEstimates;
+            estimated = roomFor;
         }
         if (searchWidth > width) {
             found = zeroes((long) searchWidth * ENTRY_BYTES);
@@ -96,7 +127,7 @@ public final class WalkScratch {
     public void abandon() {
         long logged = logged();
         long words = nodes / Long.SIZE + 1L;
-        if (logged > words) {
+        if (!byEstimates && logged > words) {
             visited.asSlice(0, words * Long.BYTES).fill((byte) 0);
         } else {
             for (long i = 0; i < logged; i++) {
@@ -129,10 +160,7 @@ public final class WalkScratch {
 
     /** Memory for a set of this many bits, which the next set overwrites. */
     MemorySegment roomForSet(int bits) {
-        long bytes = (bits / Long.SIZE + 1L) * Long.BYTES;
-        if (common.byteSize() < bytes) {
-            common = zeroes(bytes);
-        }
+        common = ScratchMemory.roomFor(common, (bits / Long.SIZE + 1L) * Long.BYTES);
         return common;
     }
 
@@ -140,7 +168,7 @@ public final class WalkScratch {
         return DomainMemory.allocate(bytes, Arena.ofAuto()).segment();
     }
 
-    /** Writes value {@code i} of the query. */
+    @Override
     public void setQuery(int i, float value) {
         query.setAtIndex(JAVA_FLOAT, i, value);
     }
@@ -161,17 +189,17 @@ public final class WalkScratch {
         progress.set(INT, AT_SIZE, value);
     }
 
-    /** How many nodes were found. */
+    @Override
     public int size() {
         return progress.get(INT, AT_SIZE);
     }
 
-    /** A found node, the nearest at 0. */
+    @Override
     public int node(int i) {
         return (int) entry(i);
     }
 
-    /** Its distance, for inner product its negated inner product; in the scale of the image. */
+    @Override
     public float distance(int i) {
         return distanceOf(entry(i));
     }
@@ -200,13 +228,11 @@ public final class WalkScratch {
 
     /** A distance and a node as one number, in their order. */
     static long entry(float distance, int node) {
-        int bits = Float.floatToRawIntBits(distance);
-        return (long) (bits ^ (bits >> 31 & 0x7fffffff)) << Integer.SIZE | Integer.toUnsignedLong(node);
+        return (long) FloatOrder.key(distance) << Integer.SIZE | Integer.toUnsignedLong(node);
     }
 
     static float distanceOf(long entry) {
-        int bits = (int) (entry >> Integer.SIZE);
-        return Float.intBitsToFloat(bits ^ (bits >> 31 & 0x7fffffff));
+        return FloatOrder.value((int) (entry >> Integer.SIZE));
     }
 
     boolean isVisited(int node) {
@@ -216,10 +242,8 @@ public final class WalkScratch {
     /** Marks a node, and adds it to the log. */
     void visit(int node) {
         int word = node / Long.SIZE;
-        long logged = logged();
         visited.setAtIndex(LONG, word, visited.getAtIndex(LONG, word) | 1L << node);
-        log.setAtIndex(INT, logged, node);
-        progress.set(LONG, AT_LOGGED, logged + 1);
+        log(node);
     }
 
     /** How many nodes are in the log. */
@@ -228,6 +252,53 @@ public final class WalkScratch {
     }
 
     void forget(int node) {
-        visited.setAtIndex(LONG, node / Long.SIZE, 0);
+        if (byEstimates) {
+            estimates.setAtIndex(LONG, node, 0);
+        } else {
+            visited.setAtIndex(LONG, node / Long.SIZE, 0);
+        }
+    }
+
+    /** Whether a node has neither been estimated nor measured. */
+    boolean isUnknown(int node) {
+        return estimateCount(node) == 0;
+    }
+
+    boolean isMeasured(int node) {
+        return estimateCount(node) == MEASURED;
+    }
+
+    void setMeasured(int node) {
+        estimates.setAtIndex(INT, 2L * node + 1, MEASURED);
+    }
+
+    /** Adds an estimate to those of a node that has not been measured; whether the mean is less by it, or there was none. */
+    boolean learn(int node, float estimate) {
+        float sum = estimateSum(node);
+        int count = estimateCount(node);
+        boolean lowers = count == 0 || estimate * (float) count < sum;
+        estimates.setAtIndex(JAVA_FLOAT, 2L * node, sum + estimate);
+        estimates.setAtIndex(INT, 2L * node + 1, count + 1);
+        return lowers;
+    }
+
+    /** A node's mean estimate; it has one. */
+    float estimate(int node) {
+        return estimateSum(node) / (float) estimateCount(node);
+    }
+
+    private float estimateSum(int node) {
+        return estimates.getAtIndex(JAVA_FLOAT, 2L * node);
+    }
+
+    private int estimateCount(int node) {
+        return estimates.getAtIndex(INT, 2L * node + 1);
+    }
+
+    /** Adds a node to the log. */
+    void log(int node) {
+        long logged = logged();
+        log.setAtIndex(INT, logged, node);
+        progress.set(LONG, AT_LOGGED, logged + 1);
     }
 }

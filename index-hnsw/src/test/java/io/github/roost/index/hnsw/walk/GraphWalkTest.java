@@ -85,6 +85,42 @@ class GraphWalkTest {
 
     @ParameterizedTest
     @MethodSource("walks")
+    void aScanForSeveralQueriesFindsWhatAScanForEachFinds(GraphWalk walk) {
+        Random random = new Random(11);
+        for (int trial = 0; trial < 150; trial++) {
+            Metric metric = trial % 3 == 0 ? Metric.INNER_PRODUCT : Metric.SQUARED_L2;
+            GraphImage image = image(metric, false, 1 + random.nextInt(150), 1 + random.nextInt(300), random);
+            NodeSet allowed = offHeap(image, SCRATCH, trial % 2 == 0 ? NodeSet.ALL : some(image, random));
+            int width = 1 + random.nextInt(30);
+            float[][] queries = new float[1 + random.nextInt(21)][];
+            GroupScratch group = GroupScratch.take();
+            group.begin(image, queries.length, width);
+            for (int query = 0; query < queries.length; query++) {
+                queries[query] = vector(image.shape().dimension(), random);
+                for (int i = 0; i < queries[query].length; i++) {
+                    group.query(query).setQuery(i, queries[query][i]);
+                }
+            }
+            int compared = walk.scanTogether(image, group, allowed, () -> {});
+            for (int query = 0; query < queries.length; query++) {
+                Hits expected = scan(ORACLE, image, queries[query], width, allowed, 0);
+                FoundNodes found = group.found(query);
+                List<Integer> nodes = new ArrayList<>();
+                List<Float> distances = new ArrayList<>();
+                for (int i = 0; i < found.size(); i++) {
+                    nodes.add(found.node(i));
+                    distances.add(found.distance(i));
+                }
+                assertThat(new Hits(nodes, distances, compared))
+                        .describedAs("%s, trial %d, query %d", walk.name(), trial, query)
+                        .isEqualTo(expected);
+            }
+            group.giveBack();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("walks")
     void aSearchLeavesNoMarksForTheNext(GraphWalk walk) {
         Random random = new Random(3);
         GraphImage image = image(Metric.SQUARED_L2, true, 8, 300, random);

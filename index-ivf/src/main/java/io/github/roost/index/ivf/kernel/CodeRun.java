@@ -12,7 +12,7 @@ import java.nio.ByteOrder;
  * @param codes whole tiles of {@code count} rows of {@code stride} bytes
  * @param terms a float for each place of the tiles, the part of a row's score that no query changes
  * @param count number of rows
- * @param stride bytes a row, a multiple of 4
+ * @param stride bytes per row, a multiple of 4
  */
 public record CodeRun(MemorySegment codes, MemorySegment terms, int count, int stride) {
     /** Rows side by side. */

@@ -1,5 +1,6 @@
 package io.github.roost.index.ivf.kernel;
 
+import io.github.roost.core.FloatOrder;
 import java.util.Arrays;
 
 /** Puts distances in order: by keys of which no two are the same, so that ties stay in the order of their rows. */
@@ -86,9 +87,8 @@ final class DistanceOrder {
         }
     }
 
-    /** Bits whose signed order is the floats' order; both zeros become one, as they are equal distances. */
+    /** In the order of distances; both zeros are one. */
     private static int sortable(float distance) {
-        int bits = Float.floatToIntBits(distance + 0f);
-        return bits < 0 ? bits ^ Integer.MAX_VALUE : bits;
+        return FloatOrder.key(distance + 0f);
     }
 }

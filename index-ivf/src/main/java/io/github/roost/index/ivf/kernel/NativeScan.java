@@ -21,10 +21,10 @@ import java.util.List;
  */
 final class NativeScan implements ScanKernel {
     /** So few rows that to choose from them takes a few microseconds at most, for which a safepoint can wait. */
-    private static final int MOST_CRITICAL = 2_048;
+    private static final int MAX_CRITICAL = 2_048;
 
-    /** MOST_ORDERED of the C scan, which takes the square of it in time. */
-    private static final int MOST_ORDERED = 256;
+    /** MAX_ORDERED of the C scan, which takes the square of it in time. */
+    private static final int MAX_ORDERED = 256;
 
     private final InstructionSet isa;
 
@@ -42,7 +42,7 @@ final class NativeScan implements ScanKernel {
     }
 
     /** The functions of the library: constants, so that a call is compiled to a call. It stays loaded for the life of the JVM. */
-    private static final class Library {
+    static final class Library {
         static final NativeLibrary LIBRARY = NativeLibrary.load(NativeScan.class, "roost_ivf");
 
         static final MethodHandle SCAN = LIBRARY.function(
@@ -190,7 +190,7 @@ final class NativeScan implements ScanKernel {
     @Override
     public float bound(ScoredRows rows, float certain, int wanted) {
         Smallest.requireWanted(wanted);
-        if (rows.size > MOST_CRITICAL) {
+        if (rows.size > MAX_CRITICAL) {
             return Smallest.bound(rows, certain, wanted);
         }
         try {
@@ -204,7 +204,7 @@ final class NativeScan implements ScanKernel {
 
     @Override
     public void keepUpTo(ScoredRows rows, float bound) {
-        if (rows.size > MOST_CRITICAL) {
+        if (rows.size > MAX_CRITICAL) {
             Smallest.keepUpTo(rows, bound);
             return;
         }
@@ -219,7 +219,7 @@ final class NativeScan implements ScanKernel {
     @Override
     public int order(float[] distances, int count, int wanted, int[] order) {
         DistanceOrder.requireFits(distances, count, wanted, order);
-        if (count > MOST_CRITICAL || Math.min(wanted, count) > MOST_ORDERED) {
+        if (count > MAX_CRITICAL || Math.min(wanted, count) > MAX_ORDERED) {
             return DistanceOrder.order(distances, count, order);
         }
         try {

@@ -1,6 +1,7 @@
 package io.github.roost.index.ivf.kernel;
 
 import io.github.roost.core.Metric;
+import io.github.roost.core.ScratchMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -96,7 +97,7 @@ public final class QueryGroup {
         reservoirs.add(reservoir);
     }
 
-    /** Room for so many rows as floats, for kernels that scan no halves; valid until the next call. */
+    /** Room for so many rows as floats, for kernels that scan no float16; valid until the next call. */
     MemorySegment floats(int rows) {
         floats = ScratchMemory.roomFor(floats, (long) rows * stride * Float.BYTES);
         return floats;

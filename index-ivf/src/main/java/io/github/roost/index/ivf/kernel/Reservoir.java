@@ -8,7 +8,7 @@ import java.util.Arrays;
  * one thread at a time.
  */
 public final class Reservoir {
-    private static final int LEAST_ROOM = 128;
+    private static final int MIN_ROOM = 128;
 
     private final int wanted;
     /** As long as what is held needs, for a number that is seldom reached costs nothing then. */
@@ -24,7 +24,7 @@ public final class Reservoir {
             throw new IllegalArgumentException("wanted must be at least 1, got " + wanted);
         }
         this.wanted = wanted;
-        this.distances = new float[(int) Math.min(2L * wanted, LEAST_ROOM)];
+        this.distances = new float[(int) Math.min(2L * wanted, MIN_ROOM)];
         this.ids = new long[distances.length];
     }
 

@@ -1,6 +1,7 @@
 package io.github.roost.index.ivf.kernel;
 
 import io.github.roost.core.Metric;
+import io.github.roost.core.ScratchMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -13,7 +14,7 @@ import java.util.List;
  */
 public final class RowPicks {
     /** Three megabytes. */
-    private static final int MOST_KEPT = 65_536;
+    private static final int MAX_KEPT = 65_536;
 
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
@@ -73,7 +74,7 @@ public final class RowPicks {
         if (runs.isEmpty() || runs.getLast() != run) {
             if (run.stride() != stride || run.componentBytes() != Float.BYTES) {
                 throw new IllegalArgumentException("picks of stride " + stride + " take no rows of stride "
-                        + run.stride() + " and " + run.componentBytes() + " bytes a component");
+                        + run.stride() + " and " + run.componentBytes() + " bytes per component");
             }
             runs.add(run);
             count = run.count();
@@ -116,7 +117,7 @@ public final class RowPicks {
     public void clear() {
         runs.clear();
         size = 0;
-        if (rows.length > MOST_KEPT) {
+        if (rows.length > MAX_KEPT) {
             runOf = new int[0];
             rows = new int[0];
             addressOf = new long[0];

@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
  * @param ids {@code count} 64-bit ids
  * @param count number of rows
  * @param stride components from row to row, a multiple of {@link #LANES}
- * @param componentBytes 4 for floats, 2 for IEEE halves
+ * @param componentBytes 4 for floats, 2 for float16
  */
 public record RowRun(MemorySegment vectors, MemorySegment ids, long count, int stride, int componentBytes) {
     /** The lanes in which every kernel sums, so that all give the same bits. */

@@ -31,11 +31,10 @@ public interface ScanKernel {
     void compare(RowPicks picks);
 
     /**
-     * A score that {@code wanted} of the rows with scores above {@code certain} are within, and of the others of these only
-     * those that tie with the last of them; infinite if there are not so many.
+     * The {@code wanted}-th smallest score among rows scoring above {@code certain}; infinity if there are fewer.
      *
-     * @param rows whose scores are numbers
-     * @param certain not a number to count all rows
+     * @param rows whose scores are no NaN
+     * @param certain NaN to count all rows
      * @param wanted at least 1
      */
     float bound(ScoredRows rows, float certain, int wanted);

@@ -10,13 +10,13 @@ import java.util.Arrays;
 public final class Smallest {
     private static final int BUCKETS = 256;
     /** Fewer values are sorted sooner than counted in so many buckets. */
-    private static final int LEAST_COUNTED = 64;
+    private static final int MIN_COUNTED = 64;
 
     private Smallest() {}
 
     /** The value that would be at {@code n} if the first {@code count} values, all of them numbers, were sorted. */
     public static float nth(float[] values, int count, int n) {
-        if (count < LEAST_COUNTED) {
+        if (count < MIN_COUNTED) {
             return nthSorted(Arrays.copyOf(values, count), n);
         }
         float least = values[0];

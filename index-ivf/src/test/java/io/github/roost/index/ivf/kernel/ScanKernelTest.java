@@ -1,5 +1,6 @@
 package io.github.roost.index.ivf.kernel;
 
+import static io.github.roost.fixtures.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -38,8 +39,8 @@ class ScanKernelTest {
         Random random = new Random(7);
         for (int dimension = 1; dimension <= 300; dimension += dimension < 40 ? 1 : 13) {
             for (Metric metric : Metric.values()) {
-                float[][] rows = vectors(random, 1 + random.nextInt(70), dimension);
-                float[][] queries = vectors(random, 1 + random.nextInt(9), dimension);
+                float[][] rows = gaussian(1 + random.nextInt(70), dimension, random);
+                float[][] queries = gaussian(1 + random.nextInt(9), dimension, random);
                 int k = 1 + random.nextInt(20);
                 List<Reservoir> found = scan(kernel, metric, rows, queries, k);
                 for (int q = 0; q < queries.length; q++) {
@@ -55,8 +56,8 @@ class ScanKernelTest {
     @MethodSource("kernels")
     void takesTheLargestDimension(ScanKernel kernel) {
         Random random = new Random(8);
-        float[][] rows = vectors(random, 9, 4096);
-        float[][] queries = vectors(random, 5, 4096);
+        float[][] rows = gaussian(9, 4096, random);
+        float[][] queries = gaussian(5, 4096, random);
         List<Reservoir> found = scan(kernel, Metric.SQUARED_L2, rows, queries, 4);
         for (int q = 0; q < queries.length; q++) {
             assertThat(nearest(found.get(q))).isEqualTo(plainly(Metric.SQUARED_L2, rows, queries[q], 4));
@@ -158,8 +159,8 @@ class ScanKernelTest {
     @MethodSource("kernels")
     void aReservoirGoesOnWhereItsLastScanEnded(ScanKernel kernel) {
         Random random = new Random(9);
-        float[][] rows = vectors(random, 40, 10);
-        float[] query = vectors(random, 1, 10)[0];
+        float[][] rows = gaussian(40, 10, random);
+        float[] query = gaussian(1, 10, random)[0];
         RowRun run = run(rows, ordinals(40));
         QueryGroup group = new QueryGroup();
         Reservoir reservoir = new Reservoir(6);
@@ -206,8 +207,8 @@ class ScanKernelTest {
         RowPicks picks = new RowPicks();
         for (int dimension : new int[] {300, 1, 16, 17, 129}) {
             for (Metric metric : Metric.values()) {
-                float[][] rows = vectors(random, 50, dimension);
-                float[] query = vectors(random, 1, dimension)[0];
+                float[][] rows = gaussian(50, dimension, random);
+                float[] query = gaussian(1, dimension, random)[0];
                 long[] ids = random.longs(50).toArray();
                 RowRun run = run(rows, ids);
                 int[] order = random.ints(1 + random.nextInt(40), 0, 50).toArray();
@@ -324,15 +325,5 @@ class ScanKernelTest {
         return IntStream.range(0, nearest.size())
                 .mapToObj(i -> new Row(nearest.ids()[i], nearest.distances()[i]))
                 .toList();
-    }
-
-    private static float[][] vectors(Random random, int count, int dimension) {
-        float[][] vectors = new float[count][dimension];
-        for (float[] vector : vectors) {
-            for (int d = 0; d < dimension; d++) {
-                vector[d] = (float) random.nextGaussian();
-            }
-        }
-        return vectors;
     }
 }

@@ -1,0 +1,165 @@
+package io.github.roost.bench.disk;
+
+import io.github.roost.bench.ExactSearch;
+import io.github.roost.bench.Recall;
+import io.github.roost.bench.hnsw.HnswCurves;
+import io.github.roost.bench.peer.Workload;
+import io.github.roost.core.Neighbors;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Question: how many searches per second does a table on disk answer at a recall, of which a tenth is in memory, beside jvector's {@code
+ * OnDiskGraphIndex} and diskannpy over the same rows, with the same degree and width of the build? Each has codes of a byte for four
+ * dimensions in memory, jvector also blocks up to a tenth of its file; all read past the page cache, with as many searches under way. In a
+ * round every engine takes its turn at every width, in an order that is reversed from round to round.
+ */
+public final class DiskBench implements AutoCloseable {
+    private final Workload workload;
+    private final Plan plan;
+    private final Path folder;
+    private final List<DiskEngine> engines = new ArrayList<>();
+    private final int[][] truth;
+
+    /**
+     * How all is run.
+     *
+     * @param degree neighbours of a node
+     * @param buildWidth of the searches of the build
+     * @param inFlight searches under way at a time
+     * @param k neighbours to find
+     */
+    public record Plan(int degree, int buildWidth, int inFlight, int k) {}
+
+    /**
+     * What stays in memory.
+     *
+     * @param engine its name
+     * @param bytes of codes, ids and cached blocks
+     * @param share of the vectors and neighbours
+     */
+    public record Memory(String engine, long bytes, double share) {}
+
+    /**
+     * Builds every engine's index, one after the other.
+     *
+     * @param where a folder on the disk to measure; what is written there is deleted
+     * @param python interpreter that has diskannpy, null to leave it out
+     * @param progress is told what is being done
+     */
+    public DiskBench(Workload workload, Path where, Plan plan, @Nullable Path python, Consumer<String> progress)
+            throws IOException {
+        this.workload = workload;
+        this.plan = plan;
+        this.folder = Files.createTempDirectory(where, "roost-disk-");
+        try {
+            progress.accept("exact neighbours");
+            Neighbors[] nearest = new ExactSearch(workload.rows()).searchAll(workload.queries(), plan.k);
+            this.truth = Arrays.stream(nearest)
+                    .map(one ->
+                            LongStream.of(one.ids()).mapToInt(Math::toIntExact).toArray())
+                    .toArray(int[][]::new);
+            progress.accept("build of roost");
+            engines.add(new RoostDisk(workload, folder, plan.degree, plan.buildWidth, plan.inFlight));
+            progress.accept("build of jvector");
+            engines.add(
+                    new JvectorDisk(workload, folder, plan.degree, plan.buildWidth, plan.inFlight, indexBytes() / 10));
+            if (python != null) {
+                progress.accept("build of diskann");
+                long codes = (long) workload.rows().length * (workload.dimension() / 4);
+                engines.add(new DiskAnnEngine(
+                        workload,
+                        python,
+                        Files.createDirectory(folder.resolve("diskann")),
+                        plan.degree,
+                        plan.buildWidth,
+                        plan.inFlight,
+                        codes));
+            }
+        } catch (Throwable failed) {
+            close();
+            throw failed;
+        }
+    }
+
+    private long indexBytes() {
+        return workload.rows().length * (4L * workload.dimension() + 4L * plan.degree);
+    }
+
+    /** What each has in memory. */
+    public List<Memory> memory() {
+        return engines.stream()
+                .map(engine ->
+                        new Memory(engine.name(), engine.memoryBytes(), (double) engine.memoryBytes() / indexBytes()))
+                .toList();
+    }
+
+    /**
+     * Measures one curve an engine.
+     *
+     * @param widths of the search, ascending, each at least k
+     * @param slice how long each engine searches with each width in a round
+     */
+    public HnswCurves curves(int[] widths, int rounds, Duration slice) throws Exception {
+        int cells = engines.size() * widths.length;
+        double[] recalls = new double[cells];
+        List<List<Double>> rates = new ArrayList<>();
+        for (int cell = 0; cell < cells; cell++) {
+            // Also the warm-up.
+            recalls[cell] = recall(engines.get(cell % engines.size()).search(plan.k, widths[cell / engines.size()]));
+            rates.add(new ArrayList<>());
+        }
+        for (int round = 0; round < rounds; round++) {
+            for (int i = 0; i < cells; i++) {
+                int cell = round % 2 == 0 ? i : cells - 1 - i;
+                rates.get(cell)
+                        .add(engines.get(cell % engines.size()).rate(plan.k, widths[cell / engines.size()], slice));
+            }
+        }
+        return new HnswCurves(
+                workload.name(),
+                plan.k,
+                1,
+                IntStream.range(0, engines.size())
+                        .mapToObj(engine -> new HnswCurves.Curve(
+                                engines.get(engine).name(),
+                                engines.get(engine).buildTime(),
+                                IntStream.range(0, widths.length)
+                                        .mapToObj(width -> new HnswCurves.Point(
+                                                widths[width],
+                                                recalls[width * engines.size() + engine],
+                                                rates.get(width * engines.size() + engine)))
+                                        .toList()))
+                        .toList());
+    }
+
+    private double recall(int[][] found) {
+        Neighbors[] neighbors = Arrays.stream(found)
+                .map(ids -> new Neighbors(IntStream.of(ids).asLongStream().toArray(), new float[ids.length]))
+                .toArray(Neighbors[]::new);
+        return Recall.byId(truth, neighbors, plan.k);
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (DiskEngine engine : engines) {
+            engine.close();
+        }
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+}

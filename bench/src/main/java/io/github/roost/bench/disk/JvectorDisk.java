@@ -1,0 +1,182 @@
+package io.github.roost.bench.disk;
+
+import io.github.jbellis.jvector.disk.RandomAccessReader;
+import io.github.jbellis.jvector.disk.ReaderSupplier;
+import io.github.jbellis.jvector.graph.GraphIndexBuilder;
+import io.github.jbellis.jvector.graph.GraphSearcher;
+import io.github.jbellis.jvector.graph.ImmutableGraphIndex;
+import io.github.jbellis.jvector.graph.ListRandomAccessVectorValues;
+import io.github.jbellis.jvector.graph.SearchResult;
+import io.github.jbellis.jvector.graph.disk.OnDiskGraphIndex;
+import io.github.jbellis.jvector.graph.similarity.BuildScoreProvider;
+import io.github.jbellis.jvector.graph.similarity.DefaultSearchScoreProvider;
+import io.github.jbellis.jvector.quantization.PQVectors;
+import io.github.jbellis.jvector.quantization.ProductQuantization;
+import io.github.jbellis.jvector.util.Bits;
+import io.github.jbellis.jvector.vector.VectorSimilarityFunction;
+import io.github.jbellis.jvector.vector.VectorizationProvider;
+import io.github.jbellis.jvector.vector.types.VectorFloat;
+import io.github.roost.bench.peer.Workload;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.Future;
+
+/**
+ * jvector's {@link OnDiskGraphIndex} with vectors in its nodes and product-quantised codes in memory, as its examples have it: searched by
+ * the codes, ordered by the vectors. A search waits for each of its reads, so it has a thread for each search under way.
+ */
+final class JvectorDisk implements DiskEngine {
+    private static final VectorSimilarityFunction SIMILARITY = VectorSimilarityFunction.EUCLIDEAN;
+    private static final float NEIGHBOR_OVERFLOW = 1.2f;
+    private static final float ALPHA = 1.2f;
+    private static final int CENTROIDS = 256;
+    private static final int DIMENSIONS_PER_CODE = 4;
+
+    private final List<VectorFloat<?>> queries;
+    private final PQVectors codes;
+    private final OnDiskGraphIndex index;
+    private final GraphSearcher[] searchers;
+    private final ExecutorService threads;
+    private final Duration buildTime;
+    private final long memoryBytes;
+
+    /** @param memoryBytes for codes and blocks */
+    JvectorDisk(Workload workload, Path folder, int degree, int buildWidth, int inFlight, long memoryBytes)
+            throws IOException {
+        this.queries = vectors(workload.queries());
+        ListRandomAccessVectorValues rows =
+                new ListRandomAccessVectorValues(vectors(workload.rows()), workload.dimension());
+        Path file = folder.resolve("jvector");
+        long began = System.nanoTime();
+        try (ForkJoinPool pool = new ForkJoinPool();
+                GraphIndexBuilder builder = GraphIndexBuilder.builder(
+                                BuildScoreProvider.randomAccessScoreProvider(rows, SIMILARITY),
+                                workload.dimension(),
+                                degree)
+                        .withBeamWidth(buildWidth)
+                        .withNeighborOverflow(NEIGHBOR_OVERFLOW)
+                        .withAlpha(ALPHA)
+                        .withSimdExecutor(pool)
+                        .withParallelExecutor(pool)
+                        .build();
+                ImmutableGraphIndex graph = builder.build(rows)) {
+            OnDiskGraphIndex.write(graph, rows, file);
+            ProductQuantization quantization = ProductQuantization.compute(
+                    rows, Math.ceilDiv(workload.dimension(), DIMENSIONS_PER_CODE), CENTROIDS, false);
+            this.codes = quantization.encodeAll(rows, pool);
+        }
+        this.buildTime = Duration.ofNanos(System.nanoTime() - began);
+        long codeBytes = (long) rows.size() * codes.getCompressedSize();
+        long perReader = Math.max(0, memoryBytes - codeBytes) / inFlight;
+        this.memoryBytes = codeBytes + perReader * inFlight;
+        this.index = OnDiskGraphIndex.load(new ReaderSupplier() {
+            @Override
+            public RandomAccessReader get() throws IOException {
+                return new CachedBlocks(file, perReader);
+            }
+        });
+        this.searchers = new GraphSearcher[inFlight];
+        Arrays.setAll(searchers, same -> new GraphSearcher(index));
+        this.threads = Executors.newFixedThreadPool(inFlight);
+    }
+
+    private static List<VectorFloat<?>> vectors(float[][] values) {
+        return Arrays.stream(values)
+                .<VectorFloat<?>>map(VectorizationProvider.getInstance().getVectorTypeSupport()::createFloatVector)
+                .toList();
+    }
+
+    @Override
+    public String name() {
+        return "jvector";
+    }
+
+    @Override
+    public Duration buildTime() {
+        return buildTime;
+    }
+
+    @Override
+    public long memoryBytes() {
+        return memoryBytes;
+    }
+
+    private SearchResult search(int thread, int query, int k, int width) {
+        GraphSearcher searcher = searchers[thread];
+        OnDiskGraphIndex.View view = (OnDiskGraphIndex.View) searcher.getView();
+        VectorFloat<?> vector = queries.get(query);
+        return searcher.search(
+                new DefaultSearchScoreProvider(
+                        codes.precomputedScoreFunctionFor(vector, SIMILARITY), view.rerankerFor(vector, SIMILARITY)),
+                k,
+                width,
+                0f,
+                0f,
+                Bits.ALL);
+    }
+
+    /** What a thread does. */
+    private interface Share {
+        double run(int thread);
+    }
+
+    private double onEach(Share share) throws Exception {
+        List<Future<Double>> shares = new ArrayList<>();
+        for (int i = 0; i < searchers.length; i++) {
+            int thread = i;
+            shares.add(threads.submit(() -> share.run(thread)));
+        }
+        double sum = 0;
+        for (Future<Double> done : shares) {
+            sum += done.get();
+        }
+        return sum;
+    }
+
+    @Override
+    public int[][] search(int k, int width) throws Exception {
+        int[][] found = new int[queries.size()][];
+        onEach(thread -> {
+            for (int query = thread; query < found.length; query += searchers.length) {
+                found[query] = Arrays.stream(search(thread, query, k, width).getNodes())
+                        .mapToInt(node -> node.node)
+                        .toArray();
+            }
+            return 0;
+        });
+        return found;
+    }
+
+    @Override
+    public double rate(int k, int width, Duration time) throws Exception {
+        return onEach(thread -> {
+            long began = System.nanoTime();
+            long elapsed;
+            long searches = 0;
+            int query = thread;
+            do {
+                search(thread, query, k, width);
+                searches++;
+                query = (query + searchers.length) % queries.size();
+                elapsed = System.nanoTime() - began;
+            } while (elapsed < time.toNanos());
+            return searches * 1e9 / elapsed;
+        });
+    }
+
+    @Override
+    public void close() throws IOException {
+        threads.close();
+        for (GraphSearcher searcher : searchers) {
+            searcher.close();
+        }
+        index.close();
+    }
+}

@@ -1,0 +1,91 @@
+package io.github.roost.bench.disk;
+
+import io.github.roost.core.stall.StallPolicy;
+import io.github.roost.index.disk.UpdateThread;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A way to do updates beside searches.
+ *
+ * @param name short
+ * @param updates whether there are any
+ * @param thread where they are done
+ * @param sleeps whether workers sleep as soon as they have nothing to run, so that the system gives their core to another thread
+ * @param slice how long updates run at a time; zero for as long as the policy says
+ * @param policy for stalls
+ * @param prefetch whether searches have their table of distances come back into the cache after updates
+ */
+public record Rung(
+        String name,
+        boolean updates,
+        UpdateThread thread,
+        boolean sleeps,
+        Duration slice,
+        StallPolicy policy,
+        boolean prefetch) {
+    /** Nothing but searches: the baseline. */
+    static final Rung NONE =
+            new Rung("none", false, UpdateThread.WORKERS, false, Duration.ZERO, StallPolicy.POLLED, false);
+
+    private static final Duration WHOLE = Duration.ofSeconds(1);
+
+    private static Rung onWorkers(String name, Duration slice, StallPolicy policy, boolean prefetch) {
+        return new Rung(name, true, UpdateThread.WORKERS, false, slice, policy, prefetch);
+    }
+
+    /**
+     * Ways to use the stalls of workers that search, where others have nothing to do but updates: not at all, the baseline, and one
+     * mechanism after the other.
+     *
+     * @param targets of latency, as shares
+     */
+    static List<Rung> besideUpdateWorkers(List<Double> targets) {
+        List<Rung> rungs = new ArrayList<>(List.of(
+                onWorkers("update workers", Duration.ZERO, StallPolicy.UNFILLED, false),
+                onWorkers("split", Duration.ZERO, StallPolicy.POLLED, false),
+                onWorkers("budget", Duration.ZERO, StallPolicy.BUDGETED, false)));
+        for (double target : targets) {
+            String percent = " " + Math.round(100 * target) + " %";
+            rungs.add(onWorkers(
+                    "split tuner" + percent, Duration.ZERO, StallPolicy.POLLED.withLatencyTarget(target), false));
+            rungs.add(
+                    onWorkers("tuner" + percent, Duration.ZERO, StallPolicy.BUDGETED.withLatencyTarget(target), false));
+        }
+        return rungs;
+    }
+
+    /** Slices of 5 us and of a millisecond. */
+    static List<Rung> slices() {
+        return List.of(
+                NONE,
+                onWorkers("coarse", Duration.ofMillis(1), StallPolicy.POLLED, false),
+                onWorkers("split", Duration.ZERO, StallPolicy.POLLED, false));
+    }
+
+    /**
+     * All ways: threads of the operating system, updates that do not stop in stalls, and one mechanism after the other of the paper on
+     * leveraging I/O stalls.
+     *
+     * @param targets of latency, as shares
+     */
+    static List<Rung> ladder(List<Double> targets) {
+        List<Rung> rungs = new ArrayList<>(List.of(
+                NONE,
+                new Rung("thread", true, UpdateThread.OWN, false, Duration.ZERO, StallPolicy.POLLED, false),
+                new Rung("idle thread", true, UpdateThread.OWN_IDLE, true, Duration.ZERO, StallPolicy.POLLED, false),
+                onWorkers("naive", WHOLE, StallPolicy.POLLED, false),
+                onWorkers("split", Duration.ZERO, StallPolicy.POLLED, false),
+                onWorkers("budget", Duration.ZERO, StallPolicy.BUDGETED, false)));
+        for (double target : targets) {
+            String percent = " " + Math.round(100 * target) + " %";
+            StallPolicy tuned = StallPolicy.BUDGETED.withLatencyTarget(target);
+            rungs.add(onWorkers("tuner" + percent, Duration.ZERO, tuned, false));
+            rungs.add(onWorkers("prefetch" + percent, Duration.ZERO, tuned, true));
+            rungs.add(onWorkers(
+                    "split tuner" + percent, Duration.ZERO, StallPolicy.POLLED.withLatencyTarget(target), false));
+        }
+        return rungs;
+    }
+}

@@ -1,0 +1,305 @@
+package io.github.roost.bench.disk;
+
+import io.github.roost.bench.ClosedLoop;
+import io.github.roost.bench.Mixture;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.io.BlockIo;
+import io.github.roost.core.stall.StallPolicy;
+import io.github.roost.core.stall.StallStats;
+import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.index.disk.DiskSearch;
+import io.github.roost.index.disk.DiskTable;
+import io.github.roost.index.disk.DiskTableStats;
+import io.github.roost.topology.Topology;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.LongStream;
+import jdk.jfr.Recording;
+
+/**
+ * Question: where half of the workers search and the others have nothing to do but updates, how many more updates are done if those
+ * that search do some in their stalls as well, and what do their searches pay? Baseline: the same workers, whose stalls stay empty. Inserts
+ * alone and deletes alone, of which a table counts as done those that are out of its graph.
+ *
+ * <p>As many tables as workers, of equal parts of the rows, are searched and updated by turns, since one writer of a table takes one
+ * worker's time at most. As many searches are under way as half of the workers.
+ */
+public final class UpdateWorkersBench {
+    /** What the updates are. */
+    public enum Kind {
+        INSERTS,
+        DELETES
+    }
+
+    /**
+     * A way in one round.
+     *
+     * @param p50us median latency of a search, in microseconds
+     * @param p99us 99th percentile
+     * @param meanMicros mean time of a search in the closed loop, in microseconds
+     * @param updatesPerSecond inserts that were acknowledged, or deleted rows that were taken out of the graph
+     * @param updateNanos that one took on workers
+     * @param filledShare part of the stalls that were measured in which maintenance ran; 0 where none are
+     * @param share of stalls that a latency target leaves to maintenance at the end; 1 without one
+     * @param slowdown by which searches take longer than with empty stalls, as the policy measured it at the end
+     */
+    public record Outcome(
+            double p50us,
+            double p99us,
+            double meanMicros,
+            double updatesPerSecond,
+            double updateNanos,
+            double filledShare,
+            double share,
+            double slowdown) {}
+
+    private static final int DIMENSION = 128;
+    private static final int CENTRES = 64;
+    private static final int K = 10;
+    private static final int WIDTH = 64;
+    private static final Duration RECORDED = Duration.ofSeconds(3);
+    private static final int UNRECORDED = 4;
+
+    /**
+     * What became of one of the tables.
+     *
+     * @param name of the table
+     * @param homes cache domains that were home to it at the end
+     * @param searches of it
+     * @param traffic of its searches and updates, by tier
+     */
+    public record Place(String name, List<Integer> homes, long searches, DiskTableStats.Traffic traffic) {}
+
+    private final Path folder;
+    private final StallsBench.Plan plan;
+    private final Topology machine;
+    private List<Place> places = List.of();
+
+    /**
+     * A run.
+     *
+     * @param folder on the disk to measure; what is written there is deleted
+     * @param machine with its cache domains
+     */
+    public UpdateWorkersBench(Path folder, StallsBench.Plan plan, Topology machine) {
+        this.folder = folder;
+        this.plan = plan;
+        this.machine = machine;
+    }
+
+    /** The tables of the latest run. */
+    public List<Place> places() {
+        return places;
+    }
+
+    /** What is done with tables that are open. */
+    private interface Use<R> {
+        R with(Tables tables) throws IOException, InterruptedException;
+    }
+
+    private record Tables(
+            Orchestrator orchestrator, List<DiskTable> tables, List<UpdateFeed> feeds, float[][] queries) {
+        DiskTable of(long number) {
+            return tables.get((int) (number % tables.size()));
+        }
+
+        double updates(Kind kind) {
+            return tables.stream()
+                    .mapToDouble(table -> kind == Kind.INSERTS
+                            ? table.diskStats().updates()
+                            : table.diskStats().takenOut())
+                    .sum();
+        }
+
+        double updateNanos() {
+            return tables.stream()
+                    .mapToDouble(table -> table.diskStats().updateNanos())
+                    .sum();
+        }
+    }
+
+    /**
+     * The outcomes of each way by round.
+     *
+     * @param targets of latency, as shares
+     */
+    public Map<String, List<Outcome>> measure(Kind kind, List<Double> targets)
+            throws IOException, InterruptedException {
+        List<Rung> rungs = Rung.besideUpdateWorkers(targets);
+        Map<String, List<Outcome>> outcomes = new LinkedHashMap<>();
+        rungs.forEach(rung -> outcomes.put(rung.name(), new ArrayList<>()));
+        return with(tables -> fed(tables, kind, () -> {
+            for (int round = -1; round < plan.rounds(); round++) {
+                for (int turn = 0; turn < rungs.size(); turn++) {
+                    Rung rung = rungs.get(Math.floorMod(turn + round, rungs.size()));
+                    Outcome outcome = measure(tables, kind, rung.policy());
+                    if (round >= 0) {
+                        outcomes.computeIfAbsent(rung.name(), same -> new ArrayList<>())
+                                .add(outcome);
+                    }
+                }
+            }
+            return outcomes;
+        }));
+    }
+
+    /** Stalls and steps of a run in which all may be filled but those that are left empty to compare with. */
+    public StallRecording record(Kind kind) throws IOException, InterruptedException {
+        Path file = Files.createTempFile(folder, "roost-stalls-", ".jfr");
+        try {
+            return with(tables -> fed(tables, kind, () -> {
+                // Also for the compiler.
+                for (int i = 0; i < UNRECORDED; i++) {
+                    measure(tables, kind, StallPolicy.POLLED.withLatencyTarget(1));
+                }
+                prepare(tables, kind);
+                Outcome outcome;
+                try (Recording recording = new Recording()) {
+                    recording.enable("io.github.roost.Stall").withoutThreshold();
+                    recording.enable("io.github.roost.StallStep").withoutThreshold();
+                    recording.start();
+                    search(tables, RECORDED);
+                    recording.stop();
+                    recording.dump(file);
+                    // Events cost time, which is no update's.
+                    outcome = measure(tables, kind, StallPolicy.UNFILLED);
+                }
+                return StallRecording.of(file, outcome.updateNanos());
+            }));
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    private interface Body<R> {
+        R run() throws IOException, InterruptedException;
+    }
+
+    private static <R> R fed(Tables tables, Kind kind, Body<R> body) throws IOException, InterruptedException {
+        AtomicBoolean goesOn = new AtomicBoolean(true);
+        try (ExecutorService threads = Executors.newCachedThreadPool()) {
+            try {
+                List<Future<?>> feeds = new ArrayList<>();
+                if (kind == Kind.INSERTS) {
+                    tables.feeds.forEach(feed -> feeds.add(threads.submit(() -> feed.inserts(goesOn))));
+                }
+                R result = body.run();
+                goesOn.set(false);
+                for (Future<?> feed : feeds) {
+                    feed.get();
+                }
+                return result;
+            } catch (ExecutionException failed) {
+                throw new IOException("updates failed: " + failed.getCause(), failed);
+            } finally {
+                goesOn.set(false);
+            }
+        }
+    }
+
+    /** Sees that there is enough to do. Deletes are there before they are done, inserts come all the time. */
+    private static void prepare(Tables tables, Kind kind) {
+        if (kind == Kind.DELETES) {
+            tables.feeds.parallelStream().forEach(UpdateFeed::refillDeletes);
+        }
+    }
+
+    private Outcome measure(Tables tables, Kind kind, StallPolicy policy) throws InterruptedException {
+        prepare(tables, kind);
+        tables.orchestrator.stalls(policy);
+        // All begin with no changed page in memory, which searches need not read.
+        tables.tables.forEach(table -> table.checkpoint().join());
+        search(tables, plan.leadIn());
+        StallStats stallsBefore = tables.orchestrator.stallStats();
+        double before = tables.updates(kind);
+        double nanosBefore = tables.updateNanos();
+        long began = System.nanoTime();
+        ClosedLoop.Run run = search(tables, plan.slice());
+        double seconds = (System.nanoTime() - began) / 1e9;
+        double updates = tables.updates(kind) - before;
+        double nanos = tables.updateNanos() - nanosBefore;
+        StallStats stallsAfter = tables.orchestrator.stallStats();
+        return new Outcome(
+                run.latencies().p50us(),
+                run.latencies().p99us(),
+                searchesUnderWay(tables.orchestrator) * 1e6 / run.perSecond(),
+                updates / seconds,
+                nanos / Math.max(1, updates),
+                (double) (stallsAfter.filledNanos() - stallsBefore.filledNanos())
+                        / Math.max(1, stallsAfter.stalledNanos() - stallsBefore.stalledNanos()),
+                stallsAfter.share(),
+                stallsAfter.slowdown());
+    }
+
+    private static int searchesUnderWay(Orchestrator orchestrator) {
+        return Math.max(1, orchestrator.workers() / 2);
+    }
+
+    private ClosedLoop.Run search(Tables tables, Duration time) throws InterruptedException {
+        DiskSearch how = DiskSearch.of(K, WIDTH);
+        DiskSearch inMode = how.withReads(how.reads(), plan.mode());
+        float[][] queries = tables.queries;
+        return new ClosedLoop(searchesUnderWay(tables.orchestrator))
+                .run(
+                        Long.MAX_VALUE,
+                        time,
+                        number -> tables.of(number)
+                                .search(queries[(int) (number % queries.length)], inMode, SubmitOptions.DEFAULT),
+                        (number, answer) -> {});
+    }
+
+    private <R> R with(Use<R> use) throws IOException, InterruptedException {
+        Path place = Files.createTempDirectory(folder, "roost-stalls-");
+        try (Orchestrator orchestrator =
+                        Orchestrator.builder().topology(machine).build();
+                BlockIo io = BlockIo.builder(orchestrator).build()) {
+            SplittableRandom random = new SplittableRandom(1);
+            Mixture mixture = Mixture.of(CENTRES, DIMENSION, random);
+            int count = orchestrator.workers();
+            int rows = plan.rows() / count;
+            List<DiskTable> tables = new ArrayList<>();
+            List<UpdateFeed> feeds = new ArrayList<>();
+            try {
+                for (int i = 0; i < count; i++) {
+                    Path file = place.resolve("table" + i);
+                    DiskTable.builder()
+                            .build(
+                                    orchestrator,
+                                    io,
+                                    file,
+                                    LongStream.range(0, rows).toArray(),
+                                    UpdateFeed.rows(mixture, rows, random));
+                    DiskTable table = DiskTable.open(orchestrator, io, "stalls" + i, file);
+                    tables.add(table);
+                    feeds.add(new UpdateFeed(table, mixture, rows, 2 + i));
+                }
+                R result =
+                        use.with(new Tables(orchestrator, tables, feeds, UpdateFeed.queries(mixture, 1_000, random)));
+                places = tables.stream()
+                        .map(table -> new Place(
+                                table.name(),
+                                orchestrator.homes(table.mappingId()),
+                                table.diskStats().searches(),
+                                table.diskStats().traffic()))
+                        .toList();
+                return result;
+            } finally {
+                tables.forEach(DiskTable::close);
+            }
+        } finally {
+            StallsBench.delete(place);
+        }
+    }
+}

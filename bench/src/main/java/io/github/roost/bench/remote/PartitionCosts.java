@@ -1,0 +1,77 @@
+package io.github.roost.bench.remote;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.VectorSource;
+import io.github.roost.index.hnsw.HnswGraph;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.LongStream;
+
+/**
+ * Question: what does a query of a partition take by a walk of its graph, and by a scan of its rows for several queries at once? By one
+ * thread, the rows in a cache or not as they lie.
+ *
+ * @param rows of the partition
+ * @param walkMicros per query, of width 64
+ * @param scans one per size of a group
+ */
+public record PartitionCosts(int rows, double walkMicros, List<Scan> scans) {
+    private static final int[] GROUPS = {1, 4, 16, 64, 256};
+    private static final int EF = 64;
+    private static final int QUERIES = 256;
+    private static final int PASSES = 5;
+    private static final SearchContext OUTSIDE = SearchContext.outside((nodes, bytes) -> {});
+
+    /**
+     * A scan for some queries.
+     *
+     * @param queries of it
+     * @param micros per query
+     */
+    public record Scan(int queries, double micros) {}
+
+    /** Measures, after warming up: of several passes the fastest, since others only ever add to the time. */
+    static PartitionCosts measure(Orchestrator orchestrator, float[][] rows, float[][] queries, int k) {
+        HnswGraph graph = HnswGraph.build(
+                new BuildWork(orchestrator, "partition"),
+                Metric.SQUARED_L2,
+                16,
+                120,
+                LongStream.range(0, rows.length).toArray(),
+                VectorSource.of(rows));
+        List<float[]> asked = List.of(Arrays.copyOf(queries, Math.min(QUERIES, queries.length)));
+        double walk = fastest(
+                asked.size(),
+                () -> asked.forEach(query -> graph.search(
+                        query, k, Math.max(EF, k), IdFilter.all(), IdFilter.all(), Long.MAX_VALUE, OUTSIDE)));
+        List<Scan> scans = new ArrayList<>();
+        for (int group : GROUPS) {
+            scans.add(new Scan(group, fastest(asked.size(), () -> {
+                for (int from = 0; from < asked.size(); from += group) {
+                    graph.scanTogether(
+                            asked.subList(from, Math.min(asked.size(), from + group)),
+                            k,
+                            IdFilter.all(),
+                            IdFilter.all(),
+                            OUTSIDE);
+                }
+            })));
+        }
+        return new PartitionCosts(rows.length, walk, scans);
+    }
+
+    private static double fastest(int queries, Runnable pass) {
+        double least = Double.POSITIVE_INFINITY;
+        for (int i = 0; i < PASSES; i++) {
+            long began = System.nanoTime();
+            pass.run();
+            least = Math.min(least, (System.nanoTime() - began) / 1e3 / queries);
+        }
+        return least;
+    }
+}

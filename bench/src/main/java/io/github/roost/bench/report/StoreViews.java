@@ -1,0 +1,167 @@
+package io.github.roost.bench.report;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.github.roost.bench.Samples;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** What the benchmarks of tables of values, of tables on disk, and of remote memory show. Stateless. */
+final class StoreViews {
+    private StoreViews() {}
+
+    /** Cache lines per lookup, and lookups per second beside other maps. */
+    static Block table(JsonNode json) {
+        MarkdownTable lines = new MarkdownTable("placement, slots", "cache lines per lookup", "the paper");
+        for (JsonNode count : json.path("counts")) {
+            lines.row(
+                    "%s, 2^%d"
+                            .formatted(
+                                    count.path("placement").asText(),
+                                    count.path("slotBits").asInt()),
+                    Figures.decimals(3, count.path("lines").asDouble()),
+                    Figures.ratio(count.path("paper").asDouble()));
+        }
+        MarkdownTable lookups = new MarkdownTable(
+                "map, slots", "million lookups/s (least to most)", "ratio of LongTable (least to most)");
+        for (JsonNode lookup : json.path("lookups")) {
+            Samples rates = Figures.samples(lookup.path("lookups"));
+            lookups.row(
+                    "%s, 2^%d"
+                            .formatted(
+                                    lookup.path("name").asText(),
+                                    lookup.path("slotBits").asInt()),
+                    "%s (%s to %s)"
+                            .formatted(
+                                    Figures.decimals(1, rates.median()),
+                                    Figures.decimals(1, rates.least()),
+                                    Figures.decimals(1, rates.most())),
+                    Figures.ratios(Figures.samples(lookup.path("ratio"))));
+        }
+        return Block.of(lines + "\n\n" + lookups);
+    }
+
+    /** Microseconds of a batch from each store. */
+    static Block batch(JsonNode json) {
+        JsonNode report = json.path("batches");
+        MarkdownTable table =
+                new MarkdownTable("keys, store", "us per batch (least to most)", "over Table's (least to most)");
+        for (JsonNode result : report.path("results")) {
+            Samples micros = Figures.samples(result.path("micros"));
+            table.row(
+                    "%d, %s"
+                            .formatted(
+                                    result.path("batch").asInt(),
+                                    result.path("name").asText()),
+                    "%s (%s to %s)"
+                            .formatted(
+                                    Figures.decimals(1, micros.median()),
+                                    Figures.decimals(1, micros.least()),
+                                    Figures.decimals(1, micros.most())),
+                    Figures.ratios(Figures.samples(result.path("ratio"))));
+        }
+        String size = "%s values of 1 KB%s."
+                .formatted(
+                        Figures.whole(report.path("rows").asDouble()),
+                        report.path("hasRedis").asBoolean() ? "" : "; Redis is not installed, and left out");
+        return Block.of(size + "\n\n" + table);
+    }
+
+    /** Searches of a table on disk beside updates, by the way in which updates are done. */
+    static Block stalls(JsonNode json) {
+        JsonNode none = json.at("/results/none");
+        MarkdownTable table = new MarkdownTable(
+                "updates",
+                "searches/s (least to most)",
+                "searches/s, of those without updates",
+                "P50 us",
+                "P99 us",
+                "updates/s (least to most)");
+        for (Map.Entry<String, JsonNode> way : json.path("results").properties()) {
+            JsonNode rounds = way.getValue();
+            table.row(
+                    way.getKey(),
+                    Figures.spread(each(rounds, "searchesPerSecond")),
+                    Figures.ratios(
+                            Figures.over(values(rounds, "searchesPerSecond"), values(none, "searchesPerSecond"))),
+                    Figures.whole(each(rounds, "p50us").median()),
+                    Figures.whole(each(rounds, "p99us").median()),
+                    Figures.spread(each(rounds, "updatesPerSecond")));
+        }
+        return Block.of(table.toString());
+    }
+
+    private static Samples each(JsonNode rounds, String figure) {
+        return Samples.of(values(rounds, figure));
+    }
+
+    private static List<Double> values(JsonNode rounds, String figure) {
+        List<Double> values = new ArrayList<>();
+        rounds.forEach(round -> values.add(round.path(figure).asDouble(Double.NaN)));
+        return values;
+    }
+
+    /** Random reads by each way. */
+    static Block io(JsonNode json) {
+        MarkdownTable table = new MarkdownTable(
+                "reads under way, by",
+                "reads/s (least to most)",
+                "beside the channel (least to most)",
+                "CPU us per read",
+                "beside the channel (least to most)");
+        for (JsonNode result : json.path("results")) {
+            JsonNode outcome = result.path("outcome");
+            table.row(
+                    "%d, %s"
+                            .formatted(
+                                    outcome.path("depth").asInt(),
+                                    outcome.path("way").asText().toLowerCase(Locale.ROOT)),
+                    Figures.spread(Samples.of(Figures.numbers(outcome.path("readsPerSecond")))),
+                    Figures.ratios(Figures.samples(result.path("readsBesideChannel"))),
+                    Figures.decimals(
+                            1,
+                            Samples.of(Figures.numbers(outcome.path("cpuMicrosPerRead")))
+                                    .median()),
+                    Figures.ratios(Figures.samples(result.path("cpuBesideChannel"))));
+        }
+        return Block.of(table.toString());
+    }
+
+    /** Reads of a batch from memory of another machine, what they take, and what is found. */
+    static Block remote(JsonNode json) {
+        JsonNode results = json.path("results");
+        JsonNode counts = results.path("counts");
+        String reads = "A batch reads %s partitions by %s doorbells, where each query by itself would read %s."
+                .formatted(
+                        Figures.whole(counts.path("reads").asDouble()),
+                        Figures.whole(counts.path("doorbells").asDouble()),
+                        Figures.whole(counts.path("naive").asDouble()));
+        MarkdownTable times = new MarkdownTable("a batch", "ms (least to most)", "times an empty cache");
+        List<Double> empty = values(results.path("times"), "seconds");
+        time(times, "empty cache", empty, empty);
+        time(times, "all in the cache", values(results.path("times"), "cachedSeconds"), empty);
+        time(
+                times,
+                "each query by itself, from the first queries",
+                values(results.path("times"), "naiveSeconds"),
+                empty);
+        MarkdownTable found = new MarkdownTable("partitions visited", "recall", "queries/s, all in memory");
+        for (JsonNode one : results.path("found")) {
+            int visited = one.path("visited").asInt();
+            found.row(
+                    visited == 0 ? "one graph of all rows" : String.valueOf(visited),
+                    Figures.decimals(4, one.path("recall").asDouble()),
+                    Figures.whole(one.path("queriesPerSecond").asDouble()));
+        }
+        return Block.of(reads + "\n\n" + times + "\n\n" + found);
+    }
+
+    private static void time(MarkdownTable table, String name, List<Double> seconds, List<Double> empty) {
+        table.row(
+                name,
+                Figures.spread(
+                        Samples.of(seconds.stream().map(each -> each * 1e3).toList())),
+                Figures.ratios(Figures.over(seconds, empty)));
+    }
+}

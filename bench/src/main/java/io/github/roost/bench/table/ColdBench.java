@@ -1,0 +1,191 @@
+package io.github.roost.bench.table;
+
+import io.github.roost.bench.Samples;
+import io.github.roost.bench.workload.Zipf;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.io.BlockIo;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * What does a batch of values cost, of which a tenth has room in memory? Values of 1 KB, keys by Zipf's law with exponent .99, one request at a time: by a
+ * search of {@code Table.fetch}, which parks for its reads, by a {@code Table.Reader}, which waits, and by RocksDB with a block cache of as many bytes as the table's
+ * index and value memory, which has its own index and filters in that, too, and reads directly. Stores take turns and are asked for the same keys; all must return the same values. Before it is
+ * measured each store has served as many keys as rows, so that what is asked for often is in memory.
+ */
+public final class ColdBench {
+    private static final int VALUE_BYTES = 1_024;
+    private static final double EXPONENT = .99;
+    private static final double P99 = .99;
+
+    private ColdBench() {}
+
+    /**
+     * What one store came to with batches of one size.
+     *
+     * @param bytesPerRow of memory
+     * @param blocksPerBatch blocks of 4 KiB read, mean over all rounds; 0 for RocksDB, of which it is not known
+     * @param readsPerBatch reads of the device for these, as block I/O counts them; 0 for those that wait in their own thread
+     * @param hitShare of values for Roost, of blocks of data for RocksDB, that were found in memory; median of rounds
+     * @param p50Micros per batch, of rounds
+     * @param p99Micros per batch, of rounds
+     * @param ratio of the median batch to that of the first store in the same round
+     */
+    public record Result(
+            String name,
+            int batch,
+            double bytesPerRow,
+            double blocksPerBatch,
+            double readsPerBatch,
+            Samples hitShare,
+            Samples p50Micros,
+            Samples p99Micros,
+            Samples ratio) {}
+
+    /**
+     * What all came to.
+     *
+     * @param valueMemory bytes that the table had for values
+     * @param backend what its reads ran on
+     */
+    public record Report(int rows, long valueMemory, String backend, List<Result> results) {}
+
+    /** One store's figures of each round. */
+    private static final class Rounds {
+        final List<Double> hits = new ArrayList<>();
+        long blocks;
+        long reads;
+        long batches;
+        final List<Double> p50 = new ArrayList<>();
+        final List<Double> p99 = new ArrayList<>();
+        final List<Double> ratios = new ArrayList<>();
+    }
+
+    /**
+     * Measures.
+     *
+     * @param rows of each store
+     * @param batches sizes
+     * @param rounds that count
+     * @param wanted keys of each turn
+     */
+    public static Report measure(int rows, List<Integer> batches, int rounds, int wanted) throws IOException {
+        SplittableRandom random = new SplittableRandom(28);
+        long[] keys = random.longs().distinct().limit(rows).toArray();
+        // So that where rows lie has nothing to do with how often they are asked for.
+        long[] sorted = keys.clone();
+        Arrays.sort(sorted);
+        int most = batches.stream().mapToInt(Integer::intValue).max().orElseThrow();
+        long valueMemory = rows * (long) VALUE_BYTES / 10;
+        Path folder = Files.createTempDirectory("roost-cold-");
+        try (Orchestrator orchestrator = Orchestrator.builder().build();
+                BlockIo io = BlockIo.builder(orchestrator).build();
+                ColdStore search = new ColdStore.OfSearch(
+                        Files.createDirectory(folder.resolve("search")),
+                        sorted,
+                        VALUE_BYTES,
+                        valueMemory,
+                        orchestrator,
+                        io);
+                ColdStore reader = new ColdStore.OfReader(
+                        Files.createDirectory(folder.resolve("reader")),
+                        sorted,
+                        VALUE_BYTES,
+                        valueMemory,
+                        orchestrator,
+                        io);
+                ColdStore rocks = new ColdStore.OfRocks(
+                        Files.createDirectory(folder.resolve("rocks")),
+                        keys,
+                        VALUE_BYTES,
+                        most,
+                        search.memoryBytes())) {
+            List<ColdStore> stores = List.of(search, reader, rocks);
+            Zipf zipf = new Zipf(rows, EXPONENT);
+            List<Result> results = new ArrayList<>();
+            for (ColdStore store : stores) {
+                serve(store, keys(zipf, keys, rows, random), most);
+            }
+            for (int batch : batches) {
+                results.addAll(inTurns(stores, zipf, keys, batch, rounds, wanted, random));
+            }
+            return new Report(rows, valueMemory, io.stats().backend(), results);
+        } finally {
+            BatchBench.delete(folder);
+        }
+    }
+
+    private static long[] keys(Zipf zipf, long[] keys, int count, SplittableRandom random) {
+        long[] wanted = new long[count];
+        for (int i = 0; i < count; i++) {
+            wanted[i] = keys[zipf.rank(random.nextDouble())];
+        }
+        return wanted;
+    }
+
+    private static List<Result> inTurns(
+            List<ColdStore> stores, Zipf zipf, long[] keys, int batch, int rounds, int count, SplittableRandom random)
+            throws IOException {
+        List<Rounds> figures = stores.stream().map(store -> new Rounds()).toList();
+        for (int round = 0; round < rounds; round++) {
+            // The same for all: each store has seen as many batches as any other one.
+            long[] wanted = keys(zipf, keys, Math.max(batch, count / batch * batch), random);
+            double first = 0;
+            for (int i = 0; i < stores.size(); i++) {
+                ColdStore store = stores.get(i);
+                ColdStore.Touched before = store.touched();
+                double[] micros = serve(store, wanted, batch);
+                ColdStore.Touched after = store.touched();
+                Arrays.sort(micros);
+                double median = micros[micros.length / 2];
+                first = i == 0 ? median : first;
+                Rounds of = figures.get(i);
+                of.blocks += after.blocks() - before.blocks();
+                of.reads += after.reads() - before.reads();
+                of.batches += micros.length;
+                of.hits.add((after.hits() - before.hits()) / (double) Math.max(1, after.all() - before.all()));
+                of.p50.add(median);
+                of.p99.add(micros[(int) (micros.length * P99)]);
+                of.ratios.add(median / first);
+            }
+        }
+        List<Result> results = new ArrayList<>();
+        for (int i = 0; i < stores.size(); i++) {
+            Rounds of = figures.get(i);
+            results.add(new Result(
+                    stores.get(i).name(),
+                    batch,
+                    stores.get(i).memoryBytes() / (double) keys.length,
+                    of.blocks / (double) of.batches,
+                    of.reads / (double) of.batches,
+                    Samples.of(of.hits),
+                    Samples.of(of.p50),
+                    Samples.of(of.p99),
+                    Samples.of(of.ratios)));
+        }
+        return results;
+    }
+
+    /** Microseconds of each batch; the values must be those of their keys. */
+    private static double[] serve(ColdStore store, long[] wanted, int batch) throws IOException {
+        double[] micros = new double[wanted.length / batch];
+        for (int i = 0; i < micros.length; i++) {
+            long expected = 0;
+            for (int key = i * batch; key < (i + 1) * batch; key++) {
+                expected += wanted[key];
+            }
+            long begin = System.nanoTime();
+            long sum = store.fetch(wanted, i * batch, batch);
+            micros[i] = (System.nanoTime() - begin) / 1e3;
+            if (sum != expected) {
+                throw new IllegalStateException(store.name() + " has other values of batch " + i);
+            }
+        }
+        return micros;
+    }
+}

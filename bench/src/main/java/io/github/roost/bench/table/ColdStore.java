@@ -1,0 +1,184 @@
+package io.github.roost.bench.table;
+
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.io.BlockIo;
+import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.Search;
+import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.table.Column;
+import io.github.roost.table.RowBatch;
+import io.github.roost.table.RowWriter;
+import io.github.roost.table.Schema;
+import io.github.roost.table.Table;
+import io.github.roost.table.VersionBuilder;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import org.rocksdb.Statistics;
+import org.rocksdb.TickerType;
+
+/** Values of which a part is in memory. For one thread. */
+interface ColdStore extends AutoCloseable {
+    /** What was found in memory, what was looked for there, and blocks that were read, with how many reads of block I/O. */
+    record Touched(long hits, long all, long blocks, long reads) {}
+
+    String name();
+
+    /** As {@link BatchStore#fetch}. */
+    long fetch(long[] keys, int begin, int count) throws IOException;
+
+    Touched touched();
+
+    /** Of its index and its values. */
+    long memoryBytes();
+
+    @Override
+    void close();
+
+    /** Roost's: a table of its own for each way to read it, as both would warm it for each other. */
+    abstract class OfTable implements ColdStore {
+        final Table table;
+        private final BlockIo io;
+
+        OfTable(Path folder, long[] keys, int valueBytes, long valueMemory, Orchestrator orchestrator, BlockIo io)
+                throws IOException {
+            this.io = io;
+            this.table = Table.builder(folder)
+                    .valueMemory(valueMemory, orchestrator, io)
+                    .open();
+            try (VersionBuilder loading = table.begin(1, Schema.of(Column.ofBytes("value")), keys.length)) {
+                RowWriter row = loading.writer();
+                for (long key : keys) {
+                    loading.put(key, row.setBytes(0, BatchStore.value(key, valueBytes)));
+                }
+                loading.seal();
+            }
+            table.publish(1);
+        }
+
+        static long sum(RowBatch rows) {
+            long sum = 0;
+            for (int i = 0; i < rows.size(); i++) {
+                sum += rows.getBytes(i, 0).get(BatchStore.STAMP, 0);
+            }
+            return sum;
+        }
+
+        @Override
+        public Touched touched() {
+            Table.ColdStats stats = table.coldStats();
+            return new Touched(
+                    stats.hits(),
+                    stats.hits() + stats.misses(),
+                    stats.blocks(),
+                    io.stats().reads());
+        }
+
+        @Override
+        public long memoryBytes() {
+            return table.memoryBytes(1);
+        }
+
+        @Override
+        public void close() {
+            table.close();
+        }
+    }
+
+    /** By searches that park. */
+    final class OfSearch extends OfTable {
+        private final Orchestrator orchestrator;
+        private final MappingId id;
+        private final Search<long[], RowBatch> search;
+
+        OfSearch(Path folder, long[] keys, int valueBytes, long valueMemory, Orchestrator orchestrator, BlockIo io)
+                throws IOException {
+            super(folder, keys, valueBytes, valueMemory, orchestrator, io);
+            this.orchestrator = orchestrator;
+            this.id = orchestrator.register("batches").id();
+            this.search = table.fetch("value");
+        }
+
+        @Override
+        public String name() {
+            return "Table.fetch, parks";
+        }
+
+        @Override
+        public long fetch(long[] keys, int begin, int count) {
+            long[] wanted = Arrays.copyOfRange(keys, begin, begin + count);
+            return sum(orchestrator
+                    .indexing()
+                    .submitSteps(search, wanted, id, SubmitOptions.DEFAULT)
+                    .join());
+        }
+    }
+
+    /** By a reader that waits. */
+    final class OfReader extends OfTable {
+        private final Table.Reader reader;
+        private final RowBatch rows = RowBatch.onHeap();
+
+        OfReader(Path folder, long[] keys, int valueBytes, long valueMemory, Orchestrator orchestrator, BlockIo io)
+                throws IOException {
+            super(folder, keys, valueBytes, valueMemory, orchestrator, io);
+            this.reader = table.reader();
+        }
+
+        @Override
+        public String name() {
+            return "Table.Reader, waits";
+        }
+
+        @Override
+        public long fetch(long[] keys, int begin, int count) {
+            reader.getAll(Arrays.copyOfRange(keys, begin, begin + count), rows, "value");
+            return sum(rows);
+        }
+
+        @Override
+        public void close() {
+            reader.close();
+            super.close();
+        }
+    }
+
+    /** RocksDB, with its index and filters in the block cache. */
+    final class OfRocks implements ColdStore {
+        private final Statistics statistics = new Statistics();
+        private final BatchStore.OfRocks rocks;
+        private final long cacheBytes;
+
+        OfRocks(Path folder, long[] keys, int valueBytes, int mostKeys, long cacheBytes) throws IOException {
+            this.cacheBytes = cacheBytes;
+            this.rocks = new BatchStore.OfRocks(
+                    "RocksDB, as much memory", folder, keys, valueBytes, mostKeys, cacheBytes, statistics);
+        }
+
+        @Override
+        public String name() {
+            return rocks.name();
+        }
+
+        @Override
+        public long fetch(long[] keys, int begin, int count) throws IOException {
+            return rocks.fetch(keys, begin, count);
+        }
+
+        @Override
+        public Touched touched() {
+            long hits = statistics.getTickerCount(TickerType.BLOCK_CACHE_DATA_HIT);
+            return new Touched(hits, hits + statistics.getTickerCount(TickerType.BLOCK_CACHE_DATA_MISS), 0, 0);
+        }
+
+        @Override
+        public long memoryBytes() {
+            return cacheBytes;
+        }
+
+        @Override
+        public void close() {
+            rocks.close();
+        }
+    }
+}

@@ -1,0 +1,127 @@
+package io.github.roost.bench.table;
+
+import io.github.roost.bench.peer.BytesOverGrpc;
+import io.github.roost.table.Column;
+import io.github.roost.table.RowWriter;
+import io.github.roost.table.Schema;
+import io.github.roost.tableservice.FetchedRows;
+import io.github.roost.tableservice.InMemoryRegistry;
+import io.github.roost.tableservice.RollingUpdate;
+import io.github.roost.tableservice.RowSource;
+import io.github.roost.tableservice.Served;
+import io.github.roost.tableservice.ServerOptions;
+import io.github.roost.tableservice.TableClient;
+import io.github.roost.tableservice.TableNode;
+import io.github.roost.tableservice.TableServer;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+
+/** Stores behind gRPC on a loopback address, each with one server and one client that has one connection. For one thread. */
+interface ServedStore extends BatchStore {
+    /** Roost's table service. */
+    final class OfTableService implements ServedStore {
+        private static final String TABLE = "items";
+        private static final Duration DEADLINE = Duration.ofSeconds(30);
+
+        private final InMemoryRegistry registry = new InMemoryRegistry();
+        private final TableNode node;
+        private final TableServer server;
+        private final TableClient client;
+
+        OfTableService(Path folder, long[] all, int valueBytes, int shards) throws IOException {
+            this.node = TableNode.open("server", folder);
+            node.load(registry.takeCharge(TABLE), 1, RollingUpdate.shardsAt(1, 0, shards), new RowSource() {
+                @Override
+                public Schema schema(long version) {
+                    return Schema.of(Column.ofBytes("value"));
+                }
+
+                @Override
+                public void load(long version, Served wanted, Sink to) {
+                    RowWriter row = to.writer();
+                    for (long key : all) {
+                        to.put(key, row.setBytes(0, BatchStore.value(key, valueBytes)));
+                    }
+                }
+            });
+            this.server = TableServer.start(Map.of(TABLE, node), ServerOptions.onLoopback(0));
+            registry.register("server", server.address());
+            this.client = new TableClient(registry);
+        }
+
+        @Override
+        public String name() {
+            return "table service";
+        }
+
+        @Override
+        public long fetch(long[] keys, int begin, int count) {
+            long[] wanted = new long[count];
+            System.arraycopy(keys, begin, wanted, 0, count);
+            FetchedRows rows = client.fetch(TABLE, wanted, DEADLINE, "value").join();
+            long sum = 0;
+            for (int i = 0; i < count; i++) {
+                sum += rows.batch(i).getBytes(rows.row(i), 0).get(STAMP, 0);
+            }
+            return sum;
+        }
+
+        @Override
+        public void close() {
+            client.close();
+            server.close();
+            node.close();
+            registry.close();
+        }
+    }
+
+    /** RocksDB behind a service that does nothing but {@code multiGetByteBuffers}: keys in, values out, nothing in between. */
+    final class OfRocksService implements ServedStore {
+        private final OfRocks rocks;
+        private final int valueBytes;
+        private final BytesOverGrpc service;
+
+        OfRocksService(OfRocks rocks, int valueBytes) throws IOException {
+            this.rocks = rocks;
+            this.valueBytes = valueBytes;
+            this.service = new BytesOverGrpc("rocks.Values", this::get);
+        }
+
+        private byte[] get(byte[] request) throws IOException {
+            long[] keys = new long[request.length / Long.BYTES];
+            ByteBuffer.wrap(request).asLongBuffer().get(keys);
+            byte[] values = new byte[keys.length * valueBytes];
+            rocks.fetch(keys, 0, keys.length);
+            rocks.copyTo(values, keys.length);
+            return values;
+        }
+
+        @Override
+        public String name() {
+            return rocks.name();
+        }
+
+        @Override
+        public long fetch(long[] keys, int begin, int count) {
+            ByteBuffer request = ByteBuffer.allocate(count * Long.BYTES);
+            request.asLongBuffer().put(keys, begin, count);
+            byte[] values = service.ask(request.array());
+            ByteBuffer answer = ByteBuffer.wrap(values).order(ByteOrder.LITTLE_ENDIAN);
+            long sum = 0;
+            for (int i = 0; i < count; i++) {
+                sum += answer.getLong(i * valueBytes);
+            }
+            return sum;
+        }
+
+        @Override
+        public void close() {
+            service.close();
+            rocks.close();
+        }
+    }
+}

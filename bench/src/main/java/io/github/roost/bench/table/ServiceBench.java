@@ -1,0 +1,158 @@
+package io.github.roost.bench.table;
+
+import io.github.roost.bench.Samples;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What does a batch of values cost over the network? The table service and RocksDB, each behind gRPC on a loopback address with one server and one
+ * connection, asked by one thread that waits for each answer. RocksDB has a block cache for all values. Stores take turns, ratios are of
+ * one round, and both must return the same values.
+ */
+public final class ServiceBench {
+    private static final int VALUE_BYTES = 1_024;
+    private static final int SHARDS = 4;
+    /** Keys of each turn, whatever the size of its batches. */
+    private static final int WANTED = 50_000;
+
+    private static final int WARM_UP_ROUNDS = 2;
+
+    private ServiceBench() {}
+
+    /**
+     * What one store came to with batches of one size.
+     *
+     * @param batchesPerSecond one after the other
+     * @param p50Micros of a batch
+     * @param p99Micros of a batch
+     * @param ratio of p50 to that of the table service in the same round
+     */
+    public record Result(
+            String name, int batch, Samples batchesPerSecond, Samples p50Micros, Samples p99Micros, Samples ratio) {}
+
+    /** One turn. */
+    private record Turn(double perSecond, double p50, double p99) {}
+
+    /**
+     * Measures.
+     *
+     * @param rows of each store
+     * @param batches sizes, ascending
+     * @param rounds that count
+     */
+    public static List<Result> measure(int rows, List<Integer> batches, int rounds) throws IOException {
+        SplittableRandom random = new SplittableRandom(28);
+        long[] keys = random.longs().distinct().limit(rows).toArray();
+        Path folder = Files.createTempDirectory("roost-service-");
+        try (BatchStore table = new ServedStore.OfTableService(
+                        Files.createDirectory(folder.resolve("table")), keys, VALUE_BYTES, SHARDS);
+                BatchStore rocks = new ServedStore.OfRocksService(
+                        new BatchStore.OfRocks(
+                                "RocksDB behind gRPC",
+                                Files.createDirectory(folder.resolve("rocks")),
+                                keys,
+                                VALUE_BYTES,
+                                batches.getLast(),
+                                4L * rows * VALUE_BYTES),
+                        VALUE_BYTES);
+                BatchStore redis = redis(folder, keys, batches.getLast())) {
+            List<BatchStore> stores = redis == null ? List.of(table, rocks) : List.of(table, rocks, redis);
+            requireSame(stores, keys, batches.getFirst());
+            long[] wanted = new long[WANTED];
+            Arrays.setAll(wanted, i -> keys[random.nextInt(rows)]);
+            List<Result> results = new ArrayList<>();
+            for (int batch : batches) {
+                results.addAll(inTurns(stores, wanted, batch, rounds));
+            }
+            return results;
+        } finally {
+            delete(folder);
+        }
+    }
+
+    private static @Nullable BatchStore redis(Path folder, long[] keys, int most) throws IOException {
+        Path program = LocalRedis.program().orElse(null);
+        return program == null ? null : new RedisStore(program, folder.resolve("redis"), keys, VALUE_BYTES, most);
+    }
+
+    /** Whether Redis is there to be measured. */
+    public static boolean hasRedis() {
+        return LocalRedis.program().isPresent();
+    }
+
+    private static void requireSame(List<BatchStore> stores, long[] keys, int batch) throws IOException {
+        for (int begin = 0; begin + batch <= keys.length; begin += batch) {
+            long expected = 0;
+            for (int i = begin; i < begin + batch; i++) {
+                expected += keys[i];
+            }
+            for (BatchStore store : stores) {
+                if (store.fetch(keys, begin, batch) != expected) {
+                    throw new IllegalStateException(store.name() + " has another value of a key after " + keys[begin]);
+                }
+            }
+        }
+    }
+
+    private static List<Result> inTurns(List<BatchStore> stores, long[] wanted, int batch, int rounds)
+            throws IOException {
+        List<List<Turn>> turns = new ArrayList<>();
+        stores.forEach(store -> turns.add(new ArrayList<>()));
+        for (int round = -WARM_UP_ROUNDS; round < rounds; round++) {
+            for (int i = 0; i < stores.size(); i++) {
+                Turn turn = turn(stores.get(i), wanted, batch);
+                if (round >= 0) {
+                    turns.get(i).add(turn);
+                }
+            }
+        }
+        List<Result> results = new ArrayList<>();
+        for (int i = 0; i < stores.size(); i++) {
+            List<Turn> own = turns.get(i);
+            List<Double> ratios = new ArrayList<>();
+            for (int round = 0; round < rounds; round++) {
+                ratios.add(own.get(round).p50 / turns.getFirst().get(round).p50);
+            }
+            results.add(new Result(
+                    stores.get(i).name(),
+                    batch,
+                    Samples.of(own.stream().map(Turn::perSecond).toList()),
+                    Samples.of(own.stream().map(Turn::p50).toList()),
+                    Samples.of(own.stream().map(Turn::p99).toList()),
+                    Samples.of(ratios)));
+        }
+        return results;
+    }
+
+    private static Turn turn(BatchStore store, long[] wanted, int batch) throws IOException {
+        double[] micros = new double[wanted.length / batch];
+        long start = System.nanoTime();
+        for (int i = 0; i < micros.length; i++) {
+            long begin = System.nanoTime();
+            long sum = store.fetch(wanted, i * batch, batch);
+            micros[i] = (System.nanoTime() - begin) / 1e3;
+            if (sum == 42) {
+                throw new IllegalStateException("a sum that cannot be");
+            }
+        }
+        double seconds = (System.nanoTime() - start) / 1e9;
+        Arrays.sort(micros);
+        return new Turn(micros.length / seconds, micros[micros.length / 2], micros[micros.length * 99 / 100]);
+    }
+
+    private static void delete(Path folder) throws IOException {
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+package io.github.roost.bench.versions;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+
+/** Who is killed or replaced in which phase of a roll: whoever was least often in that phase, so that all are in all. One thread. */
+final class KillPlan {
+    /** Of a roll. */
+    enum Phase {
+        ANNOUNCED,
+        /** An order is on its way to a server. */
+        LOAD_SENT,
+        LOADING,
+        /** The answer is on its way to the coordinator. */
+        LOADED,
+        UNLOAD_SENT,
+        UNLOADING,
+        UNLOADED,
+        /** Of a version that goes since a server has two others than the one that it is to have; in any group, as it is rare. */
+        ROOM_SENT,
+        /** The coordinator waits until no client asks for the version before. */
+        SETTLING;
+
+        boolean isOfGroup() {
+            return this != ANNOUNCED && this != ROOM_SENT && this != SETTLING;
+        }
+
+        boolean isOfServer() {
+            return this != ANNOUNCED && this != SETTLING;
+        }
+    }
+
+    /** Who. */
+    enum Victim {
+        /** The server that the order is for. */
+        SERVER,
+        /** Any other server. */
+        OTHER_SERVER,
+        COORDINATOR,
+        /** Nobody is killed: another coordinator takes charge while the first one goes on. */
+        RIVAL
+    }
+
+    private final SplittableRandom random;
+    private final Map<String, Map<Victim, Long>> counts = new LinkedHashMap<>();
+
+    KillPlan(int groups, SplittableRandom random) {
+        this.random = random;
+        for (Phase phase : Phase.values()) {
+            for (int group = 0; group < (phase.isOfGroup() ? groups : 1); group++) {
+                Map<Victim, Long> ofPhase = new LinkedHashMap<>();
+                for (Victim victim : Victim.values()) {
+                    if (phase.isOfServer() || victim != Victim.SERVER) {
+                        ofPhase.put(victim, 0L);
+                    }
+                }
+                counts.put(name(phase, group), ofPhase);
+            }
+        }
+    }
+
+    private static String name(Phase phase, int group) {
+        return phase + (phase.isOfGroup() ? ", group " + group : "");
+    }
+
+    /** Who is to go in a phase that has just begun; null mostly. */
+    @Nullable
+    Victim next(Phase phase, int group) {
+        Map<Victim, Long> ofPhase = of(phase, group);
+        List<Victim> victims = new ArrayList<>(ofPhase.keySet());
+        Victim rarest = victims.stream()
+                .min(Comparator.comparing(victim -> ofPhase.getOrDefault(victim, 0L)))
+                .orElseThrow();
+        boolean isMissing = ofPhase.getOrDefault(rarest, 0L) == 0;
+        return isMissing || random.nextInt(4) == 0 ? rarest : null;
+    }
+
+    void count(Phase phase, int group, Victim victim) {
+        of(phase, group).merge(victim, 1L, Long::sum);
+    }
+
+    private Map<Victim, Long> of(Phase phase, int group) {
+        Map<Victim, Long> found = counts.get(name(phase, group));
+        if (found == null) {
+            throw new IllegalArgumentException("group must be one that there is, got " + group);
+        }
+        return found;
+    }
+
+    /** How often who has gone in which phase; those too that have not. */
+    Map<String, Map<Victim, Long>> counts() {
+        return counts;
+    }
+}

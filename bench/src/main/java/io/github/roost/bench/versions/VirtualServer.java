@@ -1,0 +1,206 @@
+package io.github.roost.bench.versions;
+
+import io.github.roost.tableservice.Served;
+import io.github.roost.tableservice.ServerView;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Queue;
+import java.util.SplittableRandom;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A server that does a coordinator's orders one after the other, as a {@code TableNode} does: it asks the registry who is in charge before an order, obeys no lower term than it has
+ * heard of, and looks at that once more when it gives up a version. What it has survives a kill, the orders that wait and the term do not. One thread.
+ */
+final class VirtualServer {
+    private static final int MAX_VERSIONS = 2;
+    private static final long LOAD = 400 * VirtualNetwork.MILLI;
+    private static final long UNLOAD = 5 * VirtualNetwork.MILLI;
+
+    final String name;
+    final int group;
+    final int ordinal;
+    /** What it had when everything began. */
+    private final ServerView first;
+
+    private final VirtualNetwork network;
+    private final SplittableRandom random;
+    private final LongSupplier termInCharge;
+    private final Watch watch;
+    private final Queue<Runnable> waiting = new ArrayDeque<>();
+
+    private boolean isBusy;
+    private boolean isAlive = true;
+    private long incarnation;
+    private long term;
+    /** The highest term that a look has brought, which no kill undoes: what servers are held to. */
+    private long seenBy;
+
+    private Map<Long, Served> versions;
+    private ServerView view;
+
+    /**
+     * What a coordinator says.
+     *
+     * @param served the shards to load; null to give up the version
+     * @param makesRoom whether the version goes for one that is to come
+     */
+    record Order(long term, long version, @Nullable Served served, boolean makesRoom) {
+        boolean isLoad() {
+            return served != null;
+        }
+    }
+
+    /** Is told what servers do. */
+    interface Watch {
+        void begun(VirtualServer server, Order order);
+
+        void done(VirtualServer server, Order order);
+
+        void fencedOff();
+
+        /** It changes what a later coordinator has seen. */
+        void outOfTurn();
+
+        void changed();
+    }
+
+    VirtualServer(
+            int group,
+            int ordinal,
+            Served of,
+            VirtualNetwork network,
+            SplittableRandom random,
+            LongSupplier termInCharge,
+            Watch watch) {
+        this.name = "s" + group + "-" + ordinal;
+        this.group = group;
+        this.ordinal = ordinal;
+        this.network = network;
+        this.random = random;
+        this.termInCharge = termInCharge;
+        this.watch = watch;
+        this.versions = Map.of(1L, of);
+        this.view = new ServerView(name, 1, versions);
+        this.first = view;
+    }
+
+    boolean isAlive() {
+        return isAlive;
+    }
+
+    ServerView view() {
+        return view;
+    }
+
+    ServerView first() {
+        return first;
+    }
+
+    long newest() {
+        return versions.keySet().stream().mapToLong(Long::longValue).max().orElse(0);
+    }
+
+    void kill() {
+        isAlive = false;
+        incarnation++;
+        waiting.clear();
+        isBusy = false;
+        watch.changed();
+    }
+
+    void restart() {
+        isAlive = true;
+        term = 0;
+        show(versions);
+    }
+
+    private void show(Map<Long, Served> has) {
+        versions = has;
+        view = new ServerView(name, view.sequence() + 1, has);
+        watch.changed();
+    }
+
+    /** A coordinator looks, which brings its term. */
+    ServerView look(long from) {
+        term = Math.max(term, from);
+        seenBy = Math.max(seenBy, from);
+        return view;
+    }
+
+    /** Does an order after those that wait. */
+    void order(Order order, Consumer<Boolean> answer) {
+        waiting.add(() -> obey(order, answer));
+        if (!isBusy) {
+            doNext();
+        }
+    }
+
+    private void doNext() {
+        Runnable next = waiting.poll();
+        isBusy = next != null;
+        if (next != null) {
+            next.run();
+        }
+    }
+
+    private void obey(Order order, Consumer<Boolean> answer) {
+        term = Math.max(term, order.term);
+        boolean isHere = versions.containsKey(order.version);
+        if (termInCharge.getAsLong() != order.term || term != order.term) {
+            watch.fencedOff();
+            end(answer, false);
+        } else if (order.isLoad() ? !isHere && versions.size() >= MAX_VERSIONS : isHere && versions.size() == 1) {
+            end(answer, false);
+        } else if (order.isLoad() == isHere) {
+            end(answer, true);
+        } else {
+            if (order.isLoad()) {
+                requireTurn(order);
+            }
+            long now = incarnation;
+            long takes = order.isLoad() ? LOAD / 2 + random.nextLong(LOAD) : UNLOAD;
+            network.after(takes, () -> {
+                if (incarnation == now) {
+                    apply(order, answer);
+                }
+            });
+            watch.begun(this, order);
+        }
+    }
+
+    /** A load is in what a look sees, or under way: it counts when it begins, and an unload when it is done. */
+    private void requireTurn(Order order) {
+        if (order.term < seenBy) {
+            watch.outOfTurn();
+        }
+    }
+
+    private void apply(Order order, Consumer<Boolean> answer) {
+        Served loaded = order.served;
+        if (loaded == null && term != order.term) {
+            watch.fencedOff();
+            end(answer, false);
+            return;
+        }
+        // In a new map: views that are on their way keep what they say.
+        Map<Long, Served> has = new HashMap<>(versions);
+        if (loaded == null) {
+            requireTurn(order);
+            has.remove(order.version);
+        } else {
+            has.put(order.version, loaded);
+        }
+        show(has);
+        end(answer, true);
+        watch.done(this, order);
+    }
+
+    private void end(Consumer<Boolean> answer, boolean isObeyed) {
+        answer.accept(isObeyed);
+        doNext();
+    }
+}

@@ -1,0 +1,53 @@
+package io.github.roost.bench.hnsw;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.roost.bench.hnsw.BuildBench.Round;
+import io.github.roost.bench.hnsw.FilterBench.Allowed;
+import io.github.roost.bench.hnsw.FilterBench.Outcome;
+import io.github.roost.topology.Topology;
+import io.github.roost.topology.TopologyReader;
+import java.time.Duration;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Smoke test: the benchmarks of a build beside searches and of filters run to their end, on small tables. */
+@Tag("stress")
+class BesideSmokeTest {
+    private static final Topology TWO_WORKERS =
+            TopologyReader.synthetic("pack:1 l3:1 core:2 pu:1").read();
+
+    @Test
+    void aBuildAndSearchesRunBesideEachOther() throws Exception {
+        try (BuildBench bench = new BuildBench(TWO_WORKERS, new BuildBench.Settings(2, 500, 500, 8, .1, 1), null)) {
+            assertThat(bench.workers()).isEqualTo(2);
+            Round round = bench.round(0, Duration.ofMillis(200));
+            assertThat(round.alone().count()).isPositive();
+            assertThat(round.beside().count()).isEqualTo(round.alone().count());
+            assertThat(round.collecting()).isBetween(Duration.ZERO, Duration.ofSeconds(10));
+            assertThat(round.compiling()).isBetween(Duration.ZERO, Duration.ofSeconds(100));
+            assertThat(round.roost()).isPositive();
+            assertThat(round.jvector()).isPositive();
+            assertThat(round.hnswlib()).isNull();
+            assertThat(round.hnswlibRatio()).isNaN();
+            assertThat(round.oneComputes().share()).isBetween(0.0, 1.0);
+            assertThat(round.allCompute().counted())
+                    .isGreaterThanOrEqualTo(
+                            round.oneComputes().counted().multipliedBy(3).dividedBy(2));
+        }
+    }
+
+    @Test
+    void filteredSearchesFindWhatTheyAreAllowedTo() throws Exception {
+        try (FilterBench bench = new FilterBench(TWO_WORKERS, 10_000, 8, 50, 20, 2)) {
+            assertThat(bench.frozenParts()).isPositive();
+            for (Outcome narrow : bench.measure(Allowed.CLUSTERS, .001)) {
+                assertThat(narrow.recall()).isEqualTo(1);
+                assertThat(narrow.visited()).isBetween(1.0, 100.0);
+            }
+            for (Outcome half : bench.measure(Allowed.EVERYWHERE, .5)) {
+                assertThat(half.recall()).isGreaterThan(.9);
+            }
+        }
+    }
+}

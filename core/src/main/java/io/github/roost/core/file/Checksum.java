@@ -1,0 +1,31 @@
+package io.github.roost.core.file;
+
+import java.lang.foreign.MemorySegment;
+import java.util.zip.CRC32C;
+
+/** The checksum of everything that Roost writes: CRC-32C. Stateless. */
+public final class Checksum {
+    /** A buffer has less than 2 GiB, a segment may have more. */
+    private static final long PIECE = 1L << 30;
+
+    private Checksum() {}
+
+    /**
+     * Returns the checksum of some bytes.
+     *
+     * @param bytes of any length
+     * @return their CRC-32C
+     */
+    public static int of(MemorySegment bytes) {
+        CRC32C checksum = new CRC32C();
+        update(checksum, bytes);
+        return (int) checksum.getValue();
+    }
+
+    static void update(CRC32C checksum, MemorySegment bytes) {
+        for (long at = 0; at < bytes.byteSize(); at += PIECE) {
+            checksum.update(
+                    bytes.asSlice(at, Math.min(PIECE, bytes.byteSize() - at)).asByteBuffer());
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/** What an orchestrator is told about scheduling: how tasks are dispatched and stolen, when they cross domains, when workers sleep. */
+@NullMarked
+package io.github.roost.core.policy;
+
+import org.jspecify.annotations.NullMarked;

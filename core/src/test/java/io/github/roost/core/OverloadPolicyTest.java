@@ -1,0 +1,141 @@
+package io.github.roost.core;
+
+import static io.github.roost.core.BlockedWorkers.DOUBLE;
+import static io.github.roost.core.BlockedWorkers.FOREVER;
+import static io.github.roost.core.BlockedWorkers.await;
+import static io.github.roost.core.BlockedWorkers.blocking;
+import static io.github.roost.core.BlockedWorkers.parts;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.Part;
+import io.github.roost.core.task.Registration;
+import io.github.roost.core.task.RejectedSearchException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.ConcurrentModificationException;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What happens to a submission that finds the rings full. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class OverloadPolicyTest {
+    @Test
+    void aFullDomainRejectsAndNamesItself() {
+        try (Orchestrator orchestrator =
+                Machines.orchestrator(2, 1).ringCapacity(4).build()) {
+            MappingId id = orchestrator.register("table").id();
+            int home = orchestrator.homes(id).getFirst();
+            CountDownLatch release = new CountDownLatch(1);
+            List<CompletableFuture<Integer>> accepted = new ArrayList<>();
+            assertThatThrownBy(() -> {
+                        for (int i = 0; i < 100; i++) {
+                            accepted.add(orchestrator.submit(blocking(new CountDownLatch(1), release), 0, id));
+                        }
+                    })
+                    .isInstanceOf(RejectedSearchException.class)
+                    .hasMessageContaining("cache domain " + home + " is full");
+            release.countDown();
+            assertThat(accepted).hasSizeBetween(4, 10).allSatisfy(future -> future.get(10, TimeUnit.SECONDS));
+            assertThat(orchestrator.stats().tasks().rejected()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void aSubmitterMayWaitForRoomAsLongAsItTakes() {
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1)
+                .ringCapacity(2)
+                .overloadPolicy(OverloadPolicy.block(FOREVER))
+                .build()) {
+            MappingId id = orchestrator.register("table").id();
+            CountDownLatch started = new CountDownLatch(1);
+            CountDownLatch release = new CountDownLatch(1);
+            var _ = orchestrator.submit(blocking(started, release), 0, id);
+            await(started);
+            CompletableFuture.delayedExecutor(1, TimeUnit.MILLISECONDS).execute(release::countDown);
+            List<CompletableFuture<Integer>> futures = new ArrayList<>();
+            for (int i = 0; i < 100; i++) {
+                futures.add(orchestrator.submit(DOUBLE, i, id));
+            }
+            assertThat(futures.getLast().join()).isEqualTo(198);
+        }
+    }
+
+    @Test
+    void aFanOutThatDoesNotFitLeavesNothingBehind() {
+        Orchestrator orchestrator = Machines.orchestrator(1, 2).ringCapacity(4).build();
+        Registration table = orchestrator.register("table", 100);
+        AtomicInteger ran = new AtomicInteger();
+        assertThatThrownBy(() -> orchestrator.fanOut(
+                        parts(table, (query, context) -> ran.incrementAndGet()), results -> results))
+                .isInstanceOf(RejectedSearchException.class);
+        assertThat(orchestrator.stats().workers())
+                .allSatisfy(worker -> assertThat(worker.waiting()).isZero());
+        assertThat(orchestrator.close(Duration.ofSeconds(10))).isTrue();
+        assertThat(ran).hasValue(0);
+    }
+
+    @Test
+    void aListOfPartsThatFailsLeavesNothingBehind() {
+        Orchestrator orchestrator = Machines.orchestrator(1, 1).build();
+        Registration table = orchestrator.register("table", 2);
+        for (int good = 0; good < 10; good++) {
+            AtomicInteger left = new AtomicInteger(good);
+            List<Part<Integer, Integer>> failing = new ArrayList<>(parts(table, DOUBLE)) {
+                private static final long serialVersionUID = 1;
+
+                @Override
+                public Iterator<Part<Integer, Integer>> iterator() {
+                    return stream()
+                            .peek(part -> {
+                                if (left.getAndDecrement() <= 0) {
+                                    throw new ConcurrentModificationException();
+                                }
+                            })
+                            .iterator();
+                }
+            };
+            try {
+                orchestrator.fanOut(failing, results -> results.size()).join();
+            } catch (ConcurrentModificationException expected) {
+                assertThat(orchestrator.stats().workers())
+                        .allSatisfy(worker -> assertThat(worker.waiting()).isZero());
+            }
+        }
+        assertThat(orchestrator
+                        .submit(DOUBLE, 1, table.id(0))
+                        .orTimeout(10, TimeUnit.SECONDS)
+                        .join())
+                .isEqualTo(2);
+        assertThat(orchestrator.close(Duration.ofSeconds(10))).isTrue();
+    }
+
+    @Test
+    void aFullRingCanRunTheTaskInTheCaller() {
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1)
+                .ringCapacity(2)
+                .overloadPolicy(OverloadPolicy.callerRuns())
+                .build()) {
+            MappingId id = orchestrator.register("table").id();
+            CountDownLatch started = new CountDownLatch(1);
+            CountDownLatch release = new CountDownLatch(1);
+            var _ = orchestrator.submit(blocking(started, release), 0, id);
+            await(started);
+            Thread caller = Thread.currentThread();
+            List<CompletableFuture<Thread>> futures = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                futures.add(orchestrator.submit((query, context) -> Thread.currentThread(), 0, id));
+            }
+            assertThat(futures.get(2)).isCompletedWithValue(caller);
+            release.countDown();
+            assertThat(futures.get(0).join()).isNotEqualTo(caller);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+package io.github.roost.core.mapping;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.roost.core.monitor.TrafficWindows;
+import io.github.roost.core.remap.RemapRule;
+import io.github.roost.core.remap.RemapRule.Remap;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.Random;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+class RemapBenefitTest {
+    private static final int CACHE = 1_000;
+    private static final Mapping CROWDED = Mapping.of(2, new int[] {0, 0});
+    private static final Mapping SPREAD = Mapping.of(2, new int[] {0, 1});
+
+    private static RemapBenefit benefit(Mapping current, Mapping proposed, long... bytes) {
+        return RemapBenefit.of(current, proposed, bytes, CACHE);
+    }
+
+    @Test
+    void bytesAboveTheFairShareAreSavedAndWhatMovesIsReadOnce() {
+        assertThat(benefit(CROWDED, SPREAD, 600, 400)).isEqualTo(new RemapBenefit(400, 400));
+    }
+
+    @Test
+    void noMoreMovesIntoADomainThanItsCacheHolds() {
+        assertThat(benefit(CROWDED, SPREAD, 6_000, 4_000)).isEqualTo(new RemapBenefit(4_000, CACHE));
+    }
+
+    @Test
+    void eachDomainHasACacheOfItsOwn() {
+        Mapping before = Mapping.of(3, new int[] {0, 0, 0});
+        Mapping after = Mapping.of(3, new int[] {0, 1, 2});
+        assertThat(benefit(before, after, 5_000, 5_000, 5_000)).isEqualTo(new RemapBenefit(10_000, 2 * CACHE));
+    }
+
+    @Test
+    void aSecondHomeReadsItsPart() {
+        Mapping before = Mapping.of(2, new int[] {0});
+        Mapping after = before.edit(1).homes(0, 0, 1).build();
+        assertThat(benefit(before, after, 800)).isEqualTo(new RemapBenefit(400, 400));
+        assertThat(benefit(after, before, 800)).isEqualTo(new RemapBenefit(-400, 0));
+    }
+
+    @Test
+    void whereNoCacheIsKnownMovingIsFree() {
+        assertThat(RemapBenefit.of(CROWDED, SPREAD, new long[] {600, 400}, 0)).isEqualTo(new RemapBenefit(400, 0));
+    }
+
+    @Test
+    void theDefaultTriggerRemapsOnlyWhereTheNextWindowGainsByIt() {
+        Traffic little = new Traffic(new long[] {600, 400}, new long[] {60_000, 40_000});
+        Traffic much = new Traffic(new long[] {6_000, 4_000}, new long[] {60_000, 40_000});
+        assertThat(RemapTrigger.DEFAULT.pays(CROWDED, SPREAD, little, CACHE)).isFalse();
+        assertThat(RemapTrigger.DEFAULT.pays(CROWDED, SPREAD, much, CACHE)).isTrue();
+        assertThat(new RemapTrigger(.15, 6).pays(CROWDED, SPREAD, little, CACHE))
+                .isTrue();
+    }
+
+    /**
+     * Popularity is exchanged in every 25th window, as in the timeline of {@code sim --figures}. What the windows after the
+     * remaps really saved is compared with what moved.
+     */
+    @Test
+    void inAThousandWindowsOfDriftRemapsSaveMoreThanTheyMove() {
+        int items = 60;
+        int domains = 12;
+        Random random = new Random(5);
+        double[] popularity = new double[items];
+        for (int i = 0; i < items; i++) {
+            popularity[i] = 1 / (1.0 + i);
+        }
+        RemapRule rule = new RemapRule(new StayingPairing(), RemapTrigger.DEFAULT);
+        TrafficWindows windows = new TrafficWindows(6);
+        Mapping mapping = Mapping.of(domains, new int[items]);
+        Traffic totals = Traffic.none(items);
+        long cacheBytes = 32 << 20;
+        Optional<Remap> last = Optional.empty();
+        Mapping before = mapping;
+        int remaps = 0;
+        long saved = 0;
+        long moved = 0;
+        for (int window = 0; window < 1_000; window++) {
+            if (window % 25 == 0) {
+                int a = random.nextInt(items);
+                int b = random.nextInt(items);
+                double kept = popularity[a];
+                popularity[a] = popularity[b];
+                popularity[b] = kept;
+            }
+            Traffic traffic = searched(popularity, 20_000, random);
+            if (last.isPresent()) {
+                RemapBenefit real = RemapBenefit.of(before, mapping, traffic.bytes(), cacheBytes);
+                saved += real.savedBytes();
+                moved += real.movedBytes();
+                remaps++;
+            }
+            totals = totals.plus(traffic);
+            windows.endShortWindow(totals);
+            before = mapping;
+            last = rule.atWindowEnd(mapping, windows, cacheBytes);
+            mapping = last.map(Remap::mapping).orElse(mapping);
+        }
+        assertThat(remaps).isBetween(10, 100);
+        assertThat(saved).isGreaterThan(moved);
+    }
+
+    private static Traffic searched(double[] popularity, int searches, Random random) {
+        double sum = Arrays.stream(popularity).sum();
+        long[] counts = Arrays.stream(popularity)
+                .mapToLong(share -> {
+                    double mean = searches * share / sum;
+                    return Math.max(0, Math.round(mean + Math.sqrt(mean) * random.nextGaussian()));
+                })
+                .toArray();
+        return new Traffic(LongStream.of(counts).map(count -> count * 300_000).toArray(), counts);
+    }
+}

@@ -1,0 +1,58 @@
+package io.github.roost.examples.cli;
+
+import io.github.roost.tableservice.etcd.EtcdRegistry;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** What all parts of a table service have in common: the registry, the table, and the token. */
+final class RegistryOptions {
+    private static final int MAX_PORT = 65_535;
+
+    @Option(
+            names = "--registry",
+            paramLabel = "URI",
+            description = "Address of etcd; may be given several times; default http://127.0.0.1:2379.")
+    private List<URI> registry = List.of(URI.create("http://127.0.0.1:2379"));
+
+    @Option(names = "--table", paramLabel = "NAME", description = "Name of the table; default items.")
+    private String table = "items";
+
+    String table() {
+        return table;
+    }
+
+    /** Connects; the caller closes it. */
+    EtcdRegistry connect() {
+        try {
+            return EtcdRegistry.connect(registry);
+        } catch (UncheckedIOException e) {
+            throw new CommandFailure(String.valueOf(e.getMessage()));
+        }
+    }
+
+    @Nullable
+    String token() {
+        return System.getenv("ROOST_TABLE_TOKEN");
+    }
+
+    /** The address of an option such as {@code 127.0.0.1:0}, or {@code [::1]:0}. */
+    static InetSocketAddress address(String option, String given) {
+        int colon = given.lastIndexOf(':');
+        if (colon > 0) {
+            try {
+                int port = Integer.parseInt(given, colon + 1, given.length(), 10);
+                String host = given.substring(0, colon);
+                if (port >= 0 && port <= MAX_PORT) {
+                    return new InetSocketAddress(host, port);
+                }
+            } catch (NumberFormatException e) {
+                // Said below.
+            }
+        }
+        throw new CommandFailure(option + " must be as 127.0.0.1:0, got " + given);
+    }
+}

@@ -1,0 +1,91 @@
+package io.github.roost.examples.serve;
+
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.task.SearchFunction;
+import io.github.roost.table.Attributes;
+import io.github.roost.table.Column;
+import io.github.roost.table.Enriched;
+import io.github.roost.table.RowBatch;
+import io.github.roost.table.RowWriter;
+import io.github.roost.table.Schema;
+import io.github.roost.table.Table;
+import io.github.roost.table.VersionBuilder;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/**
+ * What the rows of a service stood for when it started, in a table by their ids: the worker that has found rows reads it at once, and an answer comes with it as one request.
+ * Thread-safe.
+ */
+final class ItemRows implements AutoCloseable {
+    private static final Schema SCHEMA = Schema.of(Column.ofText("name"), Column.ofText("text"));
+
+    private final Table table;
+    private final SearchFunction<Neighbors, Enriched> reading;
+
+    private ItemRows(Table table) {
+        this.table = table;
+        this.reading = Attributes.after((Neighbors found, SearchContext context) -> found, table, "name", "text");
+    }
+
+    /**
+     * Loads the words.
+     *
+     * @param items by id
+     * @throws IOException if there is no room for temporary files
+     */
+    static ItemRows of(Map<Long, Item> items) throws IOException {
+        Path folder = Files.createTempDirectory("roost-serve-");
+        Table table = Table.open(folder);
+        boolean done = false;
+        try {
+            load(table, items);
+            done = true;
+            return new ItemRows(table);
+        } finally {
+            if (!done) {
+                table.close();
+            }
+            // It is all in memory: nothing is left behind, however this process ends.
+            delete(folder);
+        }
+    }
+
+    private static void load(Table table, Map<Long, Item> items) throws IOException {
+        try (VersionBuilder loading = table.begin(1, SCHEMA, items.size())) {
+            RowWriter row = loading.writer();
+            items.forEach(
+                    (id, item) -> loading.put(id, row.setText(0, item.name()).setText(1, item.text())));
+            loading.seal();
+        }
+        table.publish(1);
+    }
+
+    private static void delete(Path folder) throws IOException {
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+
+    /** The words of rows that were found, read by the worker that has found them. */
+    Enriched of(Neighbors found, SearchContext context) throws Exception {
+        return reading.search(found, context);
+    }
+
+    /** The words of a row that is there. */
+    static Item item(RowBatch rows, int row) {
+        return new Item(rows.getText(row, 0), rows.getText(row, 1));
+    }
+
+    @Override
+    public void close() {
+        table.close();
+    }
+}

@@ -1,0 +1,49 @@
+package io.github.roost.examples.tableservice;
+
+import io.github.roost.table.Column;
+import io.github.roost.table.RowBatch;
+import io.github.roost.table.RowWriter;
+import io.github.roost.table.Schema;
+import io.github.roost.tableservice.FetchedRows;
+import io.github.roost.tableservice.RowSource;
+import io.github.roost.tableservice.Served;
+
+/**
+ * Rows of 1 KB, each of which tells of which key and version it is, so that a client can say whether a batch is right. Stateless.
+ *
+ * @param rows of each version; keys are from 0 to {@code rows} - 1
+ */
+public record DemoRows(int rows) implements RowSource {
+    private static final Schema SCHEMA =
+            Schema.of(Column.ofLong("version"), Column.ofLong("key"), Column.ofBytes("value"));
+    private static final int VALUE_BYTES = 1_024;
+
+    @Override
+    public Schema schema(long version) {
+        return SCHEMA;
+    }
+
+    @Override
+    public void load(long version, Served shards, Sink to) {
+        RowWriter row = to.writer();
+        byte[] value = new byte[VALUE_BYTES];
+        for (long key = 0; key < rows; key++) {
+            to.put(key, row.setLong(0, version).setLong(1, key).setBytes(2, value));
+        }
+    }
+
+    /** Whether these are the rows of these keys, in the version that they say. */
+    static boolean areOf(long[] keys, FetchedRows found) {
+        for (int i = 0; i < keys.length; i++) {
+            if (!found.isPresent(i)) {
+                return false;
+            }
+            RowBatch batch = found.batch(i);
+            int row = found.row(i);
+            if (batch.getLong(row, 0) != found.version() || batch.getLong(row, 1) != keys[i]) {
+                return false;
+            }
+        }
+        return found.size() == keys.length;
+    }
+}

@@ -1,0 +1,75 @@
+package io.github.roost.index.disk;
+
+import io.github.roost.core.task.SearchContext;
+import io.github.roost.topology.IdleScheduling;
+import java.util.concurrent.Semaphore;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Does a writer's steps on a thread of its own, whenever it is asked to, until there is nothing to do. Asked by whoever has the writer
+ * scheduled, which is one at a time; a permit that is given before the thread waits for it is not lost.
+ */
+final class WriterThread implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(WriterThread.class);
+
+    private final DiskWriter writer;
+    private final boolean idle;
+    private final Semaphore asked = new Semaphore(0);
+    private final Thread thread;
+    private volatile boolean closed;
+
+    WriterThread(String table, DiskWriter writer, boolean idle) {
+        this.writer = writer;
+        this.idle = idle;
+        this.thread =
+                Thread.ofPlatform().daemon().name("roost-disk-updates-" + table).unstarted(this::run);
+        thread.start();
+    }
+
+    /** Has it go on. Any thread. */
+    void wake() {
+        asked.release();
+    }
+
+    private void run() {
+        if (idle && !IdleScheduling.begin()) {
+            LOG.warn("updates have an ordinary thread: the system has no SCHED_IDLE, or refuses it");
+        }
+        SearchContext context = SearchContext.outside((nodes, bytes) -> {});
+        while (!closed) {
+            asked.acquireUninterruptibly();
+            if (!closed) {
+                steps(context);
+            }
+        }
+    }
+
+    private void steps(SearchContext context) {
+        try {
+            while (writer.step(context)) {
+                // Until there is nothing to do.
+            }
+        } catch (Throwable failed) {
+            writer.failed(failed);
+        }
+    }
+
+    /** Ends the thread; the writer must have nothing to do. */
+    @Override
+    public void close() {
+        closed = true;
+        asked.release();
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException stop) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

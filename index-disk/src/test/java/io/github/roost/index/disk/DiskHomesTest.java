@@ -1,0 +1,145 @@
+package io.github.roost.index.disk;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.io.BlockIo;
+import io.github.roost.core.mapping.Mapping;
+import io.github.roost.core.mapping.RemapTrigger;
+import io.github.roost.core.task.Registration;
+import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.vector.IdFilter;
+import io.github.roost.topology.CacheDomain;
+import io.github.roost.topology.Core;
+import io.github.roost.topology.DomainLevel;
+import io.github.roost.topology.PinResult;
+import io.github.roost.topology.Topology;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Two tables on disk on a made-up machine of two cache domains with a core each: each has a home, and is searched there. */
+@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class DiskHomesTest {
+    private static final int COUNT = 1_000;
+    private static final int SEARCHES = 20;
+    private static final Rows ROWS = Rows.clustered(Metric.SQUARED_L2, COUNT, 24, 17);
+
+    @TempDir
+    private Path folder;
+
+    private volatile UnaryOperator<Mapping> next = now -> now;
+
+    private final Orchestrator orchestrator = Orchestrator.builder()
+            .topology(new Topology("test", DomainLevel.L3, true, List.of(domain(0), domain(1))))
+            .pinner(core -> new PinResult(core.pus(), List.of(), -1, false, "a made-up machine"))
+            .windows(Duration.ofHours(1), Duration.ofHours(6))
+            .mappingPolicy((now, bytes) -> next.apply(now))
+            .remapTrigger(new RemapTrigger(.01, 0))
+            .build();
+    private final BlockIo io = BlockIo.builder(orchestrator).build();
+
+    private static CacheDomain domain(int id) {
+        return new CacheDomain(id, 0, List.of(0), 0, List.of(new Core(id, -1, List.of(id))));
+    }
+
+    @AfterEach
+    void close() {
+        assertThat(orchestrator.close(Duration.ofSeconds(20))).isTrue();
+        io.close();
+    }
+
+    private DiskTable table(String name) throws IOException {
+        Path file = folder.resolve(name);
+        DiskTable.builder().build(orchestrator, io, file, ROWS.ids(), ROWS.vectors());
+        return DiskTable.open(orchestrator, io, name, file);
+    }
+
+    private int home(DiskTable table) {
+        return orchestrator.homes(table.mappingId()).getFirst();
+    }
+
+    /** The domains whose workers ran searches of a table. */
+    private static Set<Integer> searched(DiskTable table) throws Exception {
+        Set<String> threads = ConcurrentHashMap.newKeySet();
+        for (int i = 0; i < SEARCHES; i++) {
+            DiskSearch how = DiskSearch.of(10, 50).withFilter(IdFilter.of(id -> {
+                threads.add(Thread.currentThread().getName());
+                return true;
+            }));
+            table.search(ROWS.query(i), how, SubmitOptions.DEFAULT).get();
+        }
+        return threads.stream()
+                .map(name -> Integer.parseInt(name.replaceFirst("roost-worker-(\\d+)\\.\\d+", "$1")))
+                .collect(Collectors.toSet());
+    }
+
+    /** By a remap that also divides a load, without which nothing would be moved. */
+    private void move(DiskTable table, int domain) {
+        try (Registration weight = orchestrator.register("weight")) {
+            orchestrator.indexing().touched(weight.id(), 1, 1_000_000_000);
+            next = now -> now.edit(now.slots())
+                    .homes(weight.id().slot(), 0, 1)
+                    .home(table.mappingId().slot(), domain)
+                    .build();
+            assertThat(orchestrator.indexing().endWindow()).isTrue();
+        }
+    }
+
+    @Test
+    void twoTablesHaveHomesOfTheirOwnAndAreSearchedThereAlsoAfterOneHasMoved() throws Exception {
+        try (DiskTable one = table("one");
+                DiskTable other = table("other")) {
+            assertThat(home(one)).isNotEqualTo(home(other));
+            assertThat(searched(one)).containsExactly(home(one));
+            assertThat(searched(other)).containsExactly(home(other));
+
+            int both = home(other);
+            move(one, both);
+
+            assertThat(home(one)).isEqualTo(both);
+            assertThat(searched(one)).containsExactly(both);
+            assertThat(searched(other)).containsExactly(both);
+        }
+    }
+
+    @Test
+    void whatSearchesOfEachTableTouchIsCountedByTierAndIsItsTraffic() throws Exception {
+        try (DiskTable one = table("one");
+                DiskTable other = table("other")) {
+            searched(one);
+            orchestrator.indexing().endWindow();
+
+            DiskTableStats.Traffic traffic = one.diskStats().traffic();
+            assertThat(traffic.codes())
+                    .isEqualTo(one.diskStats().codesCompared()
+                            * one.graph().layout().codeBytes())
+                    .isPositive();
+            assertThat(traffic.device() + traffic.pageCache())
+                    .isEqualTo(one.diskStats().pagesRead() * DiskLayout.PAGE_BYTES)
+                    .isPositive();
+            assertThat(traffic.changedPages()).isZero();
+            assertThat(orchestrator.indexing().trafficBytes(one.registration()))
+                    .containsExactly(traffic.codes() + traffic.device() + traffic.pageCache());
+            assertThat(orchestrator.indexing().trafficBytes(other.registration()))
+                    .containsExactly(0);
+
+            // On a page that has changed: it is in memory until the next checkpoint.
+            assertThat(other.put(Rows.id(0), ROWS.vectors()[1])).isFalse();
+            searched(other);
+            assertThat(other.diskStats().traffic().changedPages()).isPositive();
+            assertThat(one.diskStats().traffic()).isEqualTo(traffic);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package io.github.roost.index.disk;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.github.roost.core.Vectors;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class PairDistanceTest {
+    private static float[] vector(int dimension, Random random) {
+        float[] vector = new float[dimension];
+        for (int d = 0; d < dimension; d++) {
+            vector[d] = (float) random.nextGaussian();
+        }
+        return vector;
+    }
+
+    @Test
+    void distancesAreTheSameBitForBitBeforeAndAfterTheCodeIsCompiled() {
+        Random random = new Random(5);
+        int pairs = 60;
+        float[][] left = new float[pairs][];
+        float[][] right = new float[pairs][];
+        float[] first = new float[pairs];
+        for (int pair = 0; pair < pairs; pair++) {
+            left[pair] = vector(1 + pair, random);
+            right[pair] = vector(1 + pair, random);
+            first[pair] = PairDistance.SQUARED.between(left[pair], right[pair]);
+            assertThat(first[pair])
+                    .isCloseTo(Vectors.squaredDistance(left[pair], right[pair]), within(1e-5f * first[pair]));
+        }
+        for (int turn = 0; turn < 3_000; turn++) {
+            for (int pair = 0; pair < pairs; pair++) {
+                if (PairDistance.SQUARED.between(left[pair], right[pair]) != first[pair]) {
+                    throw new AssertionError("dimension " + (1 + pair) + " has another distance in turn " + turn);
+                }
+            }
+        }
+    }
+}

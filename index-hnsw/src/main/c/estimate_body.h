@@ -1,0 +1,174 @@
+/*
+ * The walk by estimates: a node that is expanded is measured, and all its neighbours are estimated from the codes beside it,
+ * without going to their records (Gou et al., SymphonyQG, SIGMOD 2025). A node that several lead to is estimated as often, each
+ * time from another side: the mean is what counts, of those that are no farther than what has been found, and where it falls
+ * the node is a candidate anew. That takes as many expansions as there are with exact distances, where the least estimate, or
+ * the first, takes a quarter more, or twice as many. The source that includes this includes float_body.h before, and defines
+ *   sum_run(codes, table, groups, sums)   adds to each neighbour's sum what its groups add by a table, at most MOST_IN_RUN, a
+ *                                         multiple of four: so many that the sums fit 16 bits. `sums` is 64-byte aligned
+ *   WALK_ESTIMATES                        the name of the function to define
+ */
+#include <float.h>
+
+#define MOST_IN_RUN 256
+#define EXPANDED (-1)
+/* Of a longer record the hardware fetches the rest once it sees the beginning being read. */
+#define MOST_OF_RECORD (32 * CACHE_LINE)
+/* Candidates that are dropped in the time of an expansion. */
+#define DROPPED_PER_EXPANSION 8
+INLINE float measure_one(const struct search *search, const int inner_product, int32_t node) {
+    const float *row = vector(search->image, node);
+    vec sums[4] = {vec_zero(), vec_zero(), vec_zero(), vec_zero()};
+    int64_t whole = search->image->dimension / LANES * LANES;
+    for (int64_t at = 0; at < whole; at += LANES) {
+        vec q = vec_load(search->query + at);
+        vec r = vec_load(row + at);
+        vec d = inner_product ? r : vec_sub(q, r);
+        sums[0] = vec_fma(inner_product ? q : d, d, sums[0]);
+    }
+    int rest = (int)(search->image->dimension - whole);
+    if (rest > 0) {
+        vec q = vec_load(search->query + whole);
+        vec r = vec_load_part(row + whole, rest);
+        vec d = inner_product ? r : vec_sub(q, r);
+        sums[0] = vec_fma(inner_product ? q : d, d, sums[0]);
+    }
+    float distances[4];
+    fold(sums, distances);
+    return inner_product ? 0.0f - distances[0] : distances[0];
+}
+
+/* Has a record fetched, its neighbours included, which are the first to be looked at. */
+INLINE void prefetch_record(const struct image *image, int64_t node) {
+    const uint8_t *at = record(image, node);
+    for (int64_t line = 0; line < image->degree * (int64_t)sizeof(int32_t); line += CACHE_LINE) {
+        __builtin_prefetch(at + image->links_in + line);
+    }
+    const int64_t bytes = image->links_in < MOST_OF_RECORD ? image->links_in : MOST_OF_RECORD;
+    for (int64_t line = 0; line < bytes; line += CACHE_LINE) __builtin_prefetch(at + line);
+}
+
+/* Where a node's blocks begin; the first is followed by the others. */
+INLINE const uint8_t *blocks(const struct image *image, int64_t node) {
+    const int64_t vector_bytes = (int64_t)image->dimension * sizeof(float);
+    return record(image, node) + (vector_bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+}
+
+/* The distances of the neighbours of a block from the query, by that of the node. */
+INLINE void estimate_block(const struct search *search, const uint8_t *block, int32_t length, float distance,
+                           float *estimates) {
+    uint32_t sums[BLOCK] __attribute__((aligned(64))) = {0};
+    const int32_t groups = length / GROUP;
+    for (int32_t from = 0; from < groups; from += MOST_IN_RUN) {
+        const int32_t count = groups - from < MOST_IN_RUN ? groups - from : MOST_IN_RUN;
+        sum_run(block + (int64_t)from * GROUP_BYTES, search->table + (int64_t)from * GROUP_BYTES, count, sums);
+    }
+    const float *add = (const float *)(block + (int64_t)length * BLOCK / 8);
+    const float *multiply = add + BLOCK;
+    const float slope = search->slope;
+    const float offset = search->offset;
+    for (int32_t i = 0; i < BLOCK; i++) {
+        estimates[i] = distance + (add[i] + multiply[i] * (slope * (float)(int32_t)sums[i] - offset));
+    }
+}
+
+/* What an estimate makes of a node that may be a candidate; whether it is one, anew or for the first time. */
+INLINE int learn(struct estimate *known, float estimate) {
+    const int lowers = known->count == 0 || estimate * (float)known->count < known->sum;
+    known->sum += estimate;
+    known->count++;
+    return lowers;
+}
+
+INLINE void walk_by_estimates(const struct search *search, const int inner_product) {
+    const struct image *image = search->image;
+    struct progress *progress = search->progress;
+    struct estimate *known = search->estimates;
+    int64_t *candidates = search->candidates;
+    int32_t *log = search->log;
+    const int32_t degree = image->degree;
+    const int32_t length = code_length(image->dimension);
+    const int64_t block_bytes = (int64_t)length * BLOCK / 8 + 2 * BLOCK * sizeof(float);
+    const uint32_t nodes = (uint32_t)image->nodes;
+    int64_t left = progress->left * DROPPED_PER_EXPANSION;
+    int64_t waiting = progress->waiting;
+    int64_t logged = progress->logged;
+    int32_t size = progress->size;
+    int over = 0;
+
+    while (left > 0) {
+        over = waiting == 0;
+        if (over) break;
+        const int64_t nearest = pop_nearest(candidates, waiting--);
+        over = size == search->width && nearest > search->found[0];
+        if (over) break;
+        left--;
+        const int32_t node = node_of(nearest);
+        struct estimate *own = known + node;
+        if (own->count == EXPANDED) continue;
+        const int64_t now = key(own->sum / (float)own->count, node);
+        if (now > nearest) {
+            if (size < search->width || now < search->found[0]) push_nearest(candidates, waiting++, now);
+            continue;
+        }
+        const int32_t *list = neighbors(image, node);
+        /* Later few estimates are small enough to be of interest. */
+        if (size < search->width) {
+            for (int32_t i = 0; i < degree; i++) __builtin_prefetch(known + (list[i] < 0 ? node : list[i]));
+        }
+        if (waiting > 0) prefetch_record(image, node_of(candidates[0]));
+        left -= DROPPED_PER_EXPANSION - 1;
+        progress->expanded++;
+        progress->computed++;
+        own->count = EXPANDED;
+        const float distance = measure_one(search, inner_product, node);
+        if (allows(search, node)) size = keep(search, size, key(distance, node));
+        const int64_t bound = size == search->width ? search->found[0] : INT64_MAX;
+        const uint8_t *block = blocks(image, node);
+        float estimates[BLOCK] __attribute__((aligned(64)));
+        for (int32_t i = 0; i < degree; i++) {
+            const uint32_t neighbor = (uint32_t)list[i];
+            /* One comparison for the -1 after the last neighbour and for what is no node. */
+            if (neighbor >= nodes) {
+                if (list[i] < 0) break;
+                progress->logged = logged;
+                progress->phase = DAMAGED;
+                return;
+            }
+            if (i % BLOCK == 0) {
+                estimate_block(search, block, length, distance, estimates);
+                block += block_bytes;
+            }
+            const float estimate = estimates[i % BLOCK];
+            if (key(estimate, (int32_t)neighbor) > bound) continue;
+            struct estimate *other = known + neighbor;
+            if (other->count == EXPANDED) continue;
+            if (other->count == 0) log[logged++] = (int32_t)neighbor;
+            if (!learn(other, estimate)) continue;
+            const int64_t entry = key(other->sum / (float)other->count, (int32_t)neighbor);
+            if (entry <= bound && waiting < CANDIDATES_PER_NODE * logged) push_nearest(candidates, waiting++, entry);
+        }
+    }
+
+    progress->left = left <= 0 ? 0 : left / DROPPED_PER_EXPANSION;
+    progress->waiting = waiting;
+    progress->logged = logged;
+    progress->size = size;
+    progress->next = 0;
+    if (over && progress->phase == WALKING) progress->phase = FORGETTING;
+}
+
+/* Begins where the upper layers have led to, which has been measured. */
+void WALK_ESTIMATES(const struct search *search) {
+    struct progress *progress = search->progress;
+    if (progress->phase < WALKING) {
+        descend(search);
+        if (progress->phase == WALKING) search->estimates[search->log[0]] = (struct estimate){-FLT_MAX, 1};
+    }
+    if (progress->phase != WALKING) return;
+    if (search->inner_product) {
+        walk_by_estimates(search, 1);
+    } else {
+        walk_by_estimates(search, 0);
+    }
+}

@@ -1,0 +1,114 @@
+package io.github.roost.index.hnsw;
+
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.vector.SearchResult;
+import io.github.roost.index.hnsw.walk.GraphImage;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Some rows of a table as queries, and their true neighbours, by which layouts are compared. All of it is batch work on the
+ * workers of an orchestrator. Belongs to one thread.
+ */
+final class LayoutSample {
+    /** Neighbours looked for, besides the row itself. */
+    static final int K = 10;
+
+    private static final int QUERIES = 64;
+    private static final int MAX_EF = 1_024;
+    private static final long SEED = 26;
+
+    private final BuildWork work;
+    private final List<float[]> queries;
+    /** Distance of the last true neighbour of each query: what is no farther is found rightly. */
+    private final float[] reach;
+
+    private final int truths;
+
+    LayoutSample(BuildWork work, FrozenGraph graph) {
+        this.work = work;
+        this.queries = new Random(SEED)
+                .ints(0, graph.rows())
+                .distinct()
+                .limit(Math.min(QUERIES, graph.rows()))
+                .mapToObj(graph::vectorOfRow)
+                .toList();
+        List<SearchResult> exact = work.once(() -> graph.scanTogether(
+                queries, K + 1, AllowedRows.ALL, AllowedRows.ALL, new GraphVisit(new GivingWay(work))));
+        this.reach = new float[queries.size()];
+        int all = 0;
+        for (int query = 0; query < reach.length; query++) {
+            Neighbors truth = exact.get(query).neighbors();
+            reach[query] = truth.distances()[truth.size() - 1];
+            all += truth.size();
+        }
+        this.truths = all;
+    }
+
+    /** What searches of the sample take in one layout, as wide as it takes for a recall. */
+    LayoutRule.Cost cost(FrozenGraph graph, double target) {
+        LayoutRule.Cost cost = costAt(graph, K + 1);
+        while (cost.recall() < target && cost.ef() < MAX_EF) {
+            cost = costAt(graph, Math.min(MAX_EF, cost.ef() + Math.max(1, cost.ef() / 4)));
+        }
+        return cost;
+    }
+
+    private LayoutRule.Cost costAt(FrozenGraph graph, int ef) {
+        LongAdder hits = new LongAdder();
+        LongAdder compared = new LongAdder();
+        work.forEach(queries.size(), 1, query -> {
+            GraphVisit visit = new GraphVisit(new GivingWay(work));
+            Neighbors found = graph.search(queries.get(query), K + 1, ef, AllowedRows.ALL, AllowedRows.ALL, visit);
+            for (float distance : found.distances()) {
+                hits.add(distance <= reach[query] ? 1 : 0);
+            }
+            compared.add(visit.cost().visited());
+        });
+        // Each query finds itself, whatever the width.
+        int self = queries.size();
+        double recall = truths <= self ? 1 : (hits.sum() - self) / (double) (truths - self);
+        int again = graph.comparedAgain(K + 1, ef);
+        GraphImage.Shape shape = graph.image().shape();
+        long vectorBytes = (long) shape.dimension() * Float.BYTES;
+        return new LayoutRule.Cost(
+                ef,
+                recall,
+                compared.sum() / (double) queries.size() - again,
+                shape.coded() ? shape.dimension() : vectorBytes,
+                again,
+                vectorBytes);
+    }
+
+    /** The context of searches that are batch work: they let others go first where they could end. */
+    private record GivingWay(BuildWork work) implements SearchContext {
+        @Override
+        public void touched(long nodes, long bytes) {
+            // The table is not there yet.
+        }
+
+        @Override
+        public int worker() {
+            return -1;
+        }
+
+        @Override
+        public int domain() {
+            return -1;
+        }
+
+        @Override
+        public long epoch() {
+            return 0;
+        }
+
+        @Override
+        public boolean expired() {
+            work.giveWay();
+            return false;
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package io.github.roost.index.hnsw;
+
+import io.github.roost.core.vector.BuildWork;
+import io.github.roost.index.hnsw.walk.BuildMemory;
+import io.github.roost.index.hnsw.walk.GraphImage;
+import io.github.roost.index.hnsw.walk.NeighborCodes;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * Makes of a graph of vectors one with {@link GraphLayout#NEIGHBOR_CODES}, which has the same nodes under the same numbers. All
+ * steps are batch work on the workers of an orchestrator, which publish what one step writes to the next. Until it is done
+ * both graphs take memory, and the rotated vectors. Stateless.
+ */
+final class NeighborCoding {
+    /** Nodes written before a worker turns to other batch work. */
+    private static final int RUN = 64;
+
+    private NeighborCoding() {}
+
+    static GraphImage of(BuildWork work, GraphImage plain) {
+        GraphImage coded = GraphImage.allocate(plain.shape().withNeighborCodes());
+        int nodes = plain.shape().nodes();
+        int dimension = plain.shape().dimension();
+        int length = NeighborCodes.length(dimension);
+        try (BuildMemory memory = new BuildMemory()) {
+            MemorySegment rotated = memory.allocate((long) nodes * length * Float.BYTES);
+            work.run(nodes, RUN, (from, to) -> {
+                int[] neighbors = new int[plain.shape().degree()];
+                for (int node = from; node < to; node++) {
+                    work.giveWay();
+                    // What pads is zero.
+                    float[] vector = new float[length];
+                    plain.vector(node, vector);
+                    coded.setVector(node, vector);
+                    coded.copyLinksAndRows(plain, node, neighbors);
+                    NeighborCodes.rotate(vector);
+                    long at = (long) node * length * Float.BYTES;
+                    MemorySegment.copy(vector, 0, rotated, ValueLayout.JAVA_FLOAT, at, length);
+                }
+            });
+            coded.setFirstRow(nodes, plain.shape().rows());
+            work.run(nodes, RUN, (from, to) -> {
+                NeighborCodes.Writer writer = new NeighborCodes.Writer(coded, rotated);
+                for (int node = from; node < to; node++) {
+                    work.giveWay();
+                    writer.write(node);
+                }
+            });
+        }
+        return coded;
+    }
+}

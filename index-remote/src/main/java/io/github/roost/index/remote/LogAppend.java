@@ -1,0 +1,156 @@
+package io.github.roost.index.remote;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.IntConsumer;
+
+/**
+ * Appends records to logs while the lease is held: steps 2 to 4 of {@link PoolWriter}. Used by one thread at a time.
+ */
+final class LogAppend {
+    /** Slots of a gap that insertions leave to removals, so that rows which a lost writer has left twice can be taken out. */
+    private static final int SLOTS_FOR_REMOVALS = 4;
+
+    private static final double NEARLY_FULL = .75;
+
+    private final OpenPool pool;
+    private final WriterLease lease;
+    private final IntConsumer nearlyFull;
+
+    LogAppend(OpenPool pool, WriterLease lease, IntConsumer nearlyFull) {
+        this.pool = pool;
+        this.lease = lease;
+        this.nearlyFull = nearlyFull;
+    }
+
+    /** Writes records, those of the first one's pair before those of others; all slots are there before one is taken. */
+    void write(KnownPool now, List<LogChange> changes) throws RemoteMemoryException {
+        Map<Integer, List<LogChange>> byPair = new TreeMap<>();
+        for (LogChange change : changes) {
+            byPair.computeIfAbsent(change.partition() / 2, pair -> new ArrayList<>())
+                    .add(change);
+        }
+        Map<Integer, Long> slots = new HashMap<>();
+        for (Map.Entry<Integer, List<LogChange>> ofPair : byPair.entrySet()) {
+            slots.put(ofPair.getKey(), requireSlots(now, ofPair.getValue()));
+        }
+        if (!changes.isEmpty()) {
+            int first = changes.getFirst().partition() / 2;
+            append(now, byPair.getOrDefault(first, List.of()), slots.getOrDefault(first, 0L));
+            byPair.remove(first);
+        }
+        for (Map.Entry<Integer, List<LogChange>> ofPair : byPair.entrySet()) {
+            try {
+                append(now, ofPair.getValue(), slots.getOrDefault(ofPair.getKey(), 0L));
+            } catch (PartitionLogFullException late) {
+                throw new RemoteMemoryException(
+                        pool.region().name(), "has taken half of a change, which the next writer ends", late);
+            }
+        }
+    }
+
+    /** The word of the slots that are handed out, if there are enough left. */
+    private long requireSlots(KnownPool now, List<LogChange> changes) throws RemoteMemoryException {
+        int partition = changes.getFirst().partition();
+        int slots = pool.slots(partition, now.directory);
+        long word = pool.word(slotsAt(now, partition));
+        LogSlots taken = LogSlots.of(word);
+        boolean inserts = changes.stream().anyMatch(change -> change.kind() != LogRecord.Kind.REMOVE);
+        if (taken.all() + changes.size() + (inserts ? SLOTS_FOR_REMOVALS : 0) > slots) {
+            throw full(now, partition);
+        }
+        if (taken.all() > slots * NEARLY_FULL) {
+            nearlyFull.accept(partition / 2);
+        }
+        return word;
+    }
+
+    /** Tells that a pair must be built anew. */
+    PartitionLogFullException full(KnownPool now, int partition) {
+        nearlyFull.accept(partition / 2);
+        return new PartitionLogFullException(pool.region().name(), partition, pool.slots(partition, now.directory));
+    }
+
+    private long slotsAt(KnownPool now, int partition) {
+        return PoolHead.slotsAt(
+                partition / 2, now.directory.partitions().get(partition).generation());
+    }
+
+    /** Appends records to the logs of one pair; readers see all of them at once. */
+    private void append(KnownPool now, List<LogChange> changes, long slotsWord) throws RemoteMemoryException {
+        int recordBytes = pool.head().recordBytes();
+        int pair = changes.getFirst().partition() / 2;
+        LogTails before = now.tails[pair];
+        LogTails after = before;
+        int[] slots = takeSlots(now, changes, slotsWord);
+        MemorySegment memory = Arena.ofAuto().allocate((long) changes.size() * recordBytes, 64);
+        List<RemoteRegion.Transfer> transfers = new ArrayList<>(changes.size());
+        int[] added = new int[2];
+        for (int i = 0; i < slots.length; i++) {
+            LogChange change = changes.get(i);
+            int partition = change.partition();
+            Directory.Gap gap = now.directory.gapOf(partition);
+            MemorySegment record = memory.asSlice((long) i * recordBytes, recordBytes);
+            new LogRecord(
+                            LogRecord.Place.after(
+                                    partition,
+                                    before.generation(),
+                                    slots[i],
+                                    after.of(partition),
+                                    now.records[partition] + added[partition % 2]++),
+                            change.kind(),
+                            lease.token(),
+                            change.id(),
+                            change.vector(),
+                            change.moved(now, pair, after))
+                    .write(record);
+            after = after.with(partition, slots[i] + 1);
+            transfers.add(new RemoteRegion.Transfer(
+                    partition % 2 == 0
+                            ? gap.at() + (long) slots[i] * recordBytes
+                            : gap.end() - (slots[i] + 1L) * recordBytes,
+                    record));
+        }
+        pool.await(pool.region().put(transfers));
+        long at = PoolHead.tailsAt(pair, before.generation());
+        if (pool.compareAndSet(at, before.word(), after.word()) != before.word()) {
+            throw lease.fenced();
+        }
+        now.tails[pair] = after;
+        for (LogChange change : changes) {
+            now.records[change.partition()]++;
+        }
+    }
+
+    /**
+     * Gets one slot per change. A writer that was fenced off may get slots too, and then leaves them empty.
+     *
+     * @param slotsWord of those that are handed out, as far as is known
+     */
+    private int[] takeSlots(KnownPool now, List<LogChange> changes, long slotsWord) throws RemoteMemoryException {
+        long at = slotsAt(now, changes.getFirst().partition());
+        int most = pool.slots(changes.getFirst().partition(), now.directory);
+        long expected = slotsWord;
+        while (true) {
+            LogSlots taken = LogSlots.of(expected);
+            int[] slots = new int[changes.size()];
+            for (int i = 0; i < slots.length; i++) {
+                slots[i] = taken.of(changes.get(i).partition());
+                taken = taken.next(changes.get(i).partition());
+            }
+            if (taken.all() > most) {
+                throw full(now, changes.getFirst().partition());
+            }
+            long found = pool.compareAndSet(at, expected, taken.word());
+            if (found == expected) {
+                return slots;
+            }
+            expected = found;
+        }
+    }
+}

@@ -1,0 +1,138 @@
+package io.github.roost.index.remote;
+
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.vector.VectorSource;
+import io.github.roost.index.hnsw.HnswGraph;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Builds a pair of partitions anew, of the rows that count, into space that nobody reads: graphs are built without the lease, beside
+ * changes of others; what was changed meanwhile is taken over into the new logs when the pair is put into the region. Thread-safe.
+ */
+final class PairRebuild {
+    private static final int PAUSES_PER_TERM = 4;
+    /** How long to wait for readers that hold what is free: one that is dead is known to be after a term of the lease. */
+    private static final int MAX_PAUSES = 4 * PAUSES_PER_TERM;
+
+    private final Orchestrator orchestrator;
+    private final OpenPool pool;
+    private final PoolWriter writer;
+
+    PairRebuild(Orchestrator orchestrator, OpenPool pool, PoolWriter writer) {
+        this.orchestrator = orchestrator;
+        this.pool = pool;
+        this.writer = writer;
+    }
+
+    /** Rows of a partition that count. */
+    private record Rows(long[] ids, float[][] vectors) {}
+
+    /**
+     * Builds a pair anew.
+     *
+     * @return false where another has done so meanwhile
+     */
+    boolean run(int pair) throws RemoteMemoryException {
+        PairPublication.Built built = null;
+        while (built == null) {
+            pool.refresh();
+            built = build(pair);
+        }
+        return publish(built);
+    }
+
+    /** Builds both graphs; null where the directory is another one by now. */
+    private PairPublication.@Nullable Built build(int pair) throws RemoteMemoryException {
+        Directory directory = pool.enter();
+        try {
+            LogTails tails = tails(pair, directory);
+            if (tails == null) {
+                return null;
+            }
+            MemorySegment buffer = WholePartition.roomFor(directory);
+            Rows even = rows(directory, 2 * pair, tails, buffer);
+            Rows odd = 2 * pair + 1 < directory.partitions().size()
+                    ? rows(directory, 2 * pair + 1, tails, buffer)
+                    : new Rows(new long[0], new float[0][]);
+            return new PairPublication.Built(pair, tails, build(2 * pair, even), build(2 * pair + 1, odd));
+        } finally {
+            pool.leave(directory);
+        }
+    }
+
+    private boolean publish(PairPublication.Built built) throws RemoteMemoryException {
+        long pauseNanos = TimeUnit.MILLISECONDS.toNanos(pool.head().leaseMillis()) / PAUSES_PER_TERM;
+        PairPublication.Published.NoSpace lacking = null;
+        for (int pause = 0; pause < MAX_PAUSES; pause++) {
+            switch (writer.publish(built)) {
+                case PairPublication.Published.Done done -> {
+                    pool.refresh();
+                    return true;
+                }
+                case PairPublication.Published.ByOthers others -> {
+                    return false;
+                }
+                case PairPublication.Published.NoSpace none -> lacking = none;
+            }
+            if (lacking.held() < lacking.bytes() && lacking.free() < lacking.bytes() - lacking.held()) {
+                // No reader that goes makes room enough.
+                break;
+            }
+            LockSupport.parkNanos(pauseNanos);
+        }
+        throw new NoSpaceException(
+                pool.region().name(),
+                "has no space for pair " + built.pair() + ": "
+                        + (lacking == null
+                                ? ""
+                                : lacking.bytes() + " bytes are needed, " + lacking.free()
+                                        + " are free in one piece, readers hold " + lacking.held()));
+    }
+
+    private @Nullable LogTails tails(int pair, Directory directory) throws RemoteMemoryException {
+        OpenPool.Words words = pool.await(pool.words(2 * pair, directory));
+        pool.watch().require(words.heartbeat(), words.askedNanos(), System.nanoTime());
+        return pool.tail(2 * pair, directory, words) < 0 ? null : words.tails();
+    }
+
+    private Rows rows(Directory directory, int partition, LogTails tails, MemorySegment buffer)
+            throws RemoteMemoryException {
+        WholePartition whole = WholePartition.read(pool, directory, partition, tails.of(partition), buffer);
+        List<Long> ids = new ArrayList<>();
+        List<float[]> vectors = new ArrayList<>();
+        HnswGraph graph = whole.graph();
+        if (graph != null) {
+            for (int row = 0; row < graph.rows(); row++) {
+                if (!whole.log().hides(graph.id(row))) {
+                    ids.add(graph.id(row));
+                    vectors.add(graph.vector(row));
+                }
+            }
+        }
+        for (LogRecord record : whole.log().rows()) {
+            ids.add(record.id());
+            vectors.add(record.vector());
+        }
+        return new Rows(ids.stream().mapToLong(id -> id).toArray(), vectors.toArray(new float[0][]));
+    }
+
+    private @Nullable HnswGraph build(int partition, Rows rows) {
+        if (rows.ids().length == 0) {
+            return null;
+        }
+        PoolHead head = pool.head();
+        return HnswGraph.build(
+                new BuildWork(orchestrator, "partition " + partition + " (build)"),
+                head.metric(),
+                head.m(),
+                head.efConstruction(),
+                rows.ids(),
+                VectorSource.of(rows.vectors()));
+    }
+}

@@ -1,0 +1,161 @@
+package io.github.roost.index.remote;
+
+import io.github.roost.core.Metric;
+import io.github.roost.core.Neighbors;
+import io.github.roost.core.vector.IdFilter;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.agrona.collections.LongHashSet;
+
+/**
+ * What the log of a partition says up to some slot: rows that were inserted, and ids whose rows in the graph count no longer.
+ * Immutable.
+ */
+final class PartitionLog {
+    static final PartitionLog EMPTY = new PartitionLog(0, 0, Map.of(), Map.of(), new LongHashSet(), IdFilter.all());
+
+    private final int tail;
+    private final int records;
+    private final Map<Long, LogRecord> rows;
+    private final Map<Integer, LogRecord.Moved> moves;
+    private final LongHashSet hidden;
+    private final IdFilter alive;
+
+    private PartitionLog(
+            int tail,
+            int records,
+            Map<Long, LogRecord> rows,
+            Map<Integer, LogRecord.Moved> moves,
+            LongHashSet hidden,
+            IdFilter alive) {
+        this.tail = tail;
+        this.records = records;
+        this.rows = rows;
+        this.moves = moves;
+        this.hidden = hidden;
+        this.alive = alive;
+    }
+
+    /** Reads the record of a slot. */
+    interface Slots {
+        LogRecord read(int slot) throws DamagedPartitionException;
+    }
+
+    /** With the records up to a later slot, which are found backwards from it. */
+    PartitionLog upTo(int laterTail, String region, int partition, Slots slots) throws DamagedPartitionException {
+        Deque<LogRecord> added = new ArrayDeque<>();
+        int slot = laterTail - 1;
+        while (slot >= tail) {
+            LogRecord record = slots.read(slot);
+            added.addFirst(record);
+            slot = record.place().before();
+        }
+        int sequence = records;
+        for (LogRecord record : added) {
+            if (record.place().sequence() != sequence++) {
+                throw wrong(region, partition, record);
+            }
+        }
+        if (slot != tail - 1) {
+            throw wrong(region, partition, added.getFirst());
+        }
+        return with(laterTail, added);
+    }
+
+    private static DamagedPartitionException wrong(String region, int partition, LogRecord record) {
+        return new DamagedPartitionException(
+                region,
+                partition,
+                "the record in slot " + record.place().slot() + " of its log does not follow the one before");
+    }
+
+    private PartitionLog with(int laterTail, Collection<LogRecord> added) {
+        if (added.isEmpty()) {
+            return this;
+        }
+        Map<Long, LogRecord> nextRows = new LinkedHashMap<>(rows);
+        Map<Integer, LogRecord.Moved> nextMoves = new HashMap<>(moves);
+        LongHashSet more = new LongHashSet();
+        for (LogRecord record : added) {
+            if (record.kind() == LogRecord.Kind.REMOVE) {
+                nextRows.remove(record.id());
+                if (record.moved().tail() > 0) {
+                    nextMoves.put(record.moved().partition(), record.moved());
+                }
+            } else {
+                nextRows.put(record.id(), record);
+            }
+            if (record.kind() != LogRecord.Kind.INSERT && !hidden.contains(record.id())) {
+                more.add(record.id());
+            }
+        }
+        int count = records + added.size();
+        if (more.isEmpty()) {
+            // A graph asks a filter about all of its rows once: the same one as long as it says the same.
+            return new PartitionLog(laterTail, count, nextRows, nextMoves, hidden, alive);
+        }
+        more.addAll(hidden);
+        return new PartitionLog(laterTail, count, nextRows, nextMoves, more, IdFilter.of(id -> !more.contains(id)));
+    }
+
+    /** Slots up to the last record. */
+    int tail() {
+        return tail;
+    }
+
+    /** How many records there are. */
+    int records() {
+        return records;
+    }
+
+    /** The rows of the graph that count. */
+    IdFilter alive() {
+        return alive;
+    }
+
+    /** Whether a row of the graph counts no longer. */
+    boolean hides(long id) {
+        return hidden.contains(id);
+    }
+
+    /** The rows of the log, oldest first. */
+    Collection<LogRecord> rows() {
+        return rows.values();
+    }
+
+    /** The last row that has moved from here to each other partition. */
+    Collection<LogRecord.Moved> moves() {
+        return moves.values();
+    }
+
+    /** The row of an id, or null. */
+    @org.jspecify.annotations.Nullable
+    LogRecord row(long id) {
+        return rows.get(id);
+    }
+
+    /** The nearest rows of the log, by looking at each. The query is {@linkplain Partitioner#inSpace in space}. */
+    Neighbors nearest(float[] query, int k, Metric metric, IdFilter wanted) {
+        List<LogRecord> looked = new ArrayList<>(rows.size());
+        for (LogRecord row : rows.values()) {
+            if (wanted.allows(row.id())) {
+                looked.add(row);
+            }
+        }
+        long[] ids = new long[looked.size()];
+        float[] distances = new float[ids.length];
+        for (int i = 0; i < ids.length; i++) {
+            ids[i] = looked.get(i).id();
+            distances[i] = RowDistance.of(metric, query, looked.get(i).vector());
+        }
+        Neighbors all = Neighbors.sorted(ids, distances);
+        return all.size() <= k ? all : new Neighbors(Arrays.copyOf(all.ids(), k), Arrays.copyOf(all.distances(), k));
+    }
+}

@@ -1,0 +1,29 @@
+package io.github.roost.index.remote;
+
+/** The gap of a pair of partitions takes no more changes until the pair is built anew. Nothing was changed. */
+public final class PartitionLogFullException extends RemoteMemoryException {
+    private static final long serialVersionUID = 1;
+
+    /** Number of the partition. */
+    private final int partition;
+
+    /**
+     * Says which partition's log is full.
+     *
+     * @param region name of the region
+     * @param partition number of the partition, from 0
+     * @param slots of the gap that the partition shares with its neighbour
+     */
+    public PartitionLogFullException(String region, int partition, int slots) {
+        super(
+                region,
+                "has a full log of partition " + partition + ": the " + slots
+                        + " slots of its pair are taken; the pair must be built anew");
+        this.partition = partition;
+    }
+
+    /** {@return the number of the partition, from 0} */
+    public int partition() {
+        return partition;
+    }
+}

@@ -1,0 +1,129 @@
+package io.github.roost.index.remote;
+
+import static io.github.roost.index.remote.Bytes.LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * How a writer comes to know a pool while it has the lease: all of it, or what others have changed since. Used by one thread at a time.
+ */
+final class PoolReading {
+    private final OpenPool pool;
+    private final WriterLease lease;
+
+    PoolReading(OpenPool pool, WriterLease lease) {
+        this.pool = pool;
+        this.lease = lease;
+    }
+
+    /** The tails of all logs, by one doorbell. */
+    LogTails[] tails(Directory directory) throws RemoteMemoryException {
+        int pairs = directory.gaps().size();
+        MemorySegment words = Arena.ofAuto().allocate(pairs * (long) Long.BYTES, 8);
+        List<RemoteRegion.Transfer> transfers = new ArrayList<>(pairs);
+        for (int pair = 0; pair < pairs; pair++) {
+            transfers.add(new RemoteRegion.Transfer(
+                    PoolHead.tailsAt(pair, directory.partitions().get(2 * pair).generation()),
+                    words.asSlice(pair * (long) Long.BYTES, Long.BYTES)));
+        }
+        pool.await(pool.region().get(transfers));
+        LogTails[] tails = new LogTails[pairs];
+        for (int pair = 0; pair < pairs; pair++) {
+            tails[pair] = LogTails.of(words.get(LONG, pair * (long) Long.BYTES));
+            int slots = pool.slots(2 * pair, directory);
+            PoolHead.require(
+                    pool.region().name(), "logs of pair " + pair, tails[pair].even() + tails[pair].odd(), 0, slots);
+        }
+        return tails;
+    }
+
+    /** Reads the whole pool into what is empty; the rows that are in two pairs, as a lost writer leaves them, are still in both. */
+    void all(KnownPool now, LogTails[] tails) throws RemoteMemoryException {
+        MemorySegment buffer = WholePartition.roomFor(now.directory);
+        for (int partition = 0; partition < now.records.length; partition++) {
+            readWhole(now, partition, tails, buffer);
+        }
+        System.arraycopy(tails, 0, now.tails, 0, tails.length);
+        now.rows = pool.word(PoolHead.ROWS_AT);
+    }
+
+    private void readWhole(KnownPool now, int partition, LogTails[] tails, MemorySegment buffer)
+            throws RemoteMemoryException {
+        WholePartition whole =
+                WholePartition.read(pool, now.directory, partition, tails[partition / 2].of(partition), buffer);
+        whole.forEach((id, token) -> now.places.found(id, partition, token));
+        now.records[partition] = whole.log().records();
+        // A pool of many gigabytes takes longer than a term.
+        lease.renew();
+    }
+
+    /**
+     * Applies what others have written: pairs that they have built anew are read whole, and of the other logs what has been added, in its
+     * order: each change of the pool has a token of its own.
+     */
+    KnownPool others(KnownPool now, Directory directory, LogTails[] tails) throws RemoteMemoryException {
+        now.directory = directory;
+        List<LogRecord> others = new ArrayList<>();
+        MemorySegment buffer = MemorySegment.NULL;
+        for (int pair = 0; pair < tails.length; pair++) {
+            int end = Math.min(2 * pair + 2, now.records.length);
+            boolean isNew = tails[pair].generation() != now.tails[pair].generation();
+            if (isNew) {
+                now.places.forget(2 * pair, end);
+                buffer = buffer.byteSize() == 0 ? WholePartition.roomFor(directory) : buffer;
+            }
+            for (int partition = 2 * pair; partition < end; partition++) {
+                int from = now.tails[pair].of(partition);
+                int to = tails[pair].of(partition);
+                if (isNew) {
+                    readWhole(now, partition, tails, buffer);
+                } else if (to > from) {
+                    List<LogRecord> added = records(directory, partition, from, to);
+                    now.records[partition] += added.size();
+                    others.addAll(added);
+                }
+            }
+        }
+        // A row that has moved from a pair that is read whole to one that is not is in both until its record is
+        // applied.
+        now.places.gathered();
+        others.sort(Comparator.comparingLong(LogRecord::token).thenComparing(LogRecord::kind));
+        for (LogRecord record : others) {
+            int partition = record.place().partition();
+            if (record.kind() == LogRecord.Kind.REMOVE) {
+                now.places.remove(record.id(), partition);
+            } else {
+                now.places.set(record.id(), partition);
+            }
+        }
+        System.arraycopy(tails, 0, now.tails, 0, tails.length);
+        now.rows = pool.word(PoolHead.ROWS_AT);
+        return now;
+    }
+
+    /** The records of some slots of a log, in their order. */
+    List<LogRecord> records(Directory directory, int partition, int from, int to) throws RemoteMemoryException {
+        int recordBytes = pool.head().recordBytes();
+        Directory.Gap gap = directory.gapOf(partition);
+        boolean isEven = partition % 2 == 0;
+        long bytes = (long) (to - from) * recordBytes;
+        MemorySegment memory = Arena.ofAuto().allocate(bytes, 64);
+        long at = isEven ? gap.at() + (long) from * recordBytes : gap.end() - (long) to * recordBytes;
+        pool.await(pool.region().get(List.of(new RemoteRegion.Transfer(at, memory))));
+        CachedPartition.Key key = new CachedPartition.Key(
+                partition, directory.partitions().get(partition).generation());
+        List<LogRecord> found = new ArrayList<>();
+        for (int slot = to - 1; slot >= from; ) {
+            long offset = (long) (isEven ? slot - from : to - 1 - slot) * recordBytes;
+            LogRecord record = LogRecord.read(
+                    pool.region().name(), key, slot, pool.head().dimension(), memory.asSlice(offset, recordBytes));
+            found.addFirst(record);
+            slot = record.place().before();
+        }
+        return found;
+    }
+}

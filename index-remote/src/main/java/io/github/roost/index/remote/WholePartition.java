@@ -1,0 +1,64 @@
+package io.github.roost.index.remote;
+
+import io.github.roost.index.hnsw.HnswGraph;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A partition as a writer reads it: by one read, past the cache, verified. It is valid as long as nothing else is read into its memory.
+ *
+ * @param graph its rows, or null where it was built without
+ * @param log what has changed since
+ */
+record WholePartition(@Nullable HnswGraph graph, PartitionLog log) {
+    /** Told of rows. */
+    interface Rows {
+        /**
+         * There is a row.
+         *
+         * @param token of the record that brought it, 0 where it was there from the build on
+         */
+        void row(long id, long token);
+    }
+
+    /** Memory that any partition of a directory fits into. */
+    static MemorySegment roomFor(Directory directory) {
+        long most = 0;
+        for (int partition = 0; partition < directory.partitions().size(); partition++) {
+            most = Math.max(
+                    most,
+                    directory.partitions().get(partition).bytes()
+                            + directory.gapOf(partition).bytes());
+        }
+        // Not freed by hand: a read that has timed out may still write to it.
+        return Arena.ofAuto().allocate(most, 64);
+    }
+
+    static WholePartition read(OpenPool pool, Directory directory, int partition, int tail, MemorySegment into)
+            throws RemoteMemoryException {
+        Directory.Place place = directory.partitions().get(partition);
+        CachedPartition bytes = new CachedPartition(
+                new CachedPartition.Key(partition, place.generation()), place, directory.gapOf(partition));
+        bytes.memory = new CachedPartition.Memory(Arena.global(), into.asSlice(0, bytes.bytes()));
+        pool.await(pool.region().get(List.of(bytes.read(tail, pool.head().recordBytes()))));
+        bytes.verify(pool.region().name(), pool.head(), 0, Integer.MAX_VALUE);
+        return new WholePartition(
+                bytes.graph(), bytes.log(pool.region().name(), tail, pool.head().dimension()));
+    }
+
+    void forEach(Rows rows) {
+        if (graph != null) {
+            for (int row = 0; row < graph.rows(); row++) {
+                long id = graph.id(row);
+                if (!log.hides(id)) {
+                    rows.row(id, 0);
+                }
+            }
+        }
+        for (LogRecord row : log.rows()) {
+            rows.row(row.id(), row.token());
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package io.github.roost.index.remote.ucx;
+
+import io.github.roost.index.remote.RemoteMemoryException;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.util.zip.CRC32C;
+
+/**
+ * What a node says first to each process that connects: all that UCX needs to read its region. Numbers are big-endian, a CRC-32C ends it.
+ *
+ * @param bytes of the region
+ * @param address of its first byte in the node's process
+ * @param key by which UCX lets others reach it
+ * @param worker UCX's address of the node
+ */
+record Hello(long bytes, long address, byte[] key, byte[] worker) {
+    private static final long MAGIC = 0x524f4f5354554358L;
+    private static final int VERSION = 1;
+    /** Keys and addresses take some hundred bytes, with many network cards a few thousand. */
+    static final int MAX_BYTES = 1 << 16;
+
+    void write(OutputStream to) throws IOException {
+        byte[] all = body();
+        DataOutputStream out = new DataOutputStream(to);
+        out.write(all);
+        out.writeInt(checksum(all));
+        out.flush();
+    }
+
+    /**
+     * Reads and checks it.
+     *
+     * @param region its name, for messages
+     */
+    static Hello read(String region, InputStream from) throws IOException {
+        DataInputStream in = new DataInputStream(from);
+        try {
+            if (in.readLong() != MAGIC) {
+                throw new RemoteMemoryException(region, "is not a memory node's address: it says something else");
+            }
+            int version = in.readInt();
+            if (version != VERSION) {
+                throw new RemoteMemoryException(
+                        region, "is a memory node of version " + version + ", this is version " + VERSION);
+            }
+            long bytes = in.readLong();
+            long address = in.readLong();
+            Hello hello = new Hello(bytes, address, some(region, "key", in), some(region, "address", in));
+            if (in.readInt() != checksum(hello.body())) {
+                throw new RemoteMemoryException(region, "has said something damaged: wrong checksum");
+            }
+            if (bytes <= 0 || address <= 0 || address > Long.MAX_VALUE - bytes) {
+                throw new RemoteMemoryException(
+                        region, "must have at least one byte and an address, said " + bytes + " at " + address);
+            }
+            return hello;
+        } catch (EOFException ended) {
+            throw new RemoteMemoryException(region, "has hung up before it had said where its memory is", ended);
+        }
+    }
+
+    private static byte[] some(String region, String what, DataInputStream in) throws IOException {
+        int length = in.readInt();
+        if (length < 1 || length > MAX_BYTES) {
+            throw new RemoteMemoryException(
+                    region, "has a " + what + " of UCX of " + length + " bytes, expected 1 to " + MAX_BYTES);
+        }
+        byte[] bytes = new byte[length];
+        in.readFully(bytes);
+        return bytes;
+    }
+
+    private byte[] body() {
+        ByteArrayOutputStream bytesOut = new ByteArrayOutputStream();
+        DataOutputStream out = new DataOutputStream(bytesOut);
+        try {
+            out.writeLong(MAGIC);
+            out.writeInt(VERSION);
+            out.writeLong(bytes);
+            out.writeLong(address);
+            out.writeInt(key.length);
+            out.write(key);
+            out.writeInt(worker.length);
+            out.write(worker);
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
+        return bytesOut.toByteArray();
+    }
+
+    private static int checksum(byte[] bytes) {
+        CRC32C crc = new CRC32C();
+        crc.update(bytes);
+        return (int) crc.getValue();
+    }
+}

@@ -1,0 +1,478 @@
+package io.github.roost.index.remote.ucx;
+
+import io.github.roost.index.remote.MemoryNodeLostException;
+import io.github.roost.index.remote.RemoteMemoryException;
+import io.github.roost.index.remote.RemoteRegion;
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.openucx.jucx.UcxCallback;
+import org.openucx.jucx.UcxException;
+import org.openucx.jucx.ucp.UcpContext;
+import org.openucx.jucx.ucp.UcpEndpoint;
+import org.openucx.jucx.ucp.UcpEndpointParams;
+import org.openucx.jucx.ucp.UcpRemoteKey;
+import org.openucx.jucx.ucp.UcpRequest;
+import org.openucx.jucx.ucp.UcpWorker;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A node's region. Thread-safe: callers queue what they want, the worker's thread asks UCX for all pieces of it, and completes a future
+ * when each of its pieces has ended.
+ *
+ * <p>Why no future is left behind: a caller queues first and then looks whether the region has ended, the thread says that it has ended and
+ * then empties the queue, so that one of them sees the other's; who takes a flight out of the queue fails it. What was begun is in {@code
+ * flying}, which the thread empties last.
+ *
+ * <p>Compare-and-sets go over the connection: the node answers in the order in which they were asked for. A caller adds the future and then looks
+ * whether the region is over; who ends it says so and then fails all futures that wait, so that none is left.
+ *
+ * <p>Why no memory is written to that somebody has back: a future fails by itself only when all its pieces have ended, or when the worker
+ * is closed or never driven again. Who gives up earlier, by a timeout, must leave the memory alone until the region is closed; memory that the garbage
+ * collector frees is held by the flight until then.
+ */
+final class UcxRegion implements RemoteRegion, WorkerThread.Work {
+    private static final Logger LOG = LoggerFactory.getLogger(UcxRegion.class);
+    private static final long MAX_CLOSING_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    /** UCX reads a key without knowing where it ends: behind a short one it finds zeros. */
+    private static final int ZEROS = 4_096;
+
+    /** Codes of UCX that say that the other side is gone: unreachable, not connected, reset, timed out. */
+    private static final Set<Integer> GONE = Set.of(-6, -24, -25, -80);
+
+    private final String name;
+    private final Hello node;
+    private final Socket connection;
+    private final ConcurrentLinkedQueue<Flight> asked = new ConcurrentLinkedQueue<>();
+    /** Compare-and-sets that have been asked for, in their order; added to under the monitor of the connection, with the request. */
+    private final ConcurrentLinkedQueue<CompletableFuture<Long>> swapping = new ConcurrentLinkedQueue<>();
+    /** Why nothing is transferred any more; set once, first by whoever finds out. */
+    private volatile @Nullable RemoteMemoryException over;
+
+    private volatile boolean ended;
+    private @Nullable WorkerThread thread;
+
+    // The thread's own.
+    private @Nullable UcpEndpoint endpoint;
+    private @Nullable UcpRemoteKey key;
+    private boolean toldOfFailures;
+    private final Set<Flight> flying = new HashSet<>();
+    private final ArrayDeque<Flight> landed = new ArrayDeque<>();
+
+    private UcxRegion(String name, Hello node, Socket connection) {
+        this.name = name;
+        this.node = node;
+        this.connection = connection;
+    }
+
+    static UcxRegion open(
+            String name, InetSocketAddress address, String transports, Socket connection, Hello node, Duration timeout)
+            throws RemoteMemoryException {
+        UcxRegion region = new UcxRegion(name, node, connection);
+        region.thread = WorkerThread.start(name, address, transports, region);
+        Thread.ofVirtual().name("roost-watch-" + name).start(region::watch);
+        boolean reached = false;
+        try {
+            region.reach(timeout);
+            reached = true;
+            return region;
+        } finally {
+            if (!reached) {
+                region.close();
+            }
+        }
+    }
+
+    /**
+     * Reads a byte. UCX connects only when something is read, and the node's side of UCX 1.13 aborts its process when the other side
+     * hangs up before they have connected: so no region is closed, or given to anybody, before it.
+     */
+    private void reach(Duration timeout) throws RemoteMemoryException {
+        CompletableFuture<Void> first =
+                get(List.of(new Transfer(0, Arena.ofAuto().allocate(1))));
+        try {
+            first.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException failed) {
+            throw failed.getCause() instanceof RemoteMemoryException named
+                    ? named
+                    : new RemoteMemoryException(name, "cannot be read", failed.getCause());
+        } catch (TimeoutException late) {
+            throw new RemoteMemoryException(
+                    name, "does not answer: nothing could be read within " + timeout.toMillis() + " ms", late);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new RemoteMemoryException(name, "was not waited for: the thread was interrupted", e);
+        }
+    }
+
+    /** A get or a put of several pieces. Its fields are the thread's. */
+    private final class Flight {
+        private final boolean writes;
+        private final List<Transfer> transfers;
+        private final CompletableFuture<Void> done = new CompletableFuture<>();
+        private int left;
+        private @Nullable RemoteMemoryException failure;
+
+        Flight(boolean writes, List<Transfer> transfers) {
+            this.writes = writes;
+            this.transfers = transfers;
+            // Pieces of a put have left this process when they end; a flush ends when they are there.
+            this.left = transfers.size() + (writes ? 1 : 0);
+        }
+
+        void ended(@Nullable RemoteMemoryException why) {
+            failure = failure == null ? why : failure;
+            if (--left == 0) {
+                landed.add(this);
+            }
+        }
+    }
+
+    /** A piece of a flight: UCX says once how it went, but may throw too. */
+    private final class Piece extends UcxCallback {
+        private final Flight flight;
+        private boolean ended;
+
+        Piece(Flight flight) {
+            this.flight = flight;
+        }
+
+        @Override
+        public void onSuccess(UcpRequest request) {
+            end(null);
+        }
+
+        @Override
+        public void onError(int status, String text) {
+            end(failed(status, text));
+        }
+
+        void end(@Nullable RemoteMemoryException why) {
+            if (!ended) {
+                ended = true;
+                flight.ended(why);
+            }
+        }
+    }
+
+    private RemoteMemoryException failed(int status, @Nullable String text) {
+        if (GONE.contains(status)) {
+            lose("UCX says: " + text);
+            return requireOver();
+        }
+        return new RemoteMemoryException(name, "could not be read or written: UCX says: " + text + " (" + status + ")");
+    }
+
+    /** The node is gone; only the first reason counts. */
+    private void lose(String why) {
+        end(new MemoryNodeLostException(name, why));
+    }
+
+    private synchronized void end(RemoteMemoryException why) {
+        if (over == null) {
+            over = why;
+        }
+    }
+
+    private RemoteMemoryException requireOver() {
+        RemoteMemoryException why = over;
+        return why == null ? new RemoteMemoryException(name, "is closed") : why;
+    }
+
+    /** Completes what has been answered. The connection ends when the node's process does, on every transport. */
+    private void watch() {
+        String why = "it has closed the connection";
+        try {
+            DataInputStream answers = new DataInputStream(connection.getInputStream());
+            while (true) {
+                boolean done = answers.readBoolean();
+                long found = answers.readLong();
+                CompletableFuture<Long> first = swapping.poll();
+                if (first == null) {
+                    why = "it has answered what nobody asked for";
+                    break;
+                }
+                if (done) {
+                    first.complete(found);
+                } else {
+                    first.completeExceptionally(new RemoteMemoryException(name, "has no word there, says its node"));
+                }
+            }
+        } catch (EOFException ended) {
+            // As it says above.
+        } catch (IOException broken) {
+            why = "the connection broke: " + broken.getMessage();
+        }
+        lose(why);
+        wake();
+        failSwapping();
+    }
+
+    private void failSwapping() {
+        for (CompletableFuture<Long> one = swapping.poll(); one != null; one = swapping.poll()) {
+            one.completeExceptionally(requireOver());
+        }
+    }
+
+    private void wake() {
+        WorkerThread running = thread;
+        if (running != null) {
+            running.wake();
+        }
+    }
+
+    @Override
+    public void begin(UcpContext context, UcpWorker worker) {
+        ByteBuffer address = direct(node.worker());
+        UcpEndpoint made;
+        try {
+            made = worker.newEndpoint(new UcpEndpointParams()
+                    .setUcpAddress(address)
+                    .setPeerErrorHandlingMode()
+                    .setErrorHandler((failed, status, text) -> lose("UCX says: " + text)));
+            toldOfFailures = true;
+        } catch (UcxException none) {
+            // Shared memory does not notice; the connection does.
+            made = worker.newEndpoint(new UcpEndpointParams().setUcpAddress(address));
+        }
+        endpoint = made;
+        key = made.unpackRemoteKey(direct(node.key()));
+    }
+
+    private static ByteBuffer direct(byte[] bytes) {
+        ByteBuffer buffer = ByteBuffer.allocateDirect(bytes.length + ZEROS);
+        return buffer.put(0, bytes);
+    }
+
+    @Override
+    public boolean goOn() {
+        if (over != null) {
+            return false;
+        }
+        for (Flight flight = asked.poll(); flight != null; flight = asked.poll()) {
+            flying.add(flight);
+            take(flight);
+        }
+        // A piece that is there at once has landed.
+        progressed();
+        return over == null;
+    }
+
+    private void take(Flight flight) {
+        UcpEndpoint to = endpoint;
+        UcpRemoteKey with = key;
+        if (to == null || with == null) {
+            throw new IllegalStateException("begun without an endpoint");
+        }
+        for (Transfer transfer : flight.transfers) {
+            Piece piece = new Piece(flight);
+            if (!transfer.local().scope().isAlive()) {
+                piece.end(new RemoteMemoryException(
+                        name, "was to be read or written by memory that had been freed by then"));
+                continue;
+            }
+            try {
+                long there = node.address() + transfer.offset();
+                long here = transfer.local().address();
+                long bytes = transfer.local().byteSize();
+                if (flight.writes) {
+                    to.putNonBlocking(here, bytes, there, with, piece);
+                } else {
+                    to.getNonBlocking(there, with, here, bytes, piece);
+                }
+            } catch (UcxException refused) {
+                piece.end(failed(refused.getStatus(), refused.getMessage()));
+            }
+        }
+        if (flight.writes) {
+            Piece flush = new Piece(flight);
+            try {
+                to.flushNonBlocking(flush);
+            } catch (UcxException refused) {
+                flush.end(failed(refused.getStatus(), refused.getMessage()));
+            }
+        }
+    }
+
+    /** Futures are completed here and not in UCX's callbacks, which know no exceptions. */
+    @Override
+    public void progressed() {
+        for (Flight flight = landed.poll(); flight != null; flight = landed.poll()) {
+            flying.remove(flight);
+            complete(flight, flight.failure);
+        }
+    }
+
+    private static void complete(Flight flight, @Nullable RemoteMemoryException failure) {
+        if (failure == null) {
+            flight.done.complete(null);
+        } else {
+            flight.done.completeExceptionally(failure);
+        }
+    }
+
+    @Override
+    public boolean end(UcpWorker worker, @Nullable Throwable failure) {
+        if (failure != null) {
+            lose("UCX failed: " + failure.getMessage());
+        }
+        if (key != null) {
+            key.close();
+        }
+        UcpEndpoint open = endpoint;
+        if (open == null) {
+            return true;
+        }
+        try {
+            UcpRequest closing = toldOfFailures ? open.closeNonBlockingForce() : open.closeNonBlockingFlush();
+            long until = System.nanoTime() + MAX_CLOSING_NANOS;
+            while (!closing.isCompleted() && System.nanoTime() < until) {
+                worker.progress();
+            }
+            if (closing.isCompleted()) {
+                return true;
+            }
+        } catch (Exception e) {
+            LOG.debug("the endpoint of {} did not close", name, e);
+        }
+        LOG.warn("{} did not answer while it was closed: what UCX has of it in this process stays", name);
+        return false;
+    }
+
+    @Override
+    public void ended() {
+        end(new RemoteMemoryException(name, "is closed"));
+        RemoteMemoryException why = requireOver();
+        ended = true;
+        List<Flight> left = new ArrayList<>(flying);
+        flying.clear();
+        landed.clear();
+        // A flight that has landed by now, too: nobody needs it.
+        left.forEach(flight -> complete(flight, why));
+        failAsked();
+    }
+
+    private void failAsked() {
+        for (Flight flight = asked.poll(); flight != null; flight = asked.poll()) {
+            complete(flight, requireOver());
+        }
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public long bytes() {
+        return node.bytes();
+    }
+
+    @Override
+    public boolean isWritable() {
+        return true;
+    }
+
+    @Override
+    public CompletableFuture<Void> get(List<Transfer> transfers) {
+        return transfer(false, transfers);
+    }
+
+    @Override
+    public CompletableFuture<Void> put(List<Transfer> transfers) {
+        return transfer(true, transfers);
+    }
+
+    private CompletableFuture<Void> transfer(boolean writes, List<Transfer> transfers) {
+        List<Transfer> pieces = new ArrayList<>(transfers.size());
+        for (Transfer transfer : transfers) {
+            long length = transfer.local().byteSize();
+            if (transfer.offset() < 0 || length > bytes() || transfer.offset() > bytes() - length) {
+                return CompletableFuture.failedFuture(outside(transfer.offset(), length));
+            }
+            if (!transfer.local().isNative() || (!writes && transfer.local().isReadOnly())) {
+                return CompletableFuture.failedFuture(new RemoteMemoryException(
+                        name, "is read into native memory that can be written, and written from native memory"));
+            }
+            if (length > 0) {
+                pieces.add(transfer);
+            }
+        }
+        if (pieces.isEmpty()) {
+            return CompletableFuture.completedFuture(null);
+        }
+        Flight flight = new Flight(writes, pieces);
+        asked.add(flight);
+        if (ended) {
+            failAsked();
+        } else {
+            wake();
+        }
+        return flight.done;
+    }
+
+    private RemoteMemoryException outside(long offset, long length) {
+        return new RemoteMemoryException(name, "has " + bytes() + " bytes, asked for " + length + " at " + offset);
+    }
+
+    /** {@inheritDoc} Asks the node for it on the connection, which is as far as TCP: about as long as a small get. */
+    @Override
+    public CompletableFuture<Long> compareAndSet(long offset, long expected, long next) {
+        if (!SharedWords.isWord(bytes(), offset)) {
+            return CompletableFuture.failedFuture(outside(offset, Long.BYTES));
+        }
+        byte[] request = ByteBuffer.allocate(SharedWords.REQUEST_BYTES)
+                .putLong(offset)
+                .putLong(expected)
+                .putLong(next)
+                .array();
+        CompletableFuture<Long> swapped = new CompletableFuture<>();
+        synchronized (connection) {
+            swapping.add(swapped);
+            try {
+                connection.getOutputStream().write(request);
+            } catch (IOException broken) {
+                // Nothing can be asked for any more; whoever waits is told by the end of the connection too.
+                lose("the connection broke: " + broken.getMessage());
+                wake();
+            }
+        }
+        if (over != null) {
+            failSwapping();
+        }
+        return swapped;
+    }
+
+    @Override
+    public void close() {
+        end(new RemoteMemoryException(name, "is closed"));
+        try {
+            connection.close();
+        } catch (IOException e) {
+            LOG.debug("the connection to {} did not close in order", name, e);
+        }
+        failSwapping();
+        WorkerThread running = thread;
+        if (running != null) {
+            running.wake();
+            running.join();
+        }
+    }
+}

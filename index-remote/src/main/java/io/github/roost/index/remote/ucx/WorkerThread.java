@@ -1,0 +1,174 @@
+package io.github.roost.index.remote.ucx;
+
+import io.github.roost.index.remote.RemoteMemoryException;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
+import org.openucx.jucx.UcxException;
+import org.openucx.jucx.ucp.UcpContext;
+import org.openucx.jucx.ucp.UcpParams;
+import org.openucx.jucx.ucp.UcpWorker;
+import org.openucx.jucx.ucp.UcpWorkerParams;
+
+/**
+ * A worker of UCX and the thread that alone uses it, from its making to its end; other threads may only {@link #wake} it. It sleeps
+ * while UCX has nothing to do. A wake is not lost: UCX keeps it until the thread goes to sleep, which then returns at once.
+ */
+final class WorkerThread implements Runnable {
+    /** What the thread does; all is called in it. */
+    interface Work {
+        /** Begins to use the worker. */
+        void begin(UcpContext context, UcpWorker worker) throws RemoteMemoryException;
+
+        /** Does what others have asked for since it was last called; false ends the thread. */
+        boolean goOn();
+
+        /** Looks at what UCX has done. */
+        void progressed();
+
+        /**
+         * Lets go of all that is the worker's, which is closed next.
+         *
+         * @param failure of UCX that ended the thread, or null
+         * @return whether nothing is under way any more; where not, the worker is left open
+         */
+        boolean end(UcpWorker worker, @Nullable Throwable failure);
+
+        /** The worker is closed, or nobody drives it any more: UCX touches no memory. */
+        void ended();
+    }
+
+    private final InetSocketAddress address;
+    private final String transports;
+    private final Work work;
+    private final Thread thread;
+    private final CompletableFuture<Void> begun = new CompletableFuture<>();
+    /** The worker while it may be woken; guarded by this object. */
+    private @Nullable UcpWorker awake;
+
+    private WorkerThread(String region, InetSocketAddress address, String transports, Work work) {
+        this.address = address;
+        this.transports = transports;
+        this.work = work;
+        this.thread = Thread.ofPlatform().daemon().name("roost-" + region).unstarted(this);
+    }
+
+    /**
+     * Starts a thread, and waits until its work has begun.
+     *
+     * @param region its name, for messages
+     * @param address of the node
+     * @param transports in UCX's words; empty for those that UCX chooses
+     */
+    static WorkerThread start(String region, InetSocketAddress address, String transports, Work work)
+            throws RemoteMemoryException {
+        WorkerThread started = new WorkerThread(region, address, transports, work);
+        started.thread.start();
+        try {
+            started.begun.join();
+        } catch (CompletionException failed) {
+            started.join();
+            if (failed.getCause() instanceof RemoteMemoryException named) {
+                throw named;
+            }
+            throw new RemoteMemoryException(region, "cannot be reached over ucx: " + failed.getCause(), failed);
+        }
+        return started;
+    }
+
+    private UcpParams parameters() throws SocketException {
+        UcpParams parameters = new UcpParams().requestRmaFeature().requestWakeupFeature();
+        if (!transports.isEmpty()) {
+            parameters.setConfig("TLS", transports);
+        }
+        if (address.getAddress().isLoopbackAddress() && System.getenv("UCX_NET_DEVICES") == null) {
+            // Not on other networks: UCX listens on ports of its own.
+            NetworkInterface device = NetworkInterface.getByInetAddress(address.getAddress());
+            if (device != null) {
+                parameters.setConfig("NET_DEVICES", device.getName());
+            }
+        }
+        return parameters;
+    }
+
+    @Override
+    public void run() {
+        try {
+            UcpContext context = new UcpContext(parameters());
+            if (use(context)) {
+                context.close();
+            }
+        } catch (RemoteMemoryException | SocketException | UcxException failed) {
+            begun.completeExceptionally(failed);
+        } catch (Throwable failed) {
+            begun.completeExceptionally(failed);
+            throw failed;
+        } finally {
+            work.ended();
+        }
+    }
+
+    /** Whether the worker has been closed. UCX aborts the process where one is closed that still has something under way. */
+    private boolean use(UcpContext context) throws RemoteMemoryException {
+        UcpWorker worker = context.newWorker(
+                new UcpWorkerParams().requestWakeupRMA().requestWakeupRX().requestWakeupTX());
+        boolean closes = true;
+        try {
+            work.begin(context, worker);
+            closes = serve(worker);
+        } finally {
+            if (closes) {
+                worker.close();
+            }
+        }
+        return closes;
+    }
+
+    private boolean serve(UcpWorker worker) {
+        mayBeWoken(worker);
+        begun.complete(null);
+        Throwable failure = null;
+        try {
+            while (work.goOn()) {
+                int events = worker.progress();
+                work.progressed();
+                if (events == 0) {
+                    worker.waitForEvents();
+                }
+            }
+        } catch (Exception failed) {
+            failure = failed;
+        }
+        mayBeWoken(null);
+        return work.end(worker, failure);
+    }
+
+    private synchronized void mayBeWoken(@Nullable UcpWorker worker) {
+        awake = worker;
+    }
+
+    /** Has the thread call {@link Work#goOn} soon; nothing where it has ended. */
+    synchronized void wake() {
+        if (awake != null) {
+            awake.signal();
+        }
+    }
+
+    /** Waits for the end of the thread, unless this is it. */
+    void join() {
+        boolean interrupted = false;
+        while (thread.isAlive() && Thread.currentThread() != thread) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,43 @@
+package io.github.roost.index.remote;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class MappedMemoryTest extends RemoteMemoryContract {
+    @Override
+    Provided provide(Path file) {
+        return new Provided(
+                new MappedMemory(Objects.requireNonNull(file.getParent())),
+                file.getFileName().toString());
+    }
+
+    @Test
+    void whereTheFileWasCutShortTransfersAndCompareAndSetsFailByName(@TempDir Path folder) throws Exception {
+        Path file = Files.write(folder.resolve("cut.region"), new byte[100_000]);
+        try (RemoteRegion region = new MappedMemory(folder).open("cut.region");
+                FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            channel.truncate(0);
+            assertThatThrownBy(() -> region.compareAndSet(80_000, 0, 1).join())
+                    .hasCauseInstanceOf(RemoteMemoryException.class)
+                    .hasMessageContaining("cut.region is closed or cut short");
+            MemorySegment word = Arena.ofAuto().allocate(8, 8);
+            // Compiled code goes on for a while after a read that fails: then the error comes as the JVM throws it.
+            assertThatThrownBy(() -> region.get(List.of(new RemoteRegion.Transfer(80_000, word)))
+                            .join())
+                    .satisfiesAnyOf(
+                            failure -> assertThat(failure).hasMessageContaining("cut.region is closed or cut short"),
+                            failure -> assertThat(failure).isInstanceOf(InternalError.class));
+        }
+    }
+}

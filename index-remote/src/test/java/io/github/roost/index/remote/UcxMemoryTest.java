@@ -1,0 +1,92 @@
+package io.github.roost.index.remote;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.github.roost.index.remote.ucx.UcxMemory;
+import io.github.roost.index.remote.ucx.UcxNode;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Over TCP; skipped where UCX cannot be loaded. */
+class UcxMemoryTest extends RemoteMemoryContract {
+    @BeforeAll
+    static void requireUcx() {
+        assumeTrue(
+                UcxMemory.unavailable().isEmpty(), () -> UcxMemory.unavailable().orElse(""));
+    }
+
+    String transports() {
+        return "tcp";
+    }
+
+    @Override
+    final Provided provide(Path file) throws IOException {
+        UcxNode node = UcxNode.serve(file, "ucx://127.0.0.1:0", transports());
+        closing(node);
+        return new Provided(new UcxMemory(transports()), node.address());
+    }
+
+    @Test
+    void addressesOfAnotherFormAreRefused() {
+        UcxMemory memory = new UcxMemory(transports());
+        for (String wrong :
+                List.of("127.0.0.1:9", "ucx://127.0.0.1", "ucx://127.0.0.1:70000", "ucx://a:1/b", "ucx:///x")) {
+            assertThatThrownBy(() -> memory.open(wrong))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("an address of UCX must be ucx://HOST:PORT with a port up to 65535, got " + wrong);
+        }
+    }
+
+    @Test
+    void whereNobodyListensNothingIsOpened(@TempDir Path other) throws Exception {
+        Path file = Files.write(other.resolve("one"), new byte[8]);
+        UcxNode node = UcxNode.serve(file, "ucx://127.0.0.1:0", transports());
+        node.close();
+        assertThatThrownBy(() -> new UcxMemory(transports()).open(node.address()))
+                .isInstanceOf(RemoteMemoryException.class)
+                .hasMessageContaining(node.address() + " cannot be reached");
+    }
+
+    @Test
+    @SuppressWarnings("try")
+    void aNodeThatIsClosedIsLostAtOnce(@TempDir Path other) throws Exception {
+        Path file = Files.write(other.resolve("one"), new byte[8]);
+        try (UcxNode node = UcxNode.serve(file, "ucx://127.0.0.1:0", transports());
+                RemoteRegion region = new UcxMemory(transports()).open(node.address())) {
+            MemorySegment into = Arena.ofAuto().allocate(8);
+            region.get(List.of(new RemoteRegion.Transfer(0, into))).join();
+            node.close();
+            // The thread that looks at the connection finds out soon, and each get that waits is told.
+            Throwable lost = null;
+            while (lost == null) {
+                lost = region.get(List.of(new RemoteRegion.Transfer(0, into)))
+                        .handle((done, failed) -> failed)
+                        .join();
+            }
+            assertThat(lost)
+                    .isInstanceOf(MemoryNodeLostException.class)
+                    .hasMessageContaining("has lost its memory node");
+        }
+    }
+
+    @Test
+    void memoryOfTheHeapIsRefused(@TempDir Path other) throws Exception {
+        Path file = Files.write(other.resolve("one"), new byte[8]);
+        try (UcxNode node = UcxNode.serve(file, "ucx://127.0.0.1:0", transports());
+                RemoteRegion region = new UcxMemory(transports()).open(node.address())) {
+            assertThatThrownBy(() -> region.get(
+                                    List.of(new RemoteRegion.Transfer(0, MemorySegment.ofArray(new byte[8]))))
+                            .join())
+                    .hasMessageContaining("native memory");
+        }
+    }
+}

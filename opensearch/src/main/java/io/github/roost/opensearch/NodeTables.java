@@ -1,0 +1,231 @@
+package io.github.roost.opensearch;
+
+import io.github.roost.table.RowBatch;
+import io.github.roost.table.Table;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tables that a node has rows of documents in: each a folder in the node's own, which somebody else puts there, and new
+ * versions into it. The newest version that can be read is the current one. Thread-safe.
+ */
+final class NodeTables implements Closeable {
+    /** The folder of all tables, in that of the node's data. */
+    static final String FOLDER = "roost-tables";
+
+    static final int MAX_NAME = 100;
+
+    private static final Logger LOG = LogManager.getLogger(NodeTables.class);
+    private static final Pattern NAME = Pattern.compile("[a-z0-9_][a-z0-9_-]{0," + (MAX_NAME - 1) + "}");
+    private static final String VERSION_FILES = "version-";
+
+    private final ConcurrentMap<String, Table> open = new ConcurrentHashMap<>();
+    /** Why what a table's folder has now is not its current version. */
+    private final ConcurrentMap<String, String> faults = new ConcurrentHashMap<>();
+    /** The files of each folder when it was looked at, so that none is read again that has not changed. Guarded by this. */
+    private final Map<String, String> seen = new HashMap<>();
+    /** Null on a node without data, and after the end. */
+    private volatile @Nullable Path folder;
+
+    static boolean isName(String name) {
+        return NAME.matcher(name).matches();
+    }
+
+    /** Begins with the folder in that of the node's data, which is made if it is not there, and reads what it has. */
+    void begin(Path dataFolder) {
+        Path root = dataFolder.resolve(FOLDER);
+        try {
+            Files.createDirectories(root);
+        } catch (IOException failure) {
+            LOG.warn("there are no tables, for {} cannot be made", root, failure);
+        }
+        folder = root;
+        look();
+    }
+
+    /** Reads what is new in the folder, and forgets what is no longer there. Fails for no table; says in the log what is amiss. */
+    synchronized void look() {
+        Path root = folder;
+        if (root == null) {
+            return;
+        }
+        try {
+            Set<String> present = tablesIn(root);
+            present.forEach(name -> look(root.resolve(name), name));
+            Set.copyOf(open.keySet()).stream()
+                    .filter(name -> !present.contains(name))
+                    .forEach(this::forget);
+            seen.keySet().retainAll(present);
+            faults.keySet().retainAll(present);
+        } catch (IOException | RuntimeException failure) {
+            LOG.warn("the tables in {} cannot be looked at", root, failure);
+        }
+    }
+
+    private static Set<String> tablesIn(Path root) throws IOException {
+        if (!Files.isDirectory(root)) {
+            return Set.of();
+        }
+        try (Stream<Path> all = Files.list(root)) {
+            return all.filter(Files::isDirectory)
+                    .map(path -> path.getFileName().toString())
+                    .filter(NodeTables::isName)
+                    .collect(Collectors.toCollection(TreeSet::new));
+        }
+    }
+
+    private void look(Path path, String name) {
+        try {
+            String files = files(path);
+            if (!files.isEmpty() && !files.equals(seen.put(name, files))) {
+                publishNewest(path, name);
+                faults.remove(name);
+            }
+        } catch (IOException | RuntimeException | OutOfMemoryError failure) {
+            faults.put(name, String.valueOf(failure.getMessage()));
+            LOG.warn("table [{}] stays as it is, for what is in {} cannot be read", name, path, failure);
+        }
+    }
+
+    /** Names, sizes and times of the files of versions. */
+    private static String files(Path path) throws IOException {
+        TreeMap<String, String> files = new TreeMap<>();
+        try (Stream<Path> all = Files.list(path)) {
+            for (Path file : (Iterable<Path>) all::iterator) {
+                String name = file.getFileName().toString();
+                if (name.startsWith(VERSION_FILES)) {
+                    BasicFileAttributes of = Files.readAttributes(file, BasicFileAttributes.class);
+                    files.put(name, of.size() + "/" + of.lastModifiedTime());
+                }
+            }
+        } catch (NoSuchFileException gone) {
+            return "";
+        }
+        return files.isEmpty() ? "" : files.toString();
+    }
+
+    private void publishNewest(Path path, String name) throws IOException {
+        Table table = open.get(name);
+        if (table == null) {
+            table = Table.open(path);
+            open.put(name, table);
+        }
+        List<Long> sealed = table.sealedVersions();
+        if (!sealed.isEmpty() && sealed.getLast() > table.current()) {
+            table.publish(sealed.getLast());
+        }
+        LOG.info(
+                "table [{}] is at version {}, of {} rows",
+                name,
+                table.current(),
+                table.stats().rows());
+    }
+
+    private void forget(String name) {
+        Table gone = open.remove(name);
+        if (gone != null) {
+            gone.close();
+            LOG.info("table [{}] is no longer there", name);
+        }
+    }
+
+    /**
+     * Checks that there is a table.
+     *
+     * @throws IllegalArgumentException if there is none, or none of its versions could be read
+     */
+    void require(String name) {
+        Table table = open.get(name);
+        if (table == null || current(table) == 0) {
+            throw missing(name);
+        }
+    }
+
+    /** The current version; 0 if there is none, or the table was closed just now. */
+    private static long current(Table table) {
+        try {
+            return table.current();
+        } catch (IllegalStateException closed) {
+            return 0;
+        }
+    }
+
+    private IllegalArgumentException missing(String name) {
+        String fault = faults.get(name);
+        return new IllegalArgumentException(
+                "there is no table [" + name + "] in " + folder + (fault == null ? "" : ": " + fault));
+    }
+
+    /**
+     * Reads rows, all of one version.
+     *
+     * @param columns that are read; all, if there are none
+     * @throws IllegalArgumentException if there is no such table or column
+     */
+    RowBatch rows(String name, long[] keys, List<String> columns) {
+        Table table = open.get(name);
+        if (table == null) {
+            throw missing(name);
+        }
+        RowBatch rows = RowBatch.onHeap();
+        try (Table.Reader reader = table.reader()) {
+            reader.getAll(keys, rows, columns.toArray(String[]::new));
+        } catch (IllegalStateException closedOrEmpty) {
+            throw missing(name);
+        }
+        return rows;
+    }
+
+    /** Of each table its version, its rows and their bytes in memory, and what is amiss. */
+    Map<String, Object> report() {
+        Map<String, Object> report = new TreeMap<>();
+        open.forEach((name, table) -> {
+            try {
+                Table.Stats stats = table.stats();
+                Map<String, Object> values = new LinkedHashMap<>();
+                values.put("version", stats.version());
+                values.put("rows", stats.rows());
+                values.put("bytes", stats.indexBytes() + stats.valueBytes());
+                String fault = faults.get(name);
+                if (fault != null) {
+                    values.put("fault", fault);
+                }
+                report.put(name, values);
+            } catch (IllegalStateException closed) {
+                LOG.debug("table [{}] was closed while it was looked at", name);
+            }
+        });
+        faults.forEach((name, fault) -> report.computeIfAbsent(name, none -> Map.of("fault", fault)));
+        return report;
+    }
+
+    @Override
+    public synchronized void close() {
+        folder = null;
+        Set.copyOf(open.keySet()).forEach(name -> {
+            Table table = open.remove(name);
+            if (table != null) {
+                table.close();
+            }
+        });
+    }
+}

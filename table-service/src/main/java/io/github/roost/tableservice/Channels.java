@@ -1,0 +1,121 @@
+package io.github.roost.tableservice;
+
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.netty.shaded.io.grpc.netty.GrpcSslContexts;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.netty.shaded.io.netty.handler.ssl.SslContext;
+import io.grpc.stub.MetadataUtils;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** Connections to the servers that there are, one to each, made when it is first asked for. Thread-safe. */
+final class Channels implements AutoCloseable {
+    /** Rows, and what a server has. */
+    private static final int MAX_REPLY_BYTES = ServerOptions.USUAL_REPLY_BYTES + (1 << 20);
+
+    /** A server that has stopped without closing its connection is found out within twice this. */
+    private static final long KEEP_ALIVE_SECONDS = 10;
+
+    private final Map<String, ManagedChannel> channels = new ConcurrentHashMap<>();
+    /** Null for no TLS. */
+    private final @Nullable SslContext tls;
+
+    private final @Nullable String token;
+    private volatile Map<String, InetSocketAddress> servers = Map.of();
+
+    /**
+     * @param trusted PEM file of certificates that servers' must go back to, or null for no TLS
+     * @param token that servers ask for, or null; only with TLS, or to loopback addresses
+     * @throws IllegalArgumentException if there are no certificates in the file
+     */
+    Channels(@Nullable Path trusted, @Nullable String token) {
+        this.tls = trusted == null ? null : tls(trusted);
+        this.token = token;
+    }
+
+    private static SslContext tls(Path trusted) {
+        try {
+            return GrpcSslContexts.forClient().trustManager(trusted.toFile()).build();
+        } catch (IOException | IllegalArgumentException e) {
+            throw new IllegalArgumentException("trusted must be a PEM file of certificates, got " + trusted, e);
+        }
+    }
+
+    Map<String, InetSocketAddress> servers() {
+        return servers;
+    }
+
+    /** Says who there is; connections to others, and to former addresses, end when what is under way on them has. */
+    void setServers(Map<String, InetSocketAddress> now) {
+        servers = now;
+        channels.entrySet().removeIf(entry -> {
+            String name = entry.getKey().substring(0, entry.getKey().lastIndexOf('@'));
+            boolean isGone = !entry.getKey().equals(channelName(name, now.get(name)));
+            if (isGone) {
+                entry.getValue().shutdown();
+            }
+            return isGone;
+        });
+    }
+
+    private static String channelName(String server, @Nullable InetSocketAddress address) {
+        return server + "@" + address;
+    }
+
+    /**
+     * The connection to a server.
+     *
+     * @throws StatusRuntimeException UNAVAILABLE, if the server is not there, or its address is not known or none that this client speaks to
+     */
+    ManagedChannel to(String server) {
+        InetSocketAddress address = servers.get(server);
+        if (address == null) {
+            throw unavailable("it is not there");
+        }
+        // Asked of every address: one that is not known, or is not to see the token, is that server's fault alone.
+        if (address.isUnresolved()) {
+            throw unavailable("its address is not known: " + address);
+        }
+        if (token != null && tls == null && !address.getAddress().isLoopbackAddress()) {
+            throw unavailable("a token goes without TLS to loopback addresses only, not to " + address);
+        }
+        return channels.computeIfAbsent(channelName(server, address), unknown -> connect(address));
+    }
+
+    private static StatusRuntimeException unavailable(String why) {
+        return Status.UNAVAILABLE.withDescription(why).asRuntimeException();
+    }
+
+    private ManagedChannel connect(InetSocketAddress address) {
+        NettyChannelBuilder builder = NettyChannelBuilder.forAddress(address)
+                .maxInboundMessageSize(MAX_REPLY_BYTES)
+                .keepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
+                .keepAliveTimeout(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
+                .directExecutor();
+        if (tls == null) {
+            builder.usePlaintext();
+        } else {
+            builder.sslContext(tls);
+        }
+        if (token != null) {
+            Metadata headers = new Metadata();
+            headers.put(TableServer.TOKEN, token);
+            builder.intercept(MetadataUtils.newAttachHeadersInterceptor(headers));
+        }
+        return builder.build();
+    }
+
+    /** Ends all, and what is under way on them. */
+    @Override
+    public void close() {
+        channels.values().forEach(ManagedChannel::shutdownNow);
+    }
+}

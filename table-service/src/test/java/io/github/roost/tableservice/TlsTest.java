@@ -1,0 +1,199 @@
+package io.github.roost.tableservice;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.table.Column;
+import io.github.roost.table.RowWriter;
+import io.github.roost.table.Schema;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A server with TLS and a token, and who is let in. The JDK's keytool makes the certificates. */
+@Tag("program")
+@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@SuppressWarnings("NullAway.Init")
+class TlsTest {
+    private static final String ITEMS = "items";
+    private static final String TOKEN = "0123456789abcdef";
+    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final Duration SHORT = Duration.ofSeconds(3);
+
+    @TempDir
+    private Path folder;
+
+    private final InMemoryRegistry registry = new InMemoryRegistry();
+    private Pem own;
+    private TableNode node;
+    private TableServer server;
+
+    /** A certificate that is its own authority, and its key. */
+    private record Pem(Path certificate, Path key) {
+        static Pem of(Path folder, String name) throws Exception {
+            Path store = folder.resolve(name + ".p12");
+            Process keytool = new ProcessBuilder(
+                            Path.of(System.getProperty("java.home"), "bin", "keytool")
+                                    .toString(),
+                            "-genkeypair",
+                            "-alias",
+                            name,
+                            "-keyalg",
+                            "EC",
+                            "-dname",
+                            "CN=" + name,
+                            "-ext",
+                            "san=ip:127.0.0.1,dns:localhost",
+                            "-storetype",
+                            "PKCS12",
+                            "-keystore",
+                            store.toString(),
+                            "-storepass",
+                            "changeit")
+                    .redirectErrorStream(true)
+                    .start();
+            String said = new String(keytool.getInputStream().readAllBytes(), US_ASCII);
+            assertThat(keytool.waitFor()).as(said).isZero();
+            KeyStore keys = KeyStore.getInstance("PKCS12");
+            try (InputStream in = Files.newInputStream(store)) {
+                keys.load(in, "changeit".toCharArray());
+            }
+            return new Pem(
+                    write(
+                            folder.resolve(name + ".pem"),
+                            "CERTIFICATE",
+                            keys.getCertificate(name).getEncoded()),
+                    write(
+                            folder.resolve(name + ".key"),
+                            "PRIVATE KEY",
+                            keys.getKey(name, "changeit".toCharArray()).getEncoded()));
+        }
+
+        private static Path write(Path file, String what, byte[] der) throws IOException {
+            String lines = Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(der);
+            return Files.writeString(file, "-----BEGIN " + what + "-----\n" + lines + "\n-----END " + what + "-----\n");
+        }
+    }
+
+    @BeforeEach
+    void start() throws Exception {
+        own = Pem.of(folder, "own");
+        node = TableNode.open("a", folder.resolve("a"));
+        RowSource rows = new RowSource() {
+            @Override
+            public Schema schema(long version) {
+                return Schema.of(Column.ofLong("version"));
+            }
+
+            @Override
+            public void load(long version, Served shards, Sink to) {
+                RowWriter row = to.writer();
+                to.put(1, row.setLong(0, version));
+            }
+        };
+        ServerOptions options = new ServerOptions(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                own.certificate,
+                own.key,
+                TOKEN,
+                1 << 20,
+                1 << 20);
+        server = TableServer.start(
+                Map.of(ITEMS, node), options, new OrderOptions(registry, Seat.whole(0), Map.of(ITEMS, rows)));
+        registry.register("a", server.address());
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+        node.close();
+        registry.close();
+    }
+
+    private Coordinator coordinator(@Nullable Path trusted, @Nullable String token) {
+        return new Coordinator(
+                registry,
+                ITEMS,
+                new Coordinator.Options(1, Duration.ZERO, LONG, trusted, token, new Coordinator.Observer() {}));
+    }
+
+    private FetchedRows fetch(@Nullable Path trusted, @Nullable String token, Duration deadline) {
+        try (TableClient client = new TableClient(registry, trusted, token)) {
+            return client.fetch(ITEMS, new long[] {1}, deadline).join();
+        }
+    }
+
+    @Test
+    void whoTrustsTheServerAndHasTheTokenGivesOrdersAndIsAnswered() throws Exception {
+        try (Coordinator coordinator = coordinator(own.certificate, TOKEN)) {
+            coordinator.roll(1, 1);
+        }
+        FetchedRows rows = fetch(own.certificate, TOKEN, LONG);
+        assertThat(rows.isPresent(0)).isTrue();
+        assertThat(rows.version()).isEqualTo(1);
+    }
+
+    @Test
+    void aWrongTokenIsRefusedAndNamedAsSuch() {
+        for (String token : new String[] {"0123456789abcdeg", null}) {
+            assertThatThrownBy(() -> fetch(own.certificate, token, LONG))
+                    .cause()
+                    .isInstanceOfSatisfying(StatusRuntimeException.class, e -> {
+                        assertThat(e.getStatus().getCode()).isEqualTo(Status.Code.UNAUTHENTICATED);
+                        assertThat(e.getStatus().getDescription()).isEqualTo("the token is missing or wrong");
+                    });
+            try (Coordinator coordinator = coordinator(own.certificate, token)) {
+                assertThatThrownBy(() -> coordinator.roll(1, 1))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessage("server a refuses: the token is missing or wrong");
+            }
+        }
+        assertThat(node.view().versions()).isEmpty();
+    }
+
+    @Test
+    void plainTextToTheTlsPortIsRefused() throws IOException {
+        assertThatThrownBy(() -> fetch(null, TOKEN, SHORT))
+                .cause()
+                .isInstanceOf(TimeoutException.class)
+                .hasMessageContaining("server a: UNAVAILABLE");
+        try (Socket socket =
+                new Socket(server.address().getAddress(), server.address().getPort())) {
+            socket.getOutputStream().write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(US_ASCII));
+            ByteArrayOutputStream answer = new ByteArrayOutputStream();
+            socket.getInputStream().transferTo(answer);
+            // An alert of TLS at most, and the end: nothing of HTTP.
+            assertThat(answer.toByteArray().length).isLessThan(16);
+        }
+    }
+
+    @Test
+    void aServerThatIsNotTrustedIsToldNothing() throws Exception {
+        Path other = Pem.of(folder, "other").certificate;
+        assertThatThrownBy(() -> fetch(other, TOKEN, SHORT))
+                .cause()
+                .isInstanceOf(TimeoutException.class)
+                .hasMessageContaining("server a: UNAVAILABLE");
+    }
+}

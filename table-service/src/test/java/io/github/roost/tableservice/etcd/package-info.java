@@ -1,0 +1,4 @@
+@NullMarked
+package io.github.roost.tableservice.etcd;
+
+import org.jspecify.annotations.NullMarked;

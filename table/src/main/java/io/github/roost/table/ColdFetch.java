@@ -1,0 +1,385 @@
+package io.github.roost.table;
+
+import static io.github.roost.table.Schema.INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.github.roost.core.io.BlockBuffersExhaustedException;
+import io.github.roost.core.io.BlockIo;
+import io.github.roost.core.io.BlockRead;
+import io.github.roost.core.io.BlockReads;
+import io.github.roost.core.task.Pending;
+import io.github.roost.core.task.SearchContext;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One batch of rows of which some are cold. These are read in the order in which they lie in the file, each block once, adjacent ones together, all with one call of the device up to a
+ * number of blocks; meanwhile the rows that are in memory are copied. When all are there the batch is filled. A block that cannot be read, or is damaged, fails the rows
+ * in it and no others.
+ *
+ * <p>Of one thread at a time: of a slice, then of whoever ends the last read, then of the slice that goes on. What ends reads checks the blocks,
+ * copies their rows and frees the buffers by itself, as a search that was cancelled or came too late runs no slice any more that would do so. A
+ * {@link Pending} hands all over, as it does for whoever parks on it. It touches no memory of the version: so a version that is
+ * unloaded meanwhile is no matter.
+ */
+final class ColdFetch implements AutoCloseable {
+    /** Blocks that are read at once, unless one row has more. */
+    private static final int MAX_BLOCKS = 256;
+
+    private final ColdValues values;
+    private final ColdFile file;
+    private final Projection projection;
+    private final RowBatch rows;
+    private final long[] keys;
+    private final long[] payloads;
+    /** Where rows are that are written to no file yet; null where none are put. */
+    private final Spill.@Nullable Tail tail;
+    /** Where each row begins, hot ones in their memory and later, as cold ones, in the copies; negative where there is none. */
+    private final long[] at;
+
+    private final int[] bytes;
+    /** The cold ones, as they lie in the file. */
+    private final int[] cold;
+    /** How many of these have been read. */
+    private int done;
+    /** Of those that are being read, the end. */
+    private int end;
+
+    private int mostBlocks = MAX_BLOCKS;
+    private long[] blocks = {};
+    private int blockCount;
+    private @Nullable BlockReads reads;
+    /** Of rows that cannot be read, by key; null while there are none. */
+    private @Nullable ColdReadException @Nullable [] failures;
+
+    private MemorySegment copies = MemorySegment.ofArray(new byte[0]);
+    private long copied;
+
+    ColdFetch(
+            ColdValues values,
+            Projection projection,
+            RowBatch rows,
+            MemorySegment keys,
+            MemorySegment payloads,
+            long[] at,
+            int[] bytes,
+            Spill.@Nullable Tail tail) {
+        this.values = values;
+        this.file = values.file();
+        this.projection = projection;
+        this.rows = rows;
+        this.keys = toArray(keys, at.length);
+        this.payloads = toArray(payloads, at.length);
+        this.at = at;
+        this.bytes = bytes;
+        this.tail = tail;
+        this.cold = IntStream.range(0, at.length)
+                .filter(this::isCold)
+                .boxed()
+                .sorted(Comparator.comparingLong(i -> Places.unit(this.payloads[i])))
+                .mapToInt(Integer::intValue)
+                .toArray();
+    }
+
+    private static long[] toArray(MemorySegment longs, int n) {
+        long[] array = new long[n];
+        MemorySegment.copy(longs, JAVA_LONG, 0, array, 0, n);
+        return array;
+    }
+
+    private boolean isCold(int i) {
+        return at[i] >= 0 && Places.isCold(payloads[i]) && file.inTail(tail, payloads[i]) < 0;
+    }
+
+    /** Whether cold rows are left to be read. */
+    boolean hasMore() {
+        return done < cold.length;
+    }
+
+    /** Copies the rows that are in memory, which somebody else's may be later. By who is inside. */
+    void keepHot() {
+        long sum = 0;
+        for (int i = 0; i < at.length; i++) {
+            if (at[i] >= 0 && tail != null && Places.isCold(payloads[i])) {
+                long place = file.inTail(tail, payloads[i]);
+                bytes[i] = place < 0 ? 0 : tail.content().get(INT, place);
+            }
+            sum += at[i] < 0 ? 0 : bytes[i];
+        }
+        // Cold rows are as long as others, or so.
+        int hot = at.length - cold.length;
+        reserve(hot == 0 ? 0 : sum + sum / hot * cold.length);
+        MemorySegment from = values.hot().memory();
+        for (int i = 0; i < at.length; i++) {
+            if (at[i] < 0 || isCold(i)) {
+                continue;
+            }
+            long place = add(bytes[i]);
+            if (tail != null && Places.isCold(payloads[i])) {
+                long begin = file.inTail(tail, payloads[i]) + Integer.BYTES;
+                MemorySegment.copy(tail.content(), begin, copies, place, bytes[i]);
+            } else {
+                MemorySegment.copy(from, at[i], copies, place, bytes[i]);
+            }
+            at[i] = place;
+        }
+    }
+
+    private long add(int count) {
+        reserve(copied + count);
+        long place = copied;
+        copied += count;
+        return place;
+    }
+
+    private void reserve(long size) {
+        if (size > Integer.MAX_VALUE - Long.BYTES) {
+            throw new BatchTooLargeException(size, Integer.MAX_VALUE - Long.BYTES);
+        }
+        if (size > copies.byteSize()) {
+            long room = Math.min(Integer.MAX_VALUE - Long.BYTES, Math.max(size, 2 * copies.byteSize()));
+            MemorySegment more = MemorySegment.ofArray(new byte[(int) room]);
+            MemorySegment.copy(copies, 0, more, 0, copied);
+            copies = more;
+        }
+    }
+
+    /** Chooses the rows that are read next, and their blocks, in ascending order. */
+    private void choose() {
+        blockCount = 0;
+        long last = -1;
+        for (end = done; end < cold.length; end++) {
+            long payload = payloads[cold[end]];
+            long first = Math.max(last + 1, file.firstBlock(payload));
+            long more = file.lastBlock(payload) + 1 - first;
+            if (end > done && blockCount + more > mostBlocks) {
+                return;
+            }
+            for (long block = first; block < first + more; block++) {
+                if (blockCount == blocks.length) {
+                    blocks = Arrays.copyOf(blocks, Math.max(16, 2 * blockCount));
+                }
+                blocks[blockCount++] = block;
+                last = block;
+            }
+        }
+    }
+
+    /**
+     * Begins reads, if none are under way.
+     *
+     * @return whether some are; where not, there are too many of other searches, and it may be tried again when some of these have ended
+     */
+    boolean begin(SearchContext context) {
+        if (reads != null) {
+            return true;
+        }
+        choose();
+        BlockReads begun = file.io().reads();
+        int spilled = 0;
+        while (spilled < blockCount && !file.isSpilled(blocks[spilled])) {
+            spilled++;
+        }
+        try {
+            read(begun, context, 0, spilled);
+            read(begun, context, spilled, blockCount);
+        } catch (BlockBuffersExhaustedException e) {
+            // The reads of one file may have begun, and those of the other not.
+            begun.close();
+            if (end == done + 1 && e.isForGood()) {
+                throw e;
+            }
+            mostBlocks = Math.max(1, mostBlocks / 2);
+            return false;
+        } catch (IllegalStateException e) {
+            begun.close();
+            throw gone(e);
+        }
+        reads = begun;
+        context.touched(blockCount, (long) blockCount * BlockIo.BLOCK_BYTES);
+        values.read(blockCount);
+        return true;
+    }
+
+    private void read(BlockReads begun, SearchContext context, int from, int to) {
+        if (from < to) {
+            begun.readMerged(context, file.file(blocks[from]), blocks, from, to);
+        }
+    }
+
+    private RuntimeException gone(IllegalStateException closed) {
+        VersionGoneException gone = new VersionGoneException(
+                "version " + file.version() + " was unloaded while its rows were read: " + closed.getMessage());
+        gone.initCause(closed);
+        return gone;
+    }
+
+    /**
+     * What to park on.
+     *
+     * @return completed when the reads that {@link #begin} has begun have ended and the rows that they brought are copied
+     */
+    Pending arrival() {
+        Pending arrival = new Pending();
+        BlockReads begun = reads;
+        if (begun == null) {
+            throw new IllegalStateException("no reads were begun");
+        }
+        Pending all = begun.all();
+        if (!all.await(() -> arrive(begun, arrival))) {
+            arrive(begun, arrival);
+        }
+        return arrival;
+    }
+
+    private void arrive(BlockReads ended, Pending arrival) {
+        try {
+            take(ended);
+        } catch (Throwable failure) {
+            arrival.completeExceptionally(failure);
+            return;
+        } finally {
+            ended.close();
+        }
+        arrival.complete();
+    }
+
+    private void take(BlockReads ended) {
+        BlockRead[] taken = new BlockRead[blockCount];
+        try {
+            for (BlockRead read = ended.next(); read != null; read = ended.next()) {
+                taken[Arrays.binarySearch(blocks, 0, blockCount, read.block())] = read;
+            }
+            MemorySegment[] memory = new MemorySegment[blockCount];
+            @Nullable IOException[] faults = new IOException[blockCount];
+            for (int i = 0; i < blockCount; i++) {
+                faults[i] = taken[i].failure();
+                memory[i] = faults[i] == null ? taken[i].memory() : MemorySegment.NULL;
+            }
+            copyRows(memory, faults);
+            reads = null;
+        } finally {
+            for (BlockRead read : taken) {
+                if (read != null) {
+                    ended.giveBack(read);
+                }
+            }
+        }
+    }
+
+    /** Copies the rows that were read; those of which a block has a fault fail. */
+    private void copyRows(MemorySegment[] memory, @Nullable IOException[] faults) {
+        for (int i = 0; i < blockCount; i++) {
+            if (faults[i] == null) {
+                faults[i] = file.fault(blocks[i], memory[i]);
+            }
+        }
+        for (int i = done; i < end; i++) {
+            int row = cold[i];
+            int first = Arrays.binarySearch(blocks, 0, blockCount, file.firstBlock(payloads[row]));
+            long before = copied;
+            try {
+                require(faults, first, first);
+                bytes[row] = file.bytes(payloads[row], memory[first]);
+                require(faults, first, first + file.blocks(payloads[row], bytes[row]) - 1);
+                at[row] = add(bytes[row]);
+                file.copy(payloads[row], memory, first, bytes[row], copies, at[row]);
+            } catch (IOException e) {
+                copied = before;
+                fail(row, e);
+            }
+        }
+        done = end;
+    }
+
+    private static void require(@Nullable IOException[] faults, int first, int last) throws IOException {
+        for (int i = first; i <= last; i++) {
+            IOException fault = faults[i];
+            if (fault != null) {
+                throw fault;
+            }
+        }
+    }
+
+    private void fail(int row, IOException cause) {
+        if (failures == null) {
+            failures = new ColdReadException[at.length];
+        }
+        failures[row] = new ColdReadException(keys[row], file.version(), cause);
+        at[row] = -1;
+    }
+
+    /** Reads all that is left, and waits; adjacent blocks with one call. */
+    void readBlocking() {
+        while (hasMore()) {
+            choose();
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment room = arena.allocate((long) blockCount * BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
+                MemorySegment[] memory = new MemorySegment[blockCount];
+                for (int i = 0; i < blockCount; i++) {
+                    memory[i] = room.asSlice((long) i * BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
+                }
+                @Nullable IOException[] faults = new IOException[blockCount];
+                for (int from = 0; from < blockCount; ) {
+                    int to = from + 1;
+                    while (to < blockCount
+                            && blocks[to] == blocks[to - 1] + 1
+                            && file.isSpilled(blocks[to]) == file.isSpilled(blocks[from])) {
+                        to++;
+                    }
+                    read(from, to, room, faults);
+                    from = to;
+                }
+                values.read(blockCount);
+                copyRows(memory, faults);
+            }
+        }
+    }
+
+    private void read(int from, int to, MemorySegment room, @Nullable IOException[] faults) {
+        try {
+            long begin = (long) from * BlockIo.BLOCK_BYTES;
+            file.file(blocks[from]).read(blocks[from], room.asSlice(begin, (long) (to - from) * BlockIo.BLOCK_BYTES));
+        } catch (IOException e) {
+            if (to == from + 1) {
+                faults[from] = e;
+                return;
+            }
+            // By itself each tells whether it is the one.
+            for (int i = from; i < to; i++) {
+                read(i, i + 1, room, faults);
+            }
+        } catch (IllegalStateException e) {
+            throw gone(e);
+        }
+    }
+
+    /**
+     * Fills the batch, when all rows are there, and promotes some of the cold ones.
+     *
+     * @return how many rows there are
+     */
+    int finish() {
+        int found = rows.fill(projection, file.version(), copies, at, bytes);
+        rows.failed(failures);
+        for (int row : cold) {
+            if (at[row] >= 0) {
+                values.touched(keys[row], payloads[row], copies, at[row], bytes[row]);
+            }
+        }
+        return found;
+    }
+
+    /** Reads under way free their buffers as they end. */
+    @Override
+    public void close() {
+        if (reads != null) {
+            reads.close();
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package io.github.roost.table;
+
+import io.github.roost.core.task.Search;
+import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.task.Step;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Reads rows in searches, with readers that the table keeps for all of its. Thread-safe. */
+final class RowFetch {
+    private final Table table;
+    private final List<String> columns;
+
+    RowFetch(Table table, List<String> columns) {
+        this.table = table;
+        this.columns = columns;
+    }
+
+    /** The rows of keys, in as many slices as it takes, and what is made of them. */
+    <Q, R> Step<Q, R> step(long[] keys, Function<RowBatch, R> then, SearchContext context) {
+        RowBatch rows = RowBatch.onHeap();
+        ColdFetch cold = begin(keys, rows, context);
+        return cold == null ? Step.done(then.apply(rows)) : goOn(cold, rows, then, context);
+    }
+
+    private <Q, R> Step<Q, R> goOn(ColdFetch cold, RowBatch rows, Function<RowBatch, R> then, SearchContext context) {
+        if (!cold.hasMore()) {
+            cold.finish();
+            return Step.done(then.apply(rows));
+        }
+        Search<Q, R> next = (query, later) -> goOn(cold, rows, then, later);
+        return cold.begin(context) ? new Step.Park<>(cold.arrival(), next) : new Step.Yield<>(next);
+    }
+
+    /** The rows of keys, in this slice: while some are read, its worker runs other searches. */
+    RowBatch now(long[] keys, SearchContext context) {
+        RowBatch rows = RowBatch.onHeap();
+        ColdFetch cold = begin(keys, rows, context);
+        if (cold != null) {
+            while (cold.hasMore()) {
+                if (cold.begin(context)) {
+                    await(cold);
+                } else {
+                    // So many searches read at once that this one had better not wait for them on top of their stack.
+                    cold.readBlocking();
+                }
+            }
+            cold.finish();
+        }
+        return rows;
+    }
+
+    private void await(ColdFetch cold) {
+        ValueMemory memory = table.valueMemory();
+        if (memory == null) {
+            throw new IllegalStateException("a table whose values are all in memory reads none");
+        }
+        CompletableFuture<@Nullable Void> arrived =
+                memory.orchestrator().indexing().newFuture();
+        var arrival = cold.arrival();
+        Runnable end = () -> {
+            Throwable failure = arrival.failure();
+            if (failure == null) {
+                arrived.complete(null);
+            } else {
+                arrived.completeExceptionally(failure);
+            }
+        };
+        if (!arrival.await(end::run)) {
+            end.run();
+        }
+        arrived.join();
+    }
+
+    private @Nullable ColdFetch begin(long[] keys, RowBatch rows, SearchContext context) {
+        Table.Reader reader = table.borrowReader();
+        try {
+            return reader.begin(keys, rows, columns, context);
+        } finally {
+            table.giveBack(reader);
+        }
+    }
+}
