@@ -11,7 +11,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -75,6 +77,25 @@ class UcxMemoryTest extends RemoteMemoryContract {
             assertThat(lost)
                     .isInstanceOf(MemoryNodeLostException.class)
                     .hasMessageContaining("has lost its memory node");
+        }
+    }
+
+    @Test
+    @SuppressWarnings("try")
+    void aNodeOutlivesReadersThatCloseWithReadsInProgress(@TempDir Path other) throws Exception {
+        int bytes = 3_000_000;
+        Path file = Files.write(other.resolve("large"), new byte[bytes]);
+        try (UcxNode node = UcxNode.serve(file, "ucx://127.0.0.1:0", transports())) {
+            for (int reader = 0; reader < 30; reader++) {
+                List<CompletableFuture<Void>> reads = new ArrayList<>();
+                try (RemoteRegion region = new UcxMemory(transports()).open(node.address())) {
+                    for (int i = 0; i < 20; i++) {
+                        reads.add(region.get(
+                                List.of(new RemoteRegion.Transfer(0, Arena.ofAuto().allocate(bytes / 3)))));
+                    }
+                }
+                assertThat(reads).allMatch(CompletableFuture::isDone);
+            }
         }
     }
 

@@ -51,6 +51,7 @@ import org.slf4j.LoggerFactory;
 final class UcxRegion implements RemoteRegion, WorkerThread.Work {
     private static final Logger LOG = LoggerFactory.getLogger(UcxRegion.class);
     private static final long MAX_CLOSING_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final long MAX_LANDING_NANOS = TimeUnit.SECONDS.toNanos(2);
     /** UCX reads a key without knowing where it ends: behind a short one it finds zeros. */
     private static final int ZEROS = 4_096;
 
@@ -341,6 +342,7 @@ final class UcxRegion implements RemoteRegion, WorkerThread.Work {
             return true;
         }
         try {
+            land(worker);
             UcpRequest closing = toldOfFailures ? open.closeNonBlockingForce() : open.closeNonBlockingFlush();
             long until = System.nanoTime() + MAX_CLOSING_NANOS;
             while (!closing.isCompleted() && System.nanoTime() < until) {
@@ -354,6 +356,18 @@ final class UcxRegion implements RemoteRegion, WorkerThread.Work {
         }
         LOG.warn("{} did not answer while it was closed: what UCX has of it in this process stays", name);
         return false;
+    }
+
+    /**
+     * Waits for the flights in progress. Over TCP the node answers a get by requests whose completion UCX 1.13 leaves uninitialised: if the
+     * endpoint closes while such an answer is queued, UCX calls whatever that memory holds, and the node's process dies.
+     */
+    private void land(UcpWorker worker) throws Exception {
+        long until = System.nanoTime() + MAX_LANDING_NANOS;
+        while (!flying.isEmpty() && !(over instanceof MemoryNodeLostException) && System.nanoTime() < until) {
+            worker.progress();
+            progressed();
+        }
     }
 
     @Override
