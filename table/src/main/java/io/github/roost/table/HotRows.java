@@ -44,9 +44,9 @@ final class HotRows implements AutoCloseable {
     private static final int STEP_ROWS = 8;
 
     private static final int STEP_BYTES = 1 << 15;
-    /** One part in so many of the ring is reserved for rows that get a second chance. */
+    /** 1/RESERVE of the ring is reserved for rows that get a second chance. */
     private static final int RESERVE = 64;
-    /** Eviction begins if less than one part in so many of the ring is free, and continues to twice that. */
+    /** Eviction begins if less than 1/MIN_FREE of the ring is free, and ends at {@link #enough}. */
     private static final int MIN_FREE = 32;
 
     private final LongTable index;

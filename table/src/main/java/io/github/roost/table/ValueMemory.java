@@ -24,7 +24,7 @@ record ValueMemory(
         Registration registration,
         Readers readers,
         boolean takesUpserts) {
-    /** One part in so many of the memory tracks recently read rows. */
+    /** 1/TOUCHES of the memory tracks recently read rows. */
     private static final int TOUCHES = 64;
 
     private static final int MIN_TOUCHES = 16;
