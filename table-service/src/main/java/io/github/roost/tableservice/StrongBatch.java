@@ -231,8 +231,8 @@ public final class StrongBatch<V> {
     }
 
     /**
-     * Hedges slow requests: each request in flight is sent to a second server that has the shard in the same version and has not failed recently, if
-     * there is one.
+     * Hedges slow requests: each request in flight, once, is sent to a second server that has the shard in the same version and has not failed
+     * recently, if there is one.
      *
      * @param now nanoseconds of the caller's clock
      * @param most the maximum number of requests to send

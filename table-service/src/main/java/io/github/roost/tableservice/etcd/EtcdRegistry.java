@@ -82,7 +82,7 @@ public final class EtcdRegistry implements Registry {
 
     /** Replaced by the keeper only. */
     private volatile Client client;
-    /** Used by the keeper only, as are {@link #watcher} and {@link #isLost}; written by the keeper only: {@link #told}. */
+    /** Used by the keeper only, as are {@link #watcher} and {@link #isLost}, until it has ended. */
     private long leaseId;
 
     private Watch.@Nullable Watcher watcher;
