@@ -152,7 +152,7 @@ public final class TableClient implements AutoCloseable {
     /**
      * Statistics of a client.
      *
-     * @param requests the requests that attempts of batches began with
+     * @param requests the requests that batches began with, at first or after a pause
      * @param hedges the requests sent to a second server because the first was slow
      * @param batches the batches answered
      * @param answers the answers with rows, by server
