@@ -163,8 +163,8 @@ public final class Table implements AutoCloseable {
          * written yet take up to 64 KiB more memory, or the size of one row if it is longer. This file grows with every upsert; it is deleted when
          * the version is closed, or by {@link Table#open} after the process was killed.
          *
-         * @param bytes at least twice the size of a version's longest row plus 24 bytes; at most 1.6 % of it is used to track recently read rows.
-         *     Loading a version with longer rows throws an {@link IllegalArgumentException}
+         * @param bytes up to 1.6 % of it is used to track recently read rows; the rest must be at least 2 * (n + 24) bytes for a longest row of n
+         *     bytes. Loading a version with a longer row throws an {@link IllegalArgumentException}
          * @param runs the orchestrator that evicts rows as maintenance; only its searches may use {@link #fetch}, but any thread may use a
          *     {@link Reader}
          * @param reads block I/O of that orchestrator; to be closed after the table
