@@ -1,4 +1,4 @@
-/** Tables served by several processes, whose batches never mix versions. */
+/** Tables served by several processes; a batch of rows never mixes versions. */
 module io.github.roost.tableservice {
     requires transitive io.github.roost.table;
     requires io.grpc;

@@ -1,4 +1,4 @@
-/* The exported functions and the choice of a kernel for each. */
+/* The exported functions, and the choice of a kernel by instruction set. */
 #include "isa.h"
 #include "roost_table.h"
 

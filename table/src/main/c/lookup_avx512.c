@@ -1,21 +1,21 @@
 /*
- * Looks eight keys up at a time with gathers, and waits for no cache miss. A block of keys is hashed and its slots are asked
- * of memory; while they come, the block before is compared. Keys that are not in the first slot of their chain wait in a
- * queue for the next block's turn, so that their next slots can come, too, and then fill whole registers again: interleaved
- * multi-vectorizing (Fang, Zheng, Weng, PVLDB 13(3), 2019). No branch depends on what is found, and to mispredict one per key is
- * what the portable lookup spends most of its time with where a table is in the cache.
+ * Looks up eight keys at a time with gathers, and overlaps cache misses. A block of keys is hashed and its slots are
+ * prefetched; meanwhile the previous block is compared. Keys that are not in the first slot of their chain wait in a queue for
+ * the next block's turn, so that their next slots are prefetched, too, and they fill whole registers again: interleaved
+ * multi-vectorizing (Fang, Zheng, Weng, PVLDB 13(3), 2019). No branch depends on a comparison of keys; if a table is in the
+ * cache, the portable lookup spends most of its time on one mispredicted branch per key.
  */
 #include <immintrin.h>
 
 #include "lookup.h"
 
 #define LANES 8
-/* Keys of a block. With 64 a large table is slower by a fifth, with 16 a small one. */
+/* Keys per block. With 64 a large table is a fifth slower, with 16 a small one is. */
 #define BLOCK 32
-/* What a block leaves over, at most, and what the queue before does, and the rest of the register that is stored last. */
+/* The maximum of keys that remain of a block and of the previous queue, and the unused lanes of the last register stored. */
 #define ROOM (2 * BLOCK + LANES)
 
-/* Keys that have not ended yet, and where they go on. */
+/* Keys whose chains go on: the next slot of each, and the index of its payload. */
 struct queue {
     uint64_t keys[ROOM] __attribute__((aligned(64)));
     uint64_t slots[ROOM] __attribute__((aligned(64)));
@@ -25,7 +25,7 @@ struct queue {
 
 struct found {
     __m512i payloads;
-    /* Of keys whose chains go on. */
+    /* The next slots of keys whose chains go on. */
     __m512i next;
     __mmask8 goes_on;
     __mmask8 is_there;
@@ -41,14 +41,14 @@ static inline __m512i buckets(const struct table *table, __m512i keys) {
     return _mm512_srl_epi64(product, _mm_cvtsi32_si128(table->shift));
 }
 
-/* Compares keys with the slots where they are. */
+/* Compares keys with their current slots. */
 static inline struct found compare(const struct table *table, __mmask8 lanes, __m512i keys, __m512i slots) {
     const __m512i mask = _mm512_set1_epi64((int64_t)(UINT64_MAX >> table->shift));
     const __m512i payload_bits = _mm512_set1_epi64((int64_t)PAYLOAD_BITS);
     const __m512i none = _mm512_set1_epi64((int64_t)ABSENT);
     const __m512i halves = _mm512_slli_epi64(slots, 1);
     const __m512i there = _mm512_mask_i64gather_epi64(none, lanes, halves, &table->slots->key, 8);
-    /* x86 keeps the order of loads, gathers or not, as long as the compiler does. */
+    /* x86 keeps the order of loads, gathers included, if the compiler does. */
     __asm__ volatile("" ::: "memory");
     const __m512i words = _mm512_mask_i64gather_epi64(none, lanes, halves, &table->slots->word, 8);
     const __mmask8 same = _mm512_mask_cmpeq_epi64_mask(lanes, there, keys);
@@ -62,7 +62,7 @@ static inline struct found compare(const struct table *table, __mmask8 lanes, __
     return found;
 }
 
-/* Registers are stored whole: to compress into memory is slow on some CPUs. */
+/* Stores whole registers: a compress into memory is slow on some CPUs. */
 static inline void add(struct queue *queue, struct found found, __m512i keys, __m512i places) {
     _mm512_storeu_si512(queue->keys + queue->size, _mm512_maskz_compress_epi64(found.goes_on, keys));
     _mm512_storeu_si512(queue->slots + queue->size, _mm512_maskz_compress_epi64(found.goes_on, found.next));
@@ -71,8 +71,8 @@ static inline void add(struct queue *queue, struct found found, __m512i keys, __
 }
 
 /*
- * Finds out where a block of keys belongs, and asks memory for it. Into the second cache: into the first one, whose few fill
- * buffers such a line would hold for as long as it takes, was a tenth slower in 256 MiB.
+ * Hashes a block of keys, and prefetches its slots into the L2 cache. A prefetch into L1, which has few line fill buffers that
+ * stay occupied until the line arrives, was a tenth slower in 256 MiB.
  */
 static inline void begin(const struct table *table, const int64_t *keys, int64_t count, uint64_t *slots) {
     for (int64_t i = 0; i < count; i += LANES) {
@@ -81,7 +81,7 @@ static inline void begin(const struct table *table, const int64_t *keys, int64_t
     }
 }
 
-/* Compares a block of keys, the first of them at a place, with the slots where they belong. Returns how many are there. */
+/* Compares a block of keys, the first at index `place`, with the first slots of their chains. Returns how many are present. */
 static inline int64_t compare_block(const struct table *table, const int64_t *keys, int64_t count,
                                     const uint64_t *slots, int64_t place, int64_t *payloads, struct queue *later) {
     const __m512i numbers = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
@@ -97,7 +97,7 @@ static inline int64_t compare_block(const struct table *table, const int64_t *ke
     return there;
 }
 
-/* Goes one slot on with every key of a queue. Returns how many have been found. */
+/* Advances every key of a queue by one slot. Returns how many are found. */
 static inline int64_t compare_queue(const struct table *table, const struct queue *now, int64_t *payloads,
                                     struct queue *later) {
     int64_t there = 0;
@@ -134,7 +134,7 @@ int64_t find_avx512(const struct table *table, const int64_t *keys, int64_t coun
                                    payloads + place, later);
         }
         there += compare_queue(table, now, payloads, later);
-        /* Long chains, asked for again and again, must not fill the queue: it has room for two blocks. */
+        /* Repeated keys with long chains must not overflow the queue, which has room for two blocks. */
         while (later->size > BLOCK) {
             now->size = 0;
             there += compare_queue(table, later, payloads, now);

@@ -1,17 +1,17 @@
 /*
- * Looks keys up so that the cache misses of one are waited for while others go on: asynchronous memory access chaining
- * (Kocberber, Falsafi, Grot, PVLDB 9(4), 2015). Nothing here but loads and prefetches, so it serves every instruction set.
+ * Looks up several keys in an interleaved way, so that their cache misses overlap: asynchronous memory access chaining
+ * (Kocberber, Falsafi, Grot, PVLDB 9(4), 2015). It uses only loads and prefetches, so it runs on every instruction set.
  */
 #include <string.h>
 
 #include "lookup.h"
 
-/* Keys under way at a time. 16 and 64 were slower by a sixth and by a tenth in 256 MiB. */
+/* The maximum number of keys in flight. 16 and 64 were slower by a sixth and by a tenth in 256 MiB. */
 #define WINDOW 32
-/* Up to so many slots, 1 MiB, a table stays in a core's own cache. */
+/* Tables of up to this many slots, 1 MiB, fit into a core's private cache. */
 #define CACHED_SLOTS (UINT64_C(1) << 16)
 
-/* A key under way. */
+/* A key in flight. */
 struct walk {
     uint64_t key;
     uint64_t slot;
@@ -31,7 +31,7 @@ static inline struct walk begin(const struct table *table, const int64_t *keys, 
     return walk;
 }
 
-/* Goes on while the chain stays on its cache line. Whether it has ended; if so, with what. */
+/* Advances while the chain stays on its cache line. Returns whether the lookup has ended; if so, sets its payload. */
 static inline int ends(const struct table *table, struct walk *walk, uint64_t *payload) {
     const uint64_t mask = UINT64_MAX >> table->shift;
     uint64_t slot = walk->slot;
@@ -57,7 +57,7 @@ static inline int ends(const struct table *table, struct walk *walk, uint64_t *p
     }
 }
 
-/* What a chain has of a key, from a slot on. */
+/* The payload of a key in a chain, from a slot on. */
 static inline uint64_t payload_from(const struct slot *slots, uint64_t mask, uint64_t slot, uint64_t key) {
     for (;;) {
         const uint64_t there = __atomic_load_n(&slots[slot].key, __ATOMIC_ACQUIRE);
@@ -69,8 +69,8 @@ static inline uint64_t payload_from(const struct slot *slots, uint64_t mask, uin
 }
 
 /*
- * In a core's own cache there is nothing to wait for but mispredicted branches: where in its chain a key is cannot be foreseen. So the first
- * two slots of a chain are compared by arithmetic, and one key in ten is looked for anew by its chain.
+ * In a core's private cache the cost is mispredicted branches, as the position of a key in its chain is unpredictable. So the first
+ * two slots of a chain are compared by arithmetic, and for one key in ten the chain is followed from its first slot.
  */
 static int64_t find_cached(const struct table *table, const int64_t *keys, int64_t count, int64_t *payloads) {
     const struct table here = *table;
@@ -83,7 +83,7 @@ static int64_t find_cached(const struct table *table, const int64_t *keys, int64
         const uint64_t first = bucket(&here, key);
         const uint64_t first_key = __atomic_load_n(&slots[first].key, __ATOMIC_ACQUIRE);
         const uint64_t first_word = __atomic_load_n(&slots[first].word, __ATOMIC_ACQUIRE);
-        /* After a free slot some other one, which does not have the key, either. */
+        /* After a free slot this is an arbitrary slot, which does not have the key, either. */
         const uint64_t second = (first + (first_word >> STEP_SHIFT) - STEP_BIAS) & mask;
         const uint64_t second_key = __atomic_load_n(&slots[second].key, __ATOMIC_ACQUIRE);
         const uint64_t second_word = __atomic_load_n(&slots[second].word, __ATOMIC_ACQUIRE);

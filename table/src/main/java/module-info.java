@@ -1,4 +1,4 @@
-/** Hash tables from long keys to payloads, and what is built on them. */
+/** Hash tables from long keys to payloads, and versioned tables of rows built on them. */
 module io.github.roost.table {
     requires transitive io.github.roost.core;
     requires org.slf4j;

@@ -16,12 +16,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Connections to the servers that there are, one to each, made when it is first asked for. Thread-safe. */
+/** The connections to servers, one per server, created on first use. Thread-safe. */
 final class Channels implements AutoCloseable {
-    /** Rows, and what a server has. */
+    /** The maximum size of the rows, plus 1 MiB for a server's view. */
     private static final int MAX_REPLY_BYTES = ServerOptions.USUAL_REPLY_BYTES + (1 << 20);
 
-    /** A server that has stopped without closing its connection is found out within twice this. */
+    /** A server that died without closing its connection is detected within twice this time. */
     private static final long KEEP_ALIVE_SECONDS = 10;
 
     private final Map<String, ManagedChannel> channels = new ConcurrentHashMap<>();
@@ -32,8 +32,8 @@ final class Channels implements AutoCloseable {
     private volatile Map<String, InetSocketAddress> servers = Map.of();
 
     /**
-     * @param trusted PEM file of certificates that servers' must go back to, or null for no TLS
-     * @param token that servers ask for, or null; only with TLS, or to loopback addresses
+     * @param trusted PEM file of the trusted root certificates, or null for no TLS
+     * @param token the token that servers require, or null; without TLS it is sent to loopback addresses only
      * @throws IllegalArgumentException if there are no certificates in the file
      */
     Channels(@Nullable Path trusted, @Nullable String token) {
@@ -53,7 +53,7 @@ final class Channels implements AutoCloseable {
         return servers;
     }
 
-    /** Says who there is; connections to others, and to former addresses, end when what is under way on them has. */
+    /** Sets the servers. Connections to other servers, and to former addresses, close when their calls in progress have ended. */
     void setServers(Map<String, InetSocketAddress> now) {
         servers = now;
         channels.entrySet().removeIf(entry -> {
@@ -73,14 +73,15 @@ final class Channels implements AutoCloseable {
     /**
      * The connection to a server.
      *
-     * @throws StatusRuntimeException UNAVAILABLE, if the server is not there, or its address is not known or none that this client speaks to
+     * @throws StatusRuntimeException UNAVAILABLE, if the server is not registered, its address cannot be resolved, or the token must not be sent to
+     *     it
      */
     ManagedChannel to(String server) {
         InetSocketAddress address = servers.get(server);
         if (address == null) {
             throw unavailable("it is not there");
         }
-        // Asked of every address: one that is not known, or is not to see the token, is that server's fault alone.
+        // Checked per call, not in setServers, so that a bad address affects its server only.
         if (address.isUnresolved()) {
             throw unavailable("its address is not known: " + address);
         }
@@ -113,7 +114,7 @@ final class Channels implements AutoCloseable {
         return builder.build();
     }
 
-    /** Ends all, and what is under way on them. */
+    /** Closes all connections, and cancels calls in progress. */
     @Override
     public void close() {
         channels.values().forEach(ManagedChannel::shutdownNow);

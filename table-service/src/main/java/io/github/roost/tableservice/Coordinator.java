@@ -29,15 +29,14 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rolls versions of one table out over servers of any processes: takes charge, announces the version, and does the steps of
- * {@link RollingUpdate} until all servers have it. It keeps nothing that cannot be seen: if its process ends, another one goes on. For
- * one thread at a time.
+ * Rolls out versions of one table to servers in any processes: takes charge, announces the version, and does the steps of {@link RollingUpdate} until
+ * all servers have it. It has no state that cannot be observed at the servers and the registry: if its process ends, another coordinator continues.
+ * For one thread at a time.
  */
 public final class Coordinator implements AutoCloseable {
-    // A registry may have servers of other tables, too: these answer a look with NOT_FOUND, and are none of this one.
-    // A server that is registered and does not answer a look counts as not having anything. One that is not registered
-    // is none, but
-    // for a seat in a group that has others: shards are divided by the size of a group, so the seat is kept for it.
+    // A registry may have servers of other tables, too; they answer a look with NOT_FOUND, and are ignored. So are
+    // servers that do not answer, or are not registered. But a seat that is missing in a group with other servers is
+    // kept, as a server that does not answer: shards are divided by the size of a group.
 
     private static final Duration LOOK_DEADLINE = Duration.ofSeconds(2);
     private static final long PAUSE_MILLIS = 50;
@@ -48,18 +47,19 @@ public final class Coordinator implements AutoCloseable {
     private final String table;
     private final Options options;
     private final Channels channels;
-    /** The last that was told, so that a wait is told once. */
+    /** The last line for the observer, so that a wait is reported once. */
     private String told = "";
 
     /**
-     * How a version is rolled out.
+     * The options of a coordinator.
      *
-     * @param leastGroups in how many groups a version must be complete before the last replica of another one may go, 1 or more
-     * @param grace for how long it must have been so: longer than any client waits for a batch
-     * @param loadDeadline how long a server may take to load a version
-     * @param trusted PEM file of certificates that servers' must go back to, or null for no TLS
-     * @param token that servers ask for, or null if they ask for none; only with TLS, or to loopback addresses
-     * @param observer is told of what the coordinator sees and does, by its thread
+     * @param leastGroups the number of groups in which a version must be complete before the last replica of another version may be unloaded, 1 or
+     *     more
+     * @param grace for how long it must have been complete there; longer than the deadline of any client's batch
+     * @param loadDeadline the deadline of a server's load of a version
+     * @param trusted PEM file of the trusted root certificates, or null for no TLS
+     * @param token the token that servers require, or null for none; without TLS it is sent to loopback addresses only
+     * @param observer receives the coordinator's observations and actions, on its thread
      */
     public record Options(
             int leastGroups,
@@ -69,15 +69,15 @@ public final class Coordinator implements AutoCloseable {
             @Nullable String token,
             Observer observer) {
         /**
-         * For servers on the same machine: two groups, ten seconds, an hour.
+         * Options for servers on the same machine: two groups, a grace of ten seconds, a load deadline of an hour, no TLS, no token.
          *
-         * @return the options, whose observer does nothing
+         * @return the options, with an observer that does nothing
          */
         public static Options onLoopback() {
             return new Options(2, Duration.ofSeconds(10), Duration.ofHours(1), null, null, new Observer() {});
         }
 
-        /** Without the token, which is a secret. */
+        /** Omits the token, which is a secret. */
         @Override
         public String toString() {
             return "Options[leastGroups=" + leastGroups + ", grace=" + grace + ", loadDeadline=" + loadDeadline
@@ -85,30 +85,30 @@ public final class Coordinator implements AutoCloseable {
         }
     }
 
-    /** Is told of what a coordinator sees and does. */
+    /** Receives a coordinator's observations and actions. */
     public interface Observer {
         /**
-         * It has done a step, or waits for something.
+         * The coordinator has done a step, or waits for something.
          *
-         * @param what a line for people
+         * @param what a line of text for people
          */
         default void told(String what) {}
 
         /**
-         * It has looked at all servers.
+         * The coordinator has looked at all servers.
          *
-         * @param versions at all of them together, each counted at each server
-         * @param bytes that these take in memory
+         * @param versions the sum over the servers of the versions each has
+         * @param bytes the memory that these take
          */
         default void saw(int versions, long bytes) {}
     }
 
     /**
-     * A coordinator that has done nothing.
+     * Creates a coordinator. It does not take charge yet.
      *
-     * @param registry says which servers there are, and who is in charge
-     * @param table its name
-     * @param options how versions are rolled out
+     * @param registry lists the servers, and holds the announced version and the term in charge
+     * @param table the table's name
+     * @param options the options
      */
     public Coordinator(Registry registry, String table, Options options) {
         this.registry = registry;
@@ -118,14 +118,14 @@ public final class Coordinator implements AutoCloseable {
     }
 
     /**
-     * Takes charge, announces a version, and brings all servers to it.
+     * Takes charge, announces a version, and rolls it out to all servers.
      *
-     * @param version higher than the one that is announced, or the same to go on with it
-     * @param shards of it; not looked at if it is announced already
-     * @throws IllegalArgumentException if a higher version is announced, or a server refuses what it is told
-     * @throws IllegalStateException if another coordinator takes charge, or two servers have one seat
-     * @throws UncheckedIOException if the registry does not answer at the beginning; later its return is waited for
-     * @throws InterruptedException if the thread is; the roll can be gone on with
+     * @param version a version higher than the announced version, or equal to it to continue its rollout
+     * @param shards its number of shards; ignored if the version is announced already
+     * @throws IllegalArgumentException if a higher version is announced, or a server refuses an order for good
+     * @throws IllegalStateException if another coordinator takes charge, or two servers have the same seat
+     * @throws UncheckedIOException if the registry does not answer at the beginning; later the rollout waits for it
+     * @throws InterruptedException if the thread is interrupted; the rollout can be continued
      */
     public void roll(long version, int shards) throws InterruptedException {
         long term = registry.takeCharge(table);
@@ -143,11 +143,12 @@ public final class Coordinator implements AutoCloseable {
     }
 
     /**
-     * Takes charge, announces a version with as many shards as the size of the one before asks for, and brings all servers to it.
+     * Takes charge, announces a version whose number of shards follows from the size of the previous version ({@link ShardCount}), and rolls it out
+     * to all servers.
      *
-     * @param version higher than the one that is announced, or the same to go on with it
-     * @param mostShardBytes that a shard may take in a server's memory, 1 or more
-     * @return what is announced
+     * @param version a version higher than the announced version, or equal to it to continue its rollout
+     * @param mostShardBytes the maximum size of a shard in a server's memory, 1 or more
+     * @return the announced version
      * @throws IllegalArgumentException as {@link #roll}
      * @throws IllegalStateException as {@link #roll}
      * @throws UncheckedIOException as {@link #roll}
@@ -171,7 +172,7 @@ public final class Coordinator implements AutoCloseable {
         return registry.announced(table).orElseThrow();
     }
 
-    /** What all shards of a version take together, by the group that has most of it. */
+    /** The total size of a version's shards: the maximum over the groups, as some may not have all shards. */
     private static long bytesOf(long version, Map<String, Report> reports) {
         Map<Integer, Long> byGroup = new HashMap<>();
         for (Report report : reports.values()) {
@@ -181,9 +182,9 @@ public final class Coordinator implements AutoCloseable {
     }
 
     /**
-     * Takes charge, and brings all servers to the version that is announced.
+     * Takes charge, and rolls out the announced version to all servers.
      *
-     * @return the version, if there is one
+     * @return the version, or empty if none is announced
      * @throws IllegalStateException as {@link #roll}
      * @throws UncheckedIOException as {@link #roll}
      * @throws InterruptedException as {@link #roll}
@@ -197,7 +198,7 @@ public final class Coordinator implements AutoCloseable {
         return announced;
     }
 
-    /** Does step after step; what it knows between two of them is since when the version is complete. */
+    /** Does steps until the rollout is done; the only state between steps is since when the version is complete. */
     private void proceed(long takenTerm, Announced announced) throws InterruptedException {
         Target target =
                 new Target(announced.version(), announced.shards(), options.leastGroups, options.grace.toNanos());
@@ -266,10 +267,10 @@ public final class Coordinator implements AutoCloseable {
     }
 
     /**
-     * Looks at all servers at once.
+     * Looks at all servers in parallel.
      *
-     * @param reports is given what those say that answer
-     * @return the highest term that a server knows
+     * @param reports receives the reports of the servers that answer
+     * @return the highest term that a server knows, at least {@code term}
      */
     private long look(long term, Map<String, Report> reports) throws InterruptedException {
         Map<String, InetSocketAddress> there = registry.servers();
@@ -289,7 +290,7 @@ public final class Coordinator implements AutoCloseable {
                 if (isFinal(status)) {
                     throw refused(entry.getKey(), status);
                 } else if (status.getCode() != Status.Code.NOT_FOUND) {
-                    // What is said of a deadline differs each time.
+                    // The description of a missed deadline differs each time, and would be reported each time.
                     boolean isLate = status.getCode() == Status.Code.DEADLINE_EXCEEDED;
                     tell("server " + entry.getKey() + " does not answer: " + status.getCode()
                             + (isLate ? "" : ", " + status.getDescription()));
@@ -300,11 +301,11 @@ public final class Coordinator implements AutoCloseable {
     }
 
     /**
-     * Whether this is still the one to give orders. Servers that know a higher term than the registry have kept it from one that has lost
-     * its data: then a term above theirs is taken.
+     * Requires this coordinator to be in charge. If the registry lost its data, servers may know a higher term than it, or its own term is lower:
+     * then a new term above both is taken.
      *
-     * @param highest that a server knows
-     * @return the term to go on with
+     * @param highest the highest term that a server knows
+     * @return the term to continue with
      */
     private long requireInCharge(long term, long highest) {
         long inCharge = registry.termInCharge(table);
@@ -326,7 +327,7 @@ public final class Coordinator implements AutoCloseable {
                 "server " + server + " refuses: " + status.getDescription(), status.asRuntimeException());
     }
 
-    /** The servers that there are, and a seat without a server for each that is missing in a group that has others. */
+    /** The servers that answered, and a placeholder that is not alive for each missing seat of their groups. */
     private static List<RollingUpdate.Server> seen(Map<String, Report> reports) {
         Map<Seat, String> taken = new HashMap<>();
         List<RollingUpdate.Server> seen = new ArrayList<>();
@@ -364,7 +365,7 @@ public final class Coordinator implements AutoCloseable {
         return ClientCalls.futureUnaryCall(channel.newCall(OrderWire.ORDER, call), order);
     }
 
-    /** Has a server do something. If it cannot now, the next look decides what to do. */
+    /** Sends an order to a server, and waits for it. If it fails for now, the next look decides what to do. */
     private void order(String server, Order order, Duration deadline, String done) throws InterruptedException {
         try {
             ask(server, order, deadline).get();
@@ -379,7 +380,7 @@ public final class Coordinator implements AutoCloseable {
         }
     }
 
-    /** Ends it; what servers do by its orders, they do to the end. */
+    /** Closes the coordinator's connections; servers complete orders that they have begun. */
     @Override
     public void close() {
         channels.close();

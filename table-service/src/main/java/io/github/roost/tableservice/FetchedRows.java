@@ -2,7 +2,7 @@ package io.github.roost.tableservice;
 
 import io.github.roost.table.RowBatch;
 
-/** The rows of a batch of keys, all of one version. The receiver owns it; not to be changed by several threads. */
+/** The rows of a batch of keys, all of one version. The receiver owns it. Not thread-safe. */
 public final class FetchedRows {
     private final long version;
     private final RowBatch[] batches;
@@ -15,7 +15,7 @@ public final class FetchedRows {
     }
 
     /**
-     * The version that all rows are of.
+     * The version of all rows.
      *
      * @return the version
      */
@@ -24,7 +24,7 @@ public final class FetchedRows {
     }
 
     /**
-     * How many keys were asked for.
+     * The number of keys.
      *
      * @return 0 or more
      */
@@ -33,9 +33,9 @@ public final class FetchedRows {
     }
 
     /**
-     * Whether a key is there.
+     * Whether a key has a row.
      *
-     * @param i which of the keys, from 0
+     * @param i the index of the key, from 0
      * @return whether it has a row
      */
     public boolean isPresent(int i) {
@@ -43,20 +43,20 @@ public final class FetchedRows {
     }
 
     /**
-     * The rows among which that of a key is: those of its shard.
+     * The rows of a key's shard, which include the key's row.
      *
-     * @param i which of the keys, from 0
-     * @return where row {@link #row}{@code (i)} is that of the key
+     * @param i the index of the key, from 0
+     * @return a batch whose row {@link #row}{@code (i)} belongs to the key
      */
     public RowBatch batch(int i) {
         return batches[i];
     }
 
     /**
-     * Which row of {@link #batch} is that of a key.
+     * The index of a key's row in {@link #batch}.
      *
-     * @param i which of the keys, from 0
-     * @return its row
+     * @param i the index of the key, from 0
+     * @return the index of its row
      */
     public int row(int i) {
         return rows[i];

@@ -1,12 +1,12 @@
 package io.github.roost.tableservice;
 
 /**
- * When requests that are slow are sent to second servers, and how many at most: when they are slower than nineteen of twenty were, and no more than
- * one in twenty. A pure function of what it is told: it knows no clock. Thread-safe.
+ * Decides when slow requests are hedged, that is sent to a second server, and how many: requests slower than the 95th percentile, and at most 5 % of
+ * requests. Depends only on its inputs and has no clock. Thread-safe.
  *
- * <p>It follows Dean and Barroso (<i>The Tail at Scale</i>, CACM 2013). The delay is found by steps: a request that was late makes it longer,
- * one that was early makes it nineteen times less shorter, so it rests where one in twenty is late. Requests are counted, not batches: of
- * a batch of many requests one is late more often than not.
+ * <p>It follows Dean and Barroso (<i>The Tail at Scale</i>, CACM 2013). The delay is adapted in steps: a late request lengthens it, and an early
+ * request shortens it by a nineteenth of that, so it converges to where one request in twenty is late. It counts requests, not batches, as a batch of
+ * many requests usually has a late one.
  */
 public final class HedgePolicy {
     private static final double LATE = 0.05;
@@ -16,25 +16,25 @@ public final class HedgePolicy {
     private static final double MAX_NANOS = 100_000_000;
     private static final double MAX_SAVED = 20;
 
-    /** Guarded by this, as all that follows. */
+    /** Guarded by this, as are the fields below. */
     private double delayNanos = FIRST_NANOS;
 
     private double saved = MAX_SAVED;
 
-    /** Nothing is known yet. */
+    /** Creates a policy with an initial delay of 20 ms. */
     public HedgePolicy() {}
 
     /**
-     * Requests are sent, none of them a second one.
+     * Records that first requests, not hedges, are sent.
      *
-     * @param requests 0 or more
+     * @param requests their number, 0 or more
      */
     public synchronized void sent(int requests) {
         saved = Math.min(MAX_SAVED, saved + requests * LATE);
     }
 
     /**
-     * How long requests are waited for.
+     * The delay after which a request counts as late.
      *
      * @return nanoseconds, from 0.5 to 100 ms
      */
@@ -43,19 +43,19 @@ public final class HedgePolicy {
     }
 
     /**
-     * Requests were answered before the delay was over.
+     * Records requests that were answered within the delay.
      *
-     * @param requests 0 or more
+     * @param requests their number, 0 or more
      */
     public synchronized void early(int requests) {
         delayNanos = Math.max(MIN_NANOS, delayNanos * Math.pow(1 - STEP * LATE, requests));
     }
 
     /**
-     * Requests were not answered when the delay was over.
+     * Records requests that were not answered within the delay.
      *
-     * @param requests 0 or more
-     * @return how many of these may be sent a second time; they count as sent
+     * @param requests their number, 0 or more
+     * @return how many of them may be hedged; they are deducted from the budget
      */
     public synchronized int late(int requests) {
         delayNanos = Math.min(MAX_NANOS, delayNanos * Math.pow(1 + STEP * (1 - LATE), requests));

@@ -38,7 +38,7 @@ public final class InMemoryRegistry implements Registry {
         };
     }
 
-    /** Called under the lock, so that listeners see changes in their order. */
+    /** Calls the listeners, under the lock so that they see changes in order. */
     private void tell() {
         listeners.forEach(listener -> listener.accept(Map.copyOf(servers)));
     }

@@ -11,13 +11,13 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client knows of the servers of one table: who there is, what each has, and which of them has not answered lately. All of it may be out
- * of date; a request to the wrong server is answered with what that one has. Thread-safe.
+ * A client's knowledge of the servers of one table: their names, their views, and which have recently failed. All of it may be stale; a server that
+ * does not have a requested shard answers with its view. Thread-safe.
  */
 public final class KnownServers {
-    /** How long a server that has not answered is asked only where no other can be. */
+    /** For how long a failed server is avoided: used only if there is no other. */
     private static final long AVOID_NANOS = 1_000_000_000;
-    /** How long nothing is heard of a server before it is asked what it has. */
+    /** For how long a server is silent before it is asked for its view. */
     private static final long SILENT_NANOS = 1_000_000_000;
 
     private final Map<String, Known> servers = new TreeMap<>();
@@ -29,7 +29,7 @@ public final class KnownServers {
         private boolean isHeardOf;
         private long silentSince;
 
-        /** Whether nothing was heard of it for long; if so, that begins anew. */
+        /** Whether the server has been silent for long; if so, restarts the period. */
         boolean claimIfSilent(long now) {
             boolean isSilent = !isHeardOf || now - silentSince >= SILENT_NANOS;
             if (isSilent) {
@@ -54,13 +54,13 @@ public final class KnownServers {
         }
     }
 
-    /** Nobody is known. */
+    /** Creates an instance without servers. */
     public KnownServers() {}
 
     /**
-     * Says who there is; what is known of others is forgotten.
+     * Sets the servers; knowledge of other servers is dropped.
      *
-     * @param names of all servers
+     * @param names the names of all servers
      */
     public synchronized void setServers(Collection<String> names) {
         servers.keySet().retainAll(names);
@@ -68,9 +68,9 @@ public final class KnownServers {
     }
 
     /**
-     * Takes in what a server has told of itself, unless something later is known.
+     * Stores the view of a server, unless a newer one is known.
      *
-     * @param view of a server; nothing happens if there is no server of its name
+     * @param view the view; ignored if there is no server of its name
      */
     public synchronized void learn(ServerView view) {
         Known known = servers.get(view.server());
@@ -80,9 +80,9 @@ public final class KnownServers {
     }
 
     /**
-     * A server has answered.
+     * Records that a server answered; it is not avoided any more.
      *
-     * @param server its name
+     * @param server the server's name
      * @param now nanoseconds of the caller's clock
      */
     public synchronized void answered(String server, long now) {
@@ -94,11 +94,11 @@ public final class KnownServers {
     }
 
     /**
-     * The servers of which nothing was heard for a second, such as those that have joined, or had no shard when they were heard of last. Each is
-     * given to one caller a second, who is to ask what it has.
+     * The servers that have been silent for a second, for example because they joined, or had no shard when they last answered. Each is returned to
+     * one caller per second, which should ask for its view.
      *
      * @param now nanoseconds of the caller's clock
-     * @return their names
+     * @return the names of these servers
      */
     public synchronized List<String> claimSilent(long now) {
         return servers.entrySet().stream()
@@ -108,9 +108,9 @@ public final class KnownServers {
     }
 
     /**
-     * A server has not answered: for a second it is asked only where no other can be.
+     * Records that a server failed to answer: for a second it is avoided, that is used only if there is no other.
      *
-     * @param server its name
+     * @param server the server's name
      * @param now nanoseconds of the caller's clock
      */
     public synchronized void failed(String server, long now) {
@@ -122,10 +122,10 @@ public final class KnownServers {
     }
 
     /**
-     * The sequence of the view of a server that is known, which tells the server whether to send another.
+     * The sequence number of a server's known view, by which the server decides whether to send a newer one.
      *
-     * @param server its name
-     * @return the sequence, or {@link Long#MIN_VALUE} if nothing is known
+     * @param server the server's name
+     * @return the sequence number, or {@link Long#MIN_VALUE} if no view is known
      */
     public synchronized long sequence(String server) {
         Known known = servers.get(server);
@@ -133,8 +133,8 @@ public final class KnownServers {
     }
 
     /**
-     * The newest version of which some server has every shard. Servers that have not answered lately count only if there is none without
-     * them.
+     * The newest complete version: each of its shards is at some server. Servers that have recently failed count only if there is no complete version
+     * without them.
      *
      * @param now nanoseconds of the caller's clock
      * @return the version and its number of shards, or null if none is complete
@@ -145,7 +145,7 @@ public final class KnownServers {
     }
 
     /**
-     * A version of which some server has every shard, those that have not answered lately among them.
+     * A given version, if it is complete: each of its shards is at some server, which may have failed recently.
      *
      * @param version its number
      * @return the version and its number of shards, or null if it is not complete
@@ -161,10 +161,10 @@ public final class KnownServers {
     }
 
     /**
-     * A version of which every shard is somewhere.
+     * A version all of whose shards are at some server.
      *
      * @param version its number
-     * @param shards into how many its keys are divided
+     * @param shards its number of shards
      */
     public record Complete(long version, int shards) {}
 
@@ -208,15 +208,14 @@ public final class KnownServers {
     }
 
     /**
-     * A server that has a shard, at random: one that has not failed lately, and not the one that has just been asked, where there is
-     * another.
+     * Chooses a random server that has a shard. Prefers servers that have not recently failed, then servers other than {@code asked}.
      *
-     * @param of a version
-     * @param shard of it
+     * @param of the version
+     * @param shard the shard of the version
      * @param now nanoseconds of the caller's clock
-     * @param asked is to be asked again only if there is no other; may be null
-     * @param random chooses
-     * @return its name, or null if no server has the shard
+     * @param asked the server that was just asked, or null
+     * @param random chooses among equals
+     * @return the server's name, or null if no server has the shard
      */
     public synchronized @Nullable String choose(
             Complete of, int shard, long now, @Nullable String asked, RandomGenerator random) {
@@ -239,14 +238,14 @@ public final class KnownServers {
     }
 
     /**
-     * A server that has a shard, at random, of those that have not failed lately.
+     * Chooses a random server that has a shard and has not recently failed, other than {@code asked}.
      *
-     * @param of a version
-     * @param shard of it
+     * @param of the version
+     * @param shard the shard of the version
      * @param now nanoseconds of the caller's clock
-     * @param asked is not to be asked again
-     * @param random chooses
-     * @return its name, or null if there is no such server
+     * @param asked the server that was asked already
+     * @param random chooses among equals
+     * @return the server's name, or null if there is no such server
      */
     public synchronized @Nullable String chooseOther(
             Complete of, int shard, long now, String asked, RandomGenerator random) {
@@ -268,7 +267,7 @@ public final class KnownServers {
     }
 
     /**
-     * What is known.
+     * The known views.
      *
      * @return a copy of all views, by server
      */

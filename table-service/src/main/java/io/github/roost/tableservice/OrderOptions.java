@@ -3,14 +3,14 @@ package io.github.roost.tableservice;
 import java.util.Map;
 
 /**
- * How a {@link TableServer} takes orders of a {@link Coordinator} in another process.
+ * The options of a {@link TableServer} that takes orders of a {@link Coordinator} in another process.
  *
- * @param registry is asked before each order whether who gives it is in charge; closed by who opened it, after the server
- * @param seat which part of which replica the server has
- * @param sources rows of its tables, by table; each is used by one thread at a time
+ * @param registry is asked before each load or unload whether the order's coordinator is in charge; the caller closes it after the server
+ * @param seat the replica, and the part of it, that the server holds
+ * @param sources the sources of rows, by table name; each is used by one thread at a time
  */
 public record OrderOptions(Registry registry, Seat seat, Map<String, RowSource> sources) {
-    /** Copies what it is given. */
+    /** Copies the map. */
     public OrderOptions {
         sources = Map.copyOf(sources);
     }

@@ -17,17 +17,15 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Does what a coordinator says. Looks are answered where they are read; loads and unloads one after the other by a thread of its own, so that
- * a load, which takes as long as its rows, holds up nothing else. Thread-safe.
+ * Executes a coordinator's orders. Looks are answered on the thread that reads them; a separate thread executes loads and unloads one after the
+ * other, so that a long load blocks nothing else. Thread-safe.
  */
 final class OrderService implements AutoCloseable {
-    // A coordinator that was replaced must do nothing any more. Each load or unload first asks the registry who is in
-    // charge. That alone
-    // would let an order pass that is checked just before the next coordinator takes charge, and done just after that
-    // one has
-    // looked. So a look brings the term, and the node compares terms under the lock under which it shows what it has:
-    // an order of a
-    // lower term is either in what the look sees, or refused.
+    // Orders of a replaced coordinator must have no effect. Each load or unload first asks the registry for the term in
+    // charge. That alone would let an order pass that is checked just before the next coordinator takes charge, and
+    // takes effect just after that coordinator has looked. So a look carries the term, and the node compares terms under
+    // the lock under which it changes its view: the effect of an order of a lower term is either visible to the look,
+    // or the order is refused.
 
     private static final int MAX_WAITING = 16;
     private static final long CLOSE_SECONDS = 60;
@@ -130,7 +128,7 @@ final class OrderService implements AutoCloseable {
         }
     }
 
-    /** Takes no more orders, and waits a minute for the one under way. */
+    /** Refuses further orders, interrupts the order in progress, and waits up to a minute for it to end. */
     @Override
     public void close() {
         worker.shutdownNow();

@@ -11,7 +11,7 @@ import java.io.UncheckedIOException;
 import java.util.HashMap;
 import java.util.Map;
 
-/** What a coordinator says to a server, and what that one says back, as bytes. Counts are checked as {@link Wire} does. Stateless. */
+/** The encoding of a coordinator's orders and a server's reports. Input is validated as in {@link Wire}. Stateless. */
 final class OrderWire {
     static final String SERVICE = "roost.Orders";
 
@@ -24,13 +24,13 @@ final class OrderWire {
 
     private OrderWire() {}
 
-    /** What to do; the order of these is the protocol's. */
+    /** The kind of an order. The ordinals are part of the protocol. */
     enum Kind {
-        /** To take no more orders of lower terms, and to say what is there. */
+        /** Refuse orders of lower terms from now on, and report. */
         LOOK,
-        /** To have a version. */
+        /** Load shards of a version. */
         LOAD,
-        /** To give one up. */
+        /** Unload a version. */
         UNLOAD;
 
         private static final Kind[] ALL = values();
@@ -44,16 +44,16 @@ final class OrderWire {
     }
 
     /**
-     * @param version 0 for a look
-     * @param served shards to load; of one shard without any, for other orders
+     * @param version the version, 0 for a look
+     * @param served the shards to load; for other orders the empty set of one shard
      */
     record Order(Kind kind, String table, long term, long version, Served served) {}
 
     /**
-     * @param view what the server has
-     * @param seat which part of which replica it is to have
-     * @param term the highest that it knows
-     * @param bytes of each version that it has, in memory
+     * @param view the server's view
+     * @param seat the replica, and the part of it, that the server is to hold
+     * @param term the highest term that the server knows
+     * @param bytes the memory in bytes of each version that the server has
      */
     record Report(ServerView view, Seat seat, long term, Map<Long, Long> bytes) {}
 

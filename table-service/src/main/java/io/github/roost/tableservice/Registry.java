@@ -7,95 +7,94 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Says which servers there are, which version of a table is to be served, and who coordinates. It knows nothing of what a server has:
- * that travels with answers. Implementations are thread-safe. Where they speak to another process, each method throws an
- * {@link java.io.UncheckedIOException} if that does not answer.
+ * A registry of the servers, of the announced version of each table, and of the coordinator in charge of it. It does not know which shards a server
+ * has; answers carry that. Implementations are thread-safe. If the registry is in another process, each method throws an {@link
+ * java.io.UncheckedIOException} if that process does not answer.
  */
 public interface Registry extends AutoCloseable {
     /**
-     * Says that a server is there, until the registration is closed or its process has ended. One that has ended without closing it
-     * is forgotten after a while; the same name can be registered then.
+     * Registers a server, until the registration is closed or the server's process ends. If the process ends without closing it, the
+     * registration expires after a while; then the name can be registered again.
      *
-     * @param server its name; of no other server
-     * @param address where it can be reached
-     * @return ends it; again without effect
-     * @throws IllegalArgumentException if there is a server of that name
+     * @param server the server's name, unique among servers
+     * @param address the server's address
+     * @return the registration; closing it is idempotent
+     * @throws IllegalArgumentException if another server has the name
      */
     Registration register(String server, InetSocketAddress address);
 
     /**
-     * The servers that there are.
+     * The registered servers.
      *
      * @return addresses by name
      */
     Map<String, InetSocketAddress> servers();
 
     /**
-     * Tells of the servers that there are: before this returns, and after each change. While the registry cannot be reached, what was told last
-     * stands.
+     * Calls a listener with the registered servers: before this returns, and after each change. While the registry cannot be reached, the listener is
+     * not called.
      *
-     * @param listener is given all of them; must return soon, and not throw
-     * @return ends it; again without effect
+     * @param listener receives the addresses of all servers by name; must return soon, and not throw
+     * @return the registration of the listener; closing it is idempotent
      */
     Registration watch(Consumer<Map<String, InetSocketAddress>> listener);
 
     /**
-     * Takes charge of the versions of a table. Who was in charge is so no longer.
+     * Takes charge of the versions of a table, with a new term; the previous coordinator is not in charge any more.
      *
-     * @param table its name
-     * @return a term, higher than all before
+     * @param table the table's name
+     * @return a term, higher than all previous terms
      */
     default long takeCharge(String table) {
         return takeCharge(table, 0);
     }
 
     /**
-     * Takes charge of the versions of a table, where servers may know of a term that this registry has lost.
+     * Takes charge of the versions of a table, if servers may know a term that this registry has lost.
      *
-     * @param table its name
-     * @param above a term that the new one must be higher than, 0 or more
-     * @return a term, higher than that and all before
+     * @param table the table's name
+     * @param above a lower bound of the new term, 0 or more
+     * @return a term, higher than {@code above} and all previous terms
      */
     long takeCharge(String table, long above);
 
     /**
-     * The term of who is in charge of a table.
+     * The term of the coordinator in charge of a table.
      *
-     * @param table its name
-     * @return the term, 0 if nobody has been
+     * @param table the table's name
+     * @return the term, 0 if no coordinator has taken charge
      */
     long termInCharge(String table);
 
     /**
-     * The version that all servers are to have.
+     * The announced version of a table, which all servers are to load.
      *
-     * @param table its name
-     * @return the version, if one was announced
+     * @param table the table's name
+     * @return the version, or empty if none was announced
      */
     Optional<Announced> announced(String table);
 
     /**
-     * Announces a version that all servers are to have, if the one that is announced now is as expected: of two that announce at
-     * once, one does.
+     * Announces a version by compare-and-set: of two concurrent announcements, one succeeds.
      *
-     * @param table its name
-     * @param term of who announces it
-     * @param before the version that is announced now; 0 for none
-     * @param next what is to be announced
-     * @return whether it is; if not, another version is announced than {@code before}
+     * @param table the table's name
+     * @param term the term of the coordinator
+     * @param before the expected announced version; 0 for none
+     * @param next the version to announce
+     * @return whether it was announced; false if the announced version is not {@code before}
      * @throws IllegalStateException if another term is in charge
      */
     boolean announce(String table, long term, long before, Announced next);
 
     /**
-     * A version that servers are to have.
+     * A version that servers are to load.
      *
      * @param version its number, 1 or more
-     * @param shards into how many its keys are divided, from 1 to {@link Served#MAX_SHARDS}
+     * @param shards its number of shards, from 1 to {@link Served#MAX_SHARDS}
      */
     record Announced(long version, int shards) {
         /**
-         * A version.
+         * Checks the arguments.
          *
          * @throws IllegalArgumentException if a number is out of range
          */
@@ -105,7 +104,7 @@ public interface Registry extends AutoCloseable {
         }
     }
 
-    /** What ends when it is closed. */
+    /** The registration of a server or a listener; closing it ends it. */
     interface Registration extends AutoCloseable {
         @Override
         void close();

@@ -10,61 +10,62 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What to do next to bring servers to a version, one replica of all shards after the other, while some version is complete all the time. A
- * pure function of what is seen: a coordinator does the step, looks again, and asks again. Stateless.
+ * Decides the next step of a rolling update of servers to a version, one replica after the other, such that some version is complete at all times. A
+ * pure function of the observed servers: a coordinator does the step, looks again, and asks again. Stateless.
  *
- * <p>Servers of one group together have one replica of every shard. A group loads the new version, then unloads what it had before; so of
- * n groups one has two versions, and memory is (n+1)/n of what one version takes, unless the target changes in the midst. A version is unloaded from a group only if another
- * group has it complete, or if the new one is complete in as many groups as asked for and has been for longer than any client waits.
+ * <p>The servers of one group together have one replica of every shard. A group loads the new version, then unloads its previous version. So only one
+ * of n groups has two versions at a time, and memory is (n+1)/n of one version's, unless the target changes during the update. A version is unloaded
+ * from a group only if another group has it complete, or if the new version has been complete in the required number of groups for longer than any
+ * client waits.
  */
 public final class RollingUpdate {
     private RollingUpdate() {}
 
     /**
-     * A server as it is seen.
+     * The observed state of a server.
      *
-     * @param name its name
-     * @param group which replica it is a part of, from 0
-     * @param ordinal which of the servers of its group it is, from 0
+     * @param name the server's name
+     * @param group the replica that it is a part of, from 0
+     * @param ordinal its index in its group, from 0
      * @param isAlive whether it answers
-     * @param versions what it has
+     * @param versions the shards that it has, by version
      */
     public record Server(String name, int group, int ordinal, boolean isAlive, Map<Long, Served> versions) {}
 
     /**
-     * What is to be.
+     * The target of the update.
      *
-     * @param version to bring all servers to
-     * @param shards of it
-     * @param leastGroups in how many groups it must be complete before the last replica of another version may go, 1 or more; all groups
-     *     do if there are fewer
-     * @param graceNanos for how long it must have been so: longer than a client waits for a batch
+     * @param version the version that all servers are to have
+     * @param shards its number of shards
+     * @param leastGroups the number of groups in which it must be complete before the last replica of another version may be unloaded, 1 or more; all
+     *     groups if there are fewer
+     * @param graceNanos for how long it must have been complete there; longer than a client waits for a batch
      */
     public record Target(long version, int shards, int leastGroups, long graceNanos) {}
 
-    /** What to do. */
+    /** The next step of the update. */
     public sealed interface Step {
         /**
          * A server is to load shards of a version.
          *
-         * @param server its name
-         * @param version to load
-         * @param served which shards of how many
+         * @param server the server's name
+         * @param version the version to load
+         * @param served the shards to load
          */
         record Load(String server, long version, Served served) implements Step {}
 
         /**
-         * A server is to give up a version.
+         * A server is to unload a version.
          *
-         * @param server its name
-         * @param version to unload
+         * @param server the server's name
+         * @param version the version to unload
          */
         record Unload(String server, long version) implements Step {}
 
         /**
          * Nothing can be done now.
          *
-         * @param reason why
+         * @param reason the reason, for people
          */
         record Wait(String reason) implements Step {}
 
@@ -73,12 +74,12 @@ public final class RollingUpdate {
     }
 
     /**
-     * Which shards are at a server: the same for all groups of as many servers.
+     * The shards of a server. Groups of the same size have the same assignment.
      *
-     * @param servers of the group
-     * @param ordinal of the server, from 0
-     * @param shards of the version
-     * @return every {@code servers}-th shard
+     * @param servers the number of servers in the group
+     * @param ordinal the server's index in the group, from 0
+     * @param shards the version's number of shards
+     * @return every {@code servers}-th shard, from {@code ordinal} on
      */
     public static Served shardsAt(int servers, int ordinal, int shards) {
         Set<Integer> here = new HashSet<>();
@@ -89,11 +90,11 @@ public final class RollingUpdate {
     }
 
     /**
-     * What to do next.
+     * The next step.
      *
-     * @param servers all that there are, those that do not answer too
-     * @param target what is to be
-     * @param settledNanos for how long the target has been complete in as many groups as asked for; 0 if it is not
+     * @param servers all servers, including servers that do not answer
+     * @param target the target of the update
+     * @param settledNanos for how long the target has been complete in the required number of groups; 0 if it is not
      * @return the step
      */
     public static Step next(List<Server> servers, Target target, long settledNanos) {
@@ -105,7 +106,7 @@ public final class RollingUpdate {
                     .toList();
             Step step = next(servers, group, members, target, settledNanos);
             if (step instanceof Step.Wait && hasAll(members, target.version())) {
-                // What it still has may go only after other groups have got on.
+                // The group may unload its other versions only after other groups have progressed.
                 kept = kept == null ? step : kept;
             } else if (step != null) {
                 return step;
@@ -138,14 +139,14 @@ public final class RollingUpdate {
     }
 
     /**
-     * Gives up one of two versions neither of which is the target: that has changed in the midst of a roll, maybe twice. It is one that this group does not have complete, or the older
-     * one: so the group has a version complete as before, whatever becomes of others.
+     * Unloads one of two versions neither of which is the target, as the target changed during an update, maybe twice. It is a version that the group
+     * does not have complete, otherwise the older one: so the group keeps a complete version if it had one.
      */
     private static Step makeRoom(
             List<Server> all, int group, List<Server> members, Server server, Target target, long settledNanos) {
         for (Server member : members) {
             if (!member.isAlive()) {
-                // What the group has complete is not known.
+                // Which versions the group has complete is unknown.
                 return doesNotAnswer(member);
             }
         }
@@ -169,7 +170,7 @@ public final class RollingUpdate {
         return new Step.Wait("server " + server.name() + " does not answer");
     }
 
-    /** Gives up what is not the target, oldest first; null if the server has nothing else. */
+    /** Unloads versions other than the target, the oldest first; null if the server has none. */
     private static @Nullable Step unload(List<Server> all, int group, Server server, Target target, long settledNanos) {
         Long old = server.versions().keySet().stream()
                 .filter(version -> version != target.version())
@@ -193,11 +194,11 @@ public final class RollingUpdate {
     }
 
     /**
-     * Whether a version is complete in as many groups as are asked for.
+     * Whether a version is complete in the required number of groups.
      *
-     * @param servers all that there are
+     * @param servers all servers
      * @param target the version and the number of groups
-     * @return whether so many groups have it, all servers of which answer
+     * @return whether that many groups have the version complete, with all their servers answering
      */
     public static boolean isComplete(List<Server> servers, Target target) {
         long groups = servers.stream().mapToInt(Server::group).distinct().count();

@@ -5,8 +5,8 @@ import io.github.roost.table.Schema;
 import java.io.IOException;
 
 /**
- * Where a server gets the rows of a version from: files, a database, a log. A table's node calls its source from one thread at a
- * time; a source that several nodes share must be thread-safe.
+ * The source from which a server loads the rows of a version, for example files, a database or a log. A table's node calls its
+ * source from one thread at a time; a source shared by several nodes must be thread-safe.
  */
 public interface RowSource {
     /**
@@ -14,34 +14,34 @@ public interface RowSource {
      *
      * @param version its number
      * @return its schema
-     * @throws IOException if it cannot be read
+     * @throws IOException if the schema cannot be read
      */
     Schema schema(long version) throws IOException;
 
     /**
-     * Puts the rows of a version that belong to the requested shards; may put the others too.
+     * Puts the rows of the requested shards of a version. Rows of other shards may be put, too; they are ignored.
      *
-     * @param version its number
-     * @param shards which shards are requested; rows of others are ignored
-     * @param to takes the rows
-     * @throws IOException if they cannot be read; the version is not loaded then
+     * @param version the version's number
+     * @param shards the requested shards
+     * @param to receives the rows
+     * @throws IOException if the rows cannot be read; then the version is not loaded
      */
     void load(long version, Served shards, Sink to) throws IOException;
 
-    /** Takes rows. */
+    /** Receives rows. */
     interface Sink {
         /**
          * A writer of rows of the version.
          *
-         * @return to be used again for every row
+         * @return a writer, reusable for every row
          */
         RowWriter writer();
 
         /**
          * Puts a row, or ignores it if its shard was not requested.
          *
-         * @param key any
-         * @param row as it is set now; copied
+         * @param key any key
+         * @param row the row as it is set now; copied
          * @throws IllegalArgumentException if the key was put already
          */
         void put(long key, RowWriter row);

@@ -3,17 +3,17 @@ package io.github.roost.tableservice;
 import io.github.roost.core.Vectors;
 
 /**
- * Which part of which replica a server has. The servers of one group together have one replica of every shard.
+ * The replica, and the part of it, that a server holds. The servers of one group together hold one replica of every shard.
  *
- * @param group which replica, from 0
- * @param ordinal which of the servers of its group it is, from 0 to {@code of} - 1
- * @param of servers that the group has, from 1 to 1,024
+ * @param group the replica, from 0 to 1,024
+ * @param ordinal the server's index in its group, from 0 to {@code of} - 1
+ * @param of the number of servers in the group, from 1 to 1,024
  */
 public record Seat(int group, int ordinal, int of) {
     private static final int MOST = 1_024;
 
     /**
-     * A seat.
+     * Checks the arguments.
      *
      * @throws IllegalArgumentException if a number is out of range
      */
@@ -24,9 +24,9 @@ public record Seat(int group, int ordinal, int of) {
     }
 
     /**
-     * A server that has all shards.
+     * The seat of a server that holds all shards.
      *
-     * @param group which replica, from 0
+     * @param group the replica, from 0 to 1,024
      * @return its seat
      */
     public static Seat whole(int group) {

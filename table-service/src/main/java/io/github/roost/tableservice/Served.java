@@ -4,17 +4,17 @@ import io.github.roost.core.Vectors;
 import java.util.Set;
 
 /**
- * What a server has of a version. The number of shards belongs to the version: another one comes with another version only.
+ * The shards of a version that a server has. The number of shards is fixed per version.
  *
- * @param shards into how many the version's keys are divided, from 1 to {@link #MAX_SHARDS}
- * @param here those that the server has, from 0 to {@code shards} - 1
+ * @param shards the version's number of shards, from 1 to {@link #MAX_SHARDS}
+ * @param here the shards at the server, each from 0 to {@code shards} - 1
  */
 public record Served(int shards, Set<Integer> here) {
-    /** The most shards of a version. */
+    /** The maximum number of shards of a version. */
     public static final int MAX_SHARDS = 4_096;
 
     /**
-     * What a server has.
+     * Checks the arguments, and copies the set.
      *
      * @throws IllegalArgumentException if a number is out of range
      */

@@ -7,14 +7,14 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a {@link TableServer} is reached, and by whom.
+ * The network options of a {@link TableServer}: address, TLS, token and limits.
  *
- * @param address to listen on; port 0 for any that is free. Any but a loopback address needs TLS and a token
- * @param certificate PEM file of the server's certificate chain, or null for none
- * @param key PEM file of its private key, or null for none
- * @param token that requests must bring, of 16 characters or more, or null if they need none
- * @param mostMessageBytes of a request, from 1,024 to 2^30
- * @param mostReplyBytes of the rows of an answer, from 1,024 to 2^28, which is what a client takes
+ * @param address the address to listen on; port 0 for any free port. An address other than loopback requires TLS and a token
+ * @param certificate PEM file of the server's certificate chain, or null for no TLS
+ * @param key PEM file of its private key, or null for no TLS
+ * @param token the token that requests must carry, 16 characters or more, or null for none
+ * @param mostMessageBytes the maximum size of a request, from 1,024 to 2^30
+ * @param mostReplyBytes the maximum size of the rows of an answer, from 1,024 to 2^28, the maximum that clients accept
  */
 public record ServerOptions(
         InetSocketAddress address,
@@ -23,17 +23,17 @@ public record ServerOptions(
         @Nullable String token,
         int mostMessageBytes,
         int mostReplyBytes) {
-    /** The most that the rows of an answer take, unless the options say less; a client takes it. */
+    /** The default maximum size of the rows of an answer, and the maximum that clients accept. */
     static final int USUAL_REPLY_BYTES = 1 << 28;
 
     private static final int USUAL_MESSAGE_BYTES = 1 << 20;
     private static final int MIN_TOKEN = 16;
 
     /**
-     * Options.
+     * Checks the arguments.
      *
-     * @throws IllegalArgumentException if they would let anybody in from another machine, one of certificate and key is missing, the token
-     *     is too short, or the limit out of range
+     * @throws IllegalArgumentException if the address is not loopback and TLS or the token is missing, or the address is unresolved; if only one of
+     *     certificate and key is given; if the token is too short; or if a limit is out of range
      */
     public ServerOptions {
         Vectors.requireRange("mostMessageBytes", mostMessageBytes, 1_024, 1 << 30);
@@ -55,9 +55,9 @@ public record ServerOptions(
     }
 
     /**
-     * A server on a loopback address, for clients on the same machine.
+     * Options of a server on a loopback address, for clients on the same machine.
      *
-     * @param port to listen on; 0 for any that is free
+     * @param port the port to listen on; 0 for any free port
      * @return the options: no TLS, no token, requests of up to 1 MiB, answers of up to 256 MiB
      */
     public static ServerOptions onLoopback(int port) {
@@ -70,7 +70,7 @@ public record ServerOptions(
                 USUAL_REPLY_BYTES);
     }
 
-    /** Without the token, which is a secret. */
+    /** Omits the token, which is a secret. */
     @Override
     public String toString() {
         return "ServerOptions[address=" + address + ", tls=" + (certificate != null) + ", token=" + (token != null)

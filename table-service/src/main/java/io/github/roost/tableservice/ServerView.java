@@ -3,14 +3,14 @@ package io.github.roost.tableservice;
 import java.util.Map;
 
 /**
- * What a server has of a table, at one moment. It travels with answers, so that no naming service needs to know of versions.
+ * The view of a server: the shards of a table that it has, at one moment. Answers carry it, so that no naming service needs to know of versions.
  *
- * @param server its name
- * @param sequence larger with every change of what the server has, also after a restart: of two views the one with the larger counts
- * @param versions what it has, by version
+ * @param server the server's name
+ * @param sequence a number that increases with every change, also across restarts; of two views the one with the larger number is newer
+ * @param versions the shards that the server has, by version
  */
 public record ServerView(String server, long sequence, Map<Long, Served> versions) {
-    /** Copies what it is given. */
+    /** Copies the map. */
     public ServerView {
         versions = Map.copyOf(versions);
     }

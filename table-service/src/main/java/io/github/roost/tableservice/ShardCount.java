@@ -3,9 +3,9 @@ package io.github.roost.tableservice;
 import io.github.roost.core.Vectors;
 
 /**
- * Into how many shards the keys of the next version are divided, so that none is larger than is wished: automatic sharding. It is decided by what the
- * version before takes, with a quarter of room to grow. There are fewer only where half as many would do: a table whose size
- * goes up and down a little is not divided anew each time. A pure function.
+ * Automatic sharding: the number of shards of the next version, so that no shard exceeds a maximum size. It follows from the size of the previous
+ * version plus a quarter for growth. The number decreases only if half as many shards suffice, so that a table whose size fluctuates is not resharded
+ * each time. A pure function.
  */
 public final class ShardCount {
     private static final double ROOM = 1.25;
@@ -13,12 +13,12 @@ public final class ShardCount {
     private ShardCount() {}
 
     /**
-     * How many shards.
+     * The number of shards of the next version.
      *
-     * @param before shards of the version before, 0 if there is none
-     * @param bytes that all of them take together, 0 or more
-     * @param mostShardBytes that a shard may take, 1 or more
-     * @param least shards, such as one for each server of a group; from 1 to {@link Served#MAX_SHARDS}
+     * @param before the number of shards of the previous version, 0 if there is none
+     * @param bytes the total size of these shards, 0 or more
+     * @param mostShardBytes the maximum size of a shard in bytes, 1 or more
+     * @param least the minimum number of shards, for example one per server of a group; from 1 to {@link Served#MAX_SHARDS}
      * @return from {@code least} to {@link Served#MAX_SHARDS}
      */
     public static int next(int before, long bytes, long mostShardBytes, int least) {

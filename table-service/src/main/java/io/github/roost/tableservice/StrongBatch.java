@@ -12,69 +12,69 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One batch of keys whose values are all of one version, as a client asks for it: which requests to send, given what has been answered. It
- * sends nothing and knows no clock, so that the client and a simulation run the same code.
+ * The client side of one batch of keys whose values are all of one version: decides which requests to send, given the answers so far. It sends
+ * nothing and has no clock, so that the client and a simulation run the same code.
  *
- * <p>An attempt has one version: the one that the caller names, or the newest that is complete by what is known. Its requests name that version, and only answers to
- * requests of the attempt that is under way, with values of its version, are kept; so whatever is lost, late, doubled or overtaken, the
- * values of a batch are of one version. A request that fails goes to another server that has the shard. Where none has it, all that the attempt
- * has got is dropped, and the next one begins with the version that is the newest then. Where no version is complete, all servers are
- * asked for what they have, and beside any attempt those of which nothing was heard for long. While a request is slow, another server may be
- * asked the same; the first answer counts. For one thread at a time.
+ * <p>An attempt has one version: the version that the caller names, or the newest that is complete as far as is known. Its requests name that
+ * version, and only answers to requests of the current attempt, with values of its version, are kept. So the values of a batch are of one version,
+ * whatever messages are lost, late, duplicated or reordered. A failed request is sent to another server that has the shard. If there is none, the
+ * attempt's answers are dropped, and the next attempt begins with the newest complete version. If no version is complete, all servers are asked for
+ * their views; during an attempt, so are servers that have been silent for long. A slow request may be sent to a second server; the first answer
+ * counts. For one thread at a time.
  *
- * @param <V> what a server answers for the keys of a shard
+ * @param <V> the type of a server's answer for the keys of a shard
  */
 public final class StrongBatch<V> {
-    /** In place of a shard: the request asks for what the server has. */
+    /** The shard of a request that asks for the server's view. */
     public static final int NO_SHARD = -1;
 
     private static final int[] NO_POSITIONS = {};
 
     private final KnownServers known;
-    /** 0 for the newest that is complete. */
+    /** 0 for the newest complete version. */
     private final long wanted;
 
     private final long[] keys;
     private final RandomGenerator random;
     private final Map<Integer, Answer<V>> answers = new HashMap<>();
-    /** Requests of this attempt, by id; of a shard two at most. */
+    /** The requests in flight of this attempt, by id; at most two per shard. */
     private Map<Integer, Ask> waiting = new HashMap<>();
-    /** Ids of requests that nothing waits for: they ask for what a server has. */
+    /** The ids of requests for views that the batch does not wait for. */
     private final Set<Integer> probes = new HashSet<>();
 
     private KnownServers.@Nullable Complete of;
     private int attempt;
     private int nextId;
-    /** That have no answer in this attempt. */
+    /** The number of shards without an answer in this attempt. */
     private int shardsLeft = Integer.MAX_VALUE;
 
     /**
      * A request to one server.
      *
-     * @param id of no other request of this batch
-     * @param server its name
-     * @param version that values must be of; 0 if it is asked what it has
-     * @param shards of the version
-     * @param shard or {@link #NO_SHARD}
-     * @param positions of its keys in the batch
-     * @param keys in the order of the positions
+     * @param id unique in this batch
+     * @param server the server's name
+     * @param version the version of the values; 0 if the request asks for the server's view
+     * @param shards the number of shards of the version
+     * @param shard the shard, or {@link #NO_SHARD}
+     * @param positions the positions of its keys in the batch
+     * @param keys the keys, in the order of the positions
      */
     public record Ask(int id, String server, long version, int shards, int shard, int[] positions, long[] keys) {}
 
     /**
-     * Values of one shard.
+     * The values of one shard.
      *
-     * @param positions of its keys in the batch
-     * @param values what the server has answered
-     * @param <V> what a server answers
+     * @param positions the positions of its keys in the batch
+     * @param values the server's answer
+     * @param <V> the type of a server's answer
      */
     public record Answer<V>(int[] positions, V values) {}
 
     /**
-     * A batch that has sent nothing.
+     * Creates a batch of the newest complete version.
      *
-     * @param known is asked for servers, and told which fail
-     * @param keys any; not to be changed
+     * @param known chooses servers, and is told which fail
+     * @param keys any keys; must not change
      * @param random chooses among servers
      */
     public StrongBatch(KnownServers known, long[] keys, RandomGenerator random) {
@@ -82,11 +82,11 @@ public final class StrongBatch<V> {
     }
 
     /**
-     * A batch of a version that the caller names.
+     * Creates a batch of a given version.
      *
-     * @param known is asked for servers, and told which fail
-     * @param version that values must be of, or 0 for the newest that is complete
-     * @param keys any; not to be changed
+     * @param known chooses servers, and is told which fail
+     * @param version the version of the values, or 0 for the newest complete version
+     * @param keys any keys; must not change
      * @param random chooses among servers
      */
     public StrongBatch(KnownServers known, long version, long[] keys, RandomGenerator random) {
@@ -97,10 +97,10 @@ public final class StrongBatch<V> {
     }
 
     /**
-     * Begins, or begins anew where nothing could be sent: to be called first, and from time to time while nothing is under way.
+     * Begins an attempt. To be called first, and again from time to time while no request is in flight and the batch is not done.
      *
      * @param now nanoseconds of the caller's clock
-     * @return requests to send; empty if there is no server, or the version is complete no more
+     * @return requests to send; empty if there is no server, or the version is no longer complete
      */
     public List<Ask> begin(long now) {
         KnownServers.Complete target = complete(now);
@@ -121,7 +121,7 @@ public final class StrongBatch<V> {
                 if (byShard[shard].length > 0) {
                     String server = known.choose(target, shard, now, null, random);
                     if (server == null) {
-                        // Another batch has learned meanwhile that the version is complete no more.
+                        // Another batch has just learned that the version is not complete any more.
                         of = null;
                         return List.of();
                     }
@@ -140,7 +140,7 @@ public final class StrongBatch<V> {
         return wanted == 0 ? known.newest(now) : known.complete(wanted);
     }
 
-    /** Servers that have joined, or are back, have shards that nobody would know of. */
+    /** Requests for views to silent servers: servers that joined or came back may have unknown shards. */
     private List<Ask> probes(long now) {
         if (of == null) {
             return List.of();
@@ -177,11 +177,11 @@ public final class StrongBatch<V> {
     }
 
     /**
-     * A server has answered with values.
+     * Handles an answer with values.
      *
-     * @param ask what was asked
-     * @param version that the values are of
-     * @param values for the keys of the request
+     * @param ask the request
+     * @param version the version of the values
+     * @param values the values of the request's keys
      * @param now nanoseconds of the caller's clock
      * @return requests to send
      */
@@ -205,9 +205,9 @@ public final class StrongBatch<V> {
     }
 
     /**
-     * A server has answered that it does not have what was asked for; what it has was {@linkplain KnownServers#learn learned}.
+     * Handles the answer that a server does not have the requested shard; its view was {@linkplain KnownServers#learn learned} before.
      *
-     * @param ask what was asked
+     * @param ask the request
      * @param now nanoseconds of the caller's clock
      * @return requests to send
      */
@@ -217,9 +217,9 @@ public final class StrongBatch<V> {
     }
 
     /**
-     * A server has not answered in time, or cannot be reached.
+     * Handles that a server did not answer in time, or cannot be reached.
      *
-     * @param ask what was asked
+     * @param ask the request
      * @param now nanoseconds of the caller's clock
      * @return requests to send
      */
@@ -231,11 +231,11 @@ public final class StrongBatch<V> {
     }
 
     /**
-     * The requests under way are slow: each is sent to another server that has the shard in the same version, once, where there is one that has
-     * not failed lately.
+     * Hedges slow requests: each request in flight, once, is sent to a second server that has the shard in the same version and has not failed
+     * recently, if there is one.
      *
      * @param now nanoseconds of the caller's clock
-     * @param most requests
+     * @param most the maximum number of requests to send
      * @return requests to send
      */
     public List<Ask> hedge(long now, int most) {
@@ -256,7 +256,7 @@ public final class StrongBatch<V> {
         return hedges;
     }
 
-    /** How many requests for a shard are under way. */
+    /** The number of requests in flight for a shard. */
     private int under(int shard) {
         return (int)
                 waiting.values().stream().filter(ask -> ask.shard() == shard).count();
@@ -266,7 +266,7 @@ public final class StrongBatch<V> {
         waiting.remove(ask.id());
         KnownServers.Complete version = of;
         if (version == null) {
-            // As soon as one answer makes a version complete, the others are not waited for.
+            // As soon as a view makes a version complete, the attempt does not wait for other views.
             return complete(now) != null ? begin(now) : List.of();
         }
         if (under(ask.shard()) > 0) {
@@ -277,7 +277,7 @@ public final class StrongBatch<V> {
             return begin(now);
         }
         if (server.equals(ask.server())) {
-            // No other has it, and this one has just failed: not again before the caller has waited a while.
+            // No other server has the shard, and this one just failed: retry only after the caller's pause.
             return List.of();
         }
         Ask next = ask(version, server, ask.shard(), ask.positions());
@@ -286,16 +286,16 @@ public final class StrongBatch<V> {
     }
 
     /**
-     * Whether requests are under way.
+     * Whether the batch waits for requests in flight.
      *
-     * @return whether an answer is waited for; if not, and the batch is not done, {@link #begin} is to be called after a while
+     * @return whether it waits; if not, and the batch is not done, call {@link #begin} after a pause
      */
     public boolean isWaiting() {
         return !waiting.isEmpty();
     }
 
     /**
-     * How many requests are under way that an answer is waited for of.
+     * The number of requests in flight that the batch waits for.
      *
      * @return 0 or more
      */
@@ -304,7 +304,7 @@ public final class StrongBatch<V> {
     }
 
     /**
-     * Whether all values are there.
+     * Whether all values have arrived.
      *
      * @return whether it is done
      */
@@ -313,7 +313,7 @@ public final class StrongBatch<V> {
     }
 
     /**
-     * The version that all values are of.
+     * The version of all values.
      *
      * @return the version
      * @throws IllegalStateException if the batch is not done
@@ -329,7 +329,7 @@ public final class StrongBatch<V> {
     /**
      * The values, by shard.
      *
-     * @return an answer for each shard that has keys of the batch
+     * @return one answer per shard that has keys of the batch
      * @throws IllegalStateException if the batch is not done
      */
     public List<Answer<V>> answers() {
@@ -338,7 +338,7 @@ public final class StrongBatch<V> {
     }
 
     /**
-     * How often it has begun.
+     * The number of attempts so far.
      *
      * @return 1 or more after {@link #begin}
      */

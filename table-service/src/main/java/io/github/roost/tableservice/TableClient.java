@@ -31,11 +31,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fetches rows of tables from the servers that have them, without a proxy. All rows of a batch are of one version, or it fails. Thread-safe.
+ * Fetches rows of tables from the servers that have them, without a proxy. All rows of a batch are of one version; otherwise the batch fails.
+ * Thread-safe.
  */
 public final class TableClient implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(TableClient.class);
-    /** How long one server is waited for before another is asked. */
+    /** The deadline of one request; then another server is asked. */
     private static final long ASK_NANOS = 250_000_000;
 
     private static final long RETRY_MILLIS = 5;
@@ -50,27 +51,27 @@ public final class TableClient implements AutoCloseable {
     private final LongAdder hedges = new LongAdder();
     private final LongAdder answers = new LongAdder();
     private final Map<String, LongAdder> rowsBy = new ConcurrentHashMap<>();
-    /** Servers that call themselves another name; each is told once. */
+    /** Servers whose views have another name; each is logged once. */
     private final Set<String> misnamed = ConcurrentHashMap.newKeySet();
 
     private volatile boolean isClosed;
 
     /**
-     * A client without TLS and token, for servers on the same machine.
+     * Creates a client without TLS and token, for servers on the same machine.
      *
-     * @param registry says which servers there are
+     * @param registry lists the servers
      */
     public TableClient(Registry registry) {
         this(registry, null, null);
     }
 
     /**
-     * A client.
+     * Creates a client.
      *
-     * @param registry says which servers there are
-     * @param trusted PEM file of certificates that servers' must go back to, or null for no TLS
-     * @param token that servers ask for, or null if they ask for none; only with TLS, or to loopback addresses:
-     *     others are not asked
+     * @param registry lists the servers
+     * @param trusted PEM file of the trusted root certificates, or null for no TLS
+     * @param token the token that servers require, or null for none; without TLS it is sent to loopback addresses only, and
+     *     servers at other addresses are not used
      * @throws IllegalArgumentException if there are no certificates in the file
      */
     public TableClient(Registry registry, @Nullable Path trusted, @Nullable String token) {
@@ -78,7 +79,7 @@ public final class TableClient implements AutoCloseable {
         this.watch = registry.watch(this::setServers);
     }
 
-    /** A registry that names nobody has lost what it had: whoever was known is asked on. */
+    /** Ignores an empty list, as the registry has then lost its data: the known servers stay in use. */
     private synchronized void setServers(Map<String, InetSocketAddress> now) {
         if (!now.isEmpty()) {
             channels.setServers(now);
@@ -86,13 +87,13 @@ public final class TableClient implements AutoCloseable {
         }
     }
 
-    /** What is known of the servers of a table. */
+    /** The known state of a table's servers. */
     KnownServers known(String table) {
         KnownServers there = known.get(table);
         return there == null ? begin(table) : there;
     }
 
-    /** Under the lock of {@link #setServers}, which would have its change undone else. */
+    /** Takes the lock of {@link #setServers}, as a concurrent change of servers would be lost otherwise. */
     private synchronized KnownServers begin(String table) {
         return known.computeIfAbsent(table, unknown -> {
             KnownServers begun = new KnownServers();
@@ -102,14 +103,13 @@ public final class TableClient implements AutoCloseable {
     }
 
     /**
-     * Fetches rows.
+     * Fetches rows of the newest version that is complete at the servers, as far as this client knows.
      *
-     * @param table its name
-     * @param keys from 0 to 100,000; not to be changed until the future is done
-     * @param deadline from now; then the future fails with a {@link TimeoutException}, which names the last failure of a server
-     * @param columns names of columns; all of them, if none is named
-     * @return completes with the rows, all of one version: the newest that is complete at the servers, as far as this client
-     *     knows. It fails with an {@link StatusRuntimeException} if a server refuses the request
+     * @param table the table's name
+     * @param keys 0 to 100,000 keys; must not change until the future is done
+     * @param deadline time from now after which the future fails with a {@link TimeoutException}, which names the last failure of a server
+     * @param columns names of columns; all columns if none is named
+     * @return completes with the rows, all of one version; it fails with a {@link StatusRuntimeException} if a server refuses the request
      * @throws IllegalArgumentException if there are too many keys
      * @throws IllegalStateException if the client is closed
      */
@@ -118,14 +118,14 @@ public final class TableClient implements AutoCloseable {
     }
 
     /**
-     * Fetches rows of a version that the caller names, such as the one of a batch before.
+     * Fetches rows of a given version, for example the version of a previous batch.
      *
-     * @param table its name
-     * @param version of all rows, 1 or more
-     * @param keys from 0 to 100,000; not to be changed until the future is done
-     * @param deadline from now; then the future fails with a {@link TimeoutException}, which names the last failure of a server: so it does where the
-     *     version is not complete at the servers, or no more
-     * @param columns names of columns; all of them, if none is named
+     * @param table the table's name
+     * @param version the version of all rows, 1 or more
+     * @param keys 0 to 100,000 keys; must not change until the future is done
+     * @param deadline time from now after which the future fails with a {@link TimeoutException}, which names the last failure of a server; this also
+     *     happens if the version is not complete at the servers
+     * @param columns names of columns; all columns if none is named
      * @return completes with the rows; it fails with a {@link StatusRuntimeException} if a server refuses the request
      * @throws IllegalArgumentException if there are too many keys, or {@code version} is less than 1
      * @throws IllegalStateException if the client is closed
@@ -150,19 +150,19 @@ public final class TableClient implements AutoCloseable {
     }
 
     /**
-     * What was done so far.
+     * Statistics of a client.
      *
-     * @param requests that batches began with
-     * @param hedges requests that were sent to a second server, since the first was slow
-     * @param batches that were answered
-     * @param answers with rows, by server
+     * @param requests the requests that batches began with, at first or after a pause
+     * @param hedges the requests sent to a second server because the first was slow
+     * @param batches the batches answered
+     * @param answers the answers with rows, by server
      */
     public record Stats(long requests, long hedges, long batches, Map<String, Long> answers) {}
 
     /**
-     * What was done so far.
+     * Statistics since the client was created.
      *
-     * @return as of a moment ago
+     * @return the statistics; they may lag behind concurrent requests
      */
     public Stats stats() {
         Map<String, Long> answersBy = new HashMap<>();
@@ -170,7 +170,7 @@ public final class TableClient implements AutoCloseable {
         return new Stats(requests.sum(), hedges.sum(), answers.sum(), Map.copyOf(answersBy));
     }
 
-    /** One batch. What is asked next is decided under the lock of this. */
+    /** The fetch of one batch. Its {@link StrongBatch} is guarded by this. */
     private final class Fetch {
         private final String table;
         private final int size;
@@ -179,7 +179,7 @@ public final class TableClient implements AutoCloseable {
         private final long deadline;
         private final StrongBatch<RowBatch> batch;
         private final CompletableFuture<FetchedRows> result = new CompletableFuture<>();
-        /** Of the first attempt; what is waited for when the delay is over may be of a later one. Guarded by this. */
+        /** The number of requests of the first attempt; when the hedge delay ends, a later attempt may be in flight. Guarded by this. */
         private int firstRequests;
 
         private volatile String lastFailure;
@@ -187,7 +187,7 @@ public final class TableClient implements AutoCloseable {
         private boolean hasFailure;
         private boolean isHedgeDue;
 
-        /** @param version that is wanted, or 0 for the newest that is complete */
+        /** @param version the version, or 0 for the newest complete version */
         Fetch(String table, long version, long[] keys, List<String> columns, long deadline) {
             this.table = table;
             this.size = keys.length;
@@ -218,13 +218,13 @@ public final class TableClient implements AutoCloseable {
             }
         }
 
-        /** Why a batch of this client has no answer, for people. */
+        /** The exception of a batch without an answer. */
         TimeoutException timedOut(Duration deadline) {
             return new TimeoutException("the batch of table " + table + " has no answer within " + deadline.toMillis()
                     + " ms: " + lastFailure);
         }
 
-        /** Once, when others would be done. */
+        /** Hedges late requests; runs once per batch, after the hedge delay. */
         private synchronized void hedge() {
             int late = batch.waiting();
             hedging.early(Math.max(0, firstRequests - late));
@@ -290,7 +290,7 @@ public final class TableClient implements AutoCloseable {
 
                 @Override
                 public void onCompleted() {
-                    // The answer has come before.
+                    // The answer was handled in onNext.
                 }
             });
         }
@@ -310,7 +310,7 @@ public final class TableClient implements AutoCloseable {
             }
         }
 
-        /** A server that calls itself another name than the one that it is registered by is of no use: its views would be another's. */
+        /** Learns a server's view, unless its name is not the registered name: it would be taken for the view of another server. */
         private void learn(String server, ServerView view) {
             if (view.server().equals(server)) {
                 knownOf.learn(view);
@@ -325,8 +325,8 @@ public final class TableClient implements AutoCloseable {
         }
 
         /**
-         * @param isCutShort whether the server had less time than others have, since the batch's deadline was near. That
-         *     it did not answer in it says nothing of the server, so a failure that was met before stays the one to tell
+         * @param isCutShort whether the request had less than the usual deadline, since the batch's deadline was near. Then a
+         *     timeout says nothing about the server, so an earlier failure stays the one to report
          */
         private synchronized void failed(Ask ask, Status status, boolean isCutShort) {
             switch (status.getCode()) {
@@ -345,7 +345,7 @@ public final class TableClient implements AutoCloseable {
         }
     }
 
-    /** Ends it; fetches that are under way fail by their deadline. */
+    /** Closes the client; fetches in progress fail by their deadlines. */
     @Override
     public void close() {
         isClosed = true;

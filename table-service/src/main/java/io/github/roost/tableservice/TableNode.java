@@ -30,13 +30,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What one server has of one table: shards of one version or two, in a folder. A version that is loaded is there again after a restart.
- * Thread-safe; loading and unloading wait for each other, fetching waits for neither.
+ * One server's part of one table: shards of one or two versions, in a folder. Loaded versions are restored after a restart. Thread-safe; loads and
+ * unloads wait for each other, fetches wait for neither.
  */
 public final class TableNode implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(TableNode.class);
     private static final int MAX_VERSIONS = 2;
-    /** Memory for rows that is kept for the next request: more is seldom needed, and there may be as many as threads of the server. */
+    /** The maximum memory of a pooled fetcher: more is rarely needed, and there may be one fetcher per server thread. */
     private static final long MAX_KEPT_BYTES = 4 << 20;
 
     private static final int MAX_NOTE_BYTES = 1 << 16;
@@ -47,14 +47,14 @@ public final class TableNode implements AutoCloseable {
     private final Path folder;
     private final Table table;
     private final Queue<Fetcher> idle = new ConcurrentLinkedQueue<>();
-    /** Held while terms are compared and what is here changes, never for longer; taken within the lock of this, if both are. */
+    /** Held while terms are compared and the view changes, never for longer. If both locks are taken, the lock of this is taken first. */
     private final Object showing = new Object();
-    /** The highest that has been heard of. Guarded by showing. */
+    /** The highest known term. Guarded by {@link #showing}. */
     private long term;
-    /** Written under showing. */
+    /** Written under {@link #showing}. */
     private volatile ServerView view;
 
-    /** A reader, and memory for what it reads. */
+    /** A reader, and memory for the rows that it reads. */
     private record Fetcher(Table.Reader reader, RowBatch rows) {}
 
     private TableNode(String server, Path folder, Table table, long firstSequence) {
@@ -65,23 +65,23 @@ public final class TableNode implements AutoCloseable {
     }
 
     /**
-     * Opens what a server has of a table.
+     * Opens a server's part of a table. A damaged version other than the current one is not served, and is logged.
      *
      * @param server the server's name
-     * @param folder of the table at this server; made if it is not there
-     * @return to be closed; a version beside the current one that is damaged is not served, and named in the log
+     * @param folder the table's folder at this server; created if it does not exist
+     * @return the node; the caller closes it
      * @throws IOException as {@link Table#open(Path)}
      */
     public static TableNode open(String server, Path folder) throws IOException {
         return open(server, folder, System::currentTimeMillis);
     }
 
-    /** For tests of a clock that was set back. */
+    /** For tests with a clock that was set back. */
     static TableNode open(String server, Path folder, LongSupplier clockMillis) throws IOException {
         return open(server, folder, clockMillis, Table.builder(folder));
     }
 
-    /** For tests of rows that cannot be read, too: with a table that need not have all values in memory. */
+    /** For tests with rows that cannot be read: with a table whose memory for values may be limited. */
     static TableNode open(String server, Path folder, LongSupplier clockMillis, Table.Builder builder)
             throws IOException {
         Table table = builder.open();
@@ -99,7 +99,7 @@ public final class TableNode implements AutoCloseable {
         }
     }
 
-    /** Of a process that was killed while it wrote one. */
+    /** Deletes temporary files that a killed process left. */
     private static void removeDrafts(Path folder) throws IOException {
         try (Stream<Path> files = Files.list(folder)) {
             for (Path file : files.filter(TableNode::isDraft).toList()) {
@@ -113,9 +113,9 @@ public final class TableNode implements AutoCloseable {
     }
 
     /**
-     * A sequence above all of earlier processes, of which clients may still know: by the clock, which tells even where the folder is a new one, and by what the
-     * one before began with, in case that the clock was set back. Between two starts there are fewer than 2^20 changes per millisecond, and
-     * fewer than 2^32.
+     * A sequence number above all numbers of earlier processes, which clients may still know. It follows from the clock, which works for a new
+     * folder, too, and from the first number of the previous process, in case the clock was set back. This assumes fewer than 2^20 changes per
+     * millisecond, and fewer than 2^32 between two starts.
      */
     private static long firstSequence(Path folder, LongSupplier clockMillis) throws IOException {
         Path file = folder.resolve(SEQUENCE);
@@ -147,7 +147,7 @@ public final class TableNode implements AutoCloseable {
         show(versions);
     }
 
-    /** Loads a version beside the current one, which is served though this one cannot be read. Null if it cannot, or is of an unknown division. */
+    /** Loads a version as the second one. Returns null if it cannot be read, or its shards are unknown; the current version is served anyway. */
     private @Nullable Served loadBeside(long version) throws IOException {
         try {
             Served served = note(version);
@@ -157,7 +157,7 @@ public final class TableNode implements AutoCloseable {
             return served;
         } catch (TableFileException damaged) {
             LOG.warn("version {} is damaged, so it is not served before it has been loaded anew", version, damaged);
-            // Without it a coordinator's next load takes the version from its source.
+            // Without the note, a coordinator's next load reads the version from its source.
             Files.deleteIfExists(noteFile(version));
         } catch (IOException | OutOfMemoryError e) {
             LOG.warn("version {} cannot be read, so it is not served", version, e);
@@ -172,24 +172,24 @@ public final class TableNode implements AutoCloseable {
     }
 
     /**
-     * What is here.
+     * The server's view of this table.
      *
-     * @return as of now
+     * @return the shards that it has now, by version
      */
     public ServerView view() {
         return view;
     }
 
     /**
-     * Loads shards of a version, if they are not here. Returns when they can be fetched.
+     * Loads shards of a version, unless they are loaded. Returns when they can be fetched.
      *
-     * @param fromTerm of the coordinator that says so
-     * @param version to load
-     * @param served which shards
-     * @param source has the rows
-     * @throws IllegalStateException if a coordinator of a later term has been heard of, or two versions are here
-     * @throws IllegalArgumentException if the version is here with other shards
-     * @throws IOException if the rows cannot be read, or written; what was here is
+     * @param fromTerm the term of the coordinator that gives the order
+     * @param version the version to load
+     * @param served the shards to load
+     * @param source the source of the rows
+     * @throws IllegalStateException if a higher term is known, or two other versions are loaded
+     * @throws IllegalArgumentException if the version is loaded with other shards
+     * @throws IOException if the rows cannot be read, or written; the loaded versions are unchanged
      */
     public synchronized void load(long fromTerm, long version, Served served, RowSource source) throws IOException {
         requireTerm(fromTerm);
@@ -208,7 +208,7 @@ public final class TableNode implements AutoCloseable {
         }
         boolean isSealed = table.sealedVersions().contains(version);
         if (isSealed && !served.equals(note(version))) {
-            // Of an earlier division, or half unloaded when its process was killed: nobody is served from it.
+            // It has other shards, or was half unloaded when the process was killed. It is not being served.
             table.delete(version);
             isSealed = false;
         }
@@ -244,7 +244,7 @@ public final class TableNode implements AutoCloseable {
         }
     }
 
-    /** Which shards a version has here stands beside it, written before it is. */
+    /** Writes a version's shards to a file next to the version's, before the version is sealed. */
     private void writeNote(long version, Served served) throws IOException {
         StringBuilder note = new StringBuilder("shards " + served.shards() + "\n");
         served.here().stream().sorted().forEach(shard -> note.append(shard).append('\n'));
@@ -279,12 +279,12 @@ public final class TableNode implements AutoCloseable {
     }
 
     /**
-     * Gives up a version, if it is here.
+     * Unloads a version, if it is loaded, and deletes its files.
      *
-     * @param fromTerm of the coordinator that says so
-     * @param version to unload
-     * @throws IllegalStateException if a coordinator of a later term has been heard of, or no other version is here
-     * @throws IOException if that cannot be written; what was here is
+     * @param fromTerm the term of the coordinator that gives the order
+     * @param version the version to unload
+     * @throws IllegalStateException if a higher term is known, or no other version is loaded
+     * @throws IOException if the change of the current version cannot be written, and nothing has changed; or a file cannot be deleted
      */
     public synchronized void unload(long fromTerm, long version) throws IOException {
         requireTerm(fromTerm);
@@ -299,7 +299,7 @@ public final class TableNode implements AutoCloseable {
         if (table.current() == version) {
             table.publish(versions.keySet().iterator().next());
         }
-        // Said first: requests that are under way find the version gone, which is the same answer.
+        // The view changes first; requests in progress that find the version unloaded give the same answer.
         synchronized (showing) {
             requireTerm(fromTerm);
             show(versions);
@@ -310,9 +310,9 @@ public final class TableNode implements AutoCloseable {
     }
 
     /**
-     * Hears of a coordinator. From now on nothing that is here changes by orders of a lower term, but for a version that is being loaded.
+     * Records a coordinator's term. From now on orders of lower terms change nothing here, except that a load in progress completes.
      *
-     * @return the highest term that has been heard of
+     * @return the highest known term
      */
     long hear(long fromTerm) {
         synchronized (showing) {
@@ -333,7 +333,7 @@ public final class TableNode implements AutoCloseable {
                 "a coordinator of term " + inCharge + " is in charge, not one of term " + term);
     }
 
-    /** Of each version that is here, in memory. */
+    /** The memory in bytes of each loaded version. */
     Map<Long, Long> bytes() {
         Map<Long, Long> bytes = new HashMap<>();
         for (long version : view.versions().keySet()) {
@@ -343,20 +343,20 @@ public final class TableNode implements AutoCloseable {
     }
 
     /**
-     * Fetches rows of one shard of one version, and uses them.
+     * Fetches rows of one shard of one version, and passes them to a function.
      *
-     * @param version that they must be of
-     * @param shards of the version
-     * @param shard of these
-     * @param keys of the shard
-     * @param columns names of columns; all, if there are none
-     * @param mostBytes that the rows may take
-     * @param use is given the rows, which are as they are until it returns
-     * @param <R> what is made of them
-     * @return what is made of them, or null if that shard of that version is not here
-     * @throws IllegalArgumentException if there is no column of a name, or a key is of another shard
-     * @throws io.github.roost.table.BatchTooLargeException if the rows take more than they may
-     * @throws io.github.roost.table.ColdReadException if a row cannot be read: rows without it are no answer
+     * @param version the version of the rows
+     * @param shards the version's number of shards
+     * @param shard the shard
+     * @param keys keys of the shard
+     * @param columns names of columns; all columns if empty
+     * @param mostBytes the maximum size of the rows
+     * @param use receives the rows, which are valid until it returns
+     * @param <R> the type of its result
+     * @return its result, or null if this node does not have the shard of the version
+     * @throws IllegalArgumentException if a name is not a column, or a key is of another shard
+     * @throws io.github.roost.table.BatchTooLargeException if the rows take more than {@code mostBytes}
+     * @throws io.github.roost.table.ColdReadException if a row cannot be read; an answer is never partial
      */
     <R> @Nullable R fetch(
             long version,
@@ -396,12 +396,12 @@ public final class TableNode implements AutoCloseable {
         }
     }
 
-    /** How many readers are kept, for tests. */
+    /** The number of pooled fetchers, for tests. */
     int idle() {
         return idle.size();
     }
 
-    /** Ends it; fetches and loads that are under way end first. */
+    /** Closes the node, after fetches and loads in progress have ended. */
     @Override
     public synchronized void close() {
         table.close();

@@ -22,14 +22,14 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Serves tables by gRPC: one method fetches rows of one shard of one version, without an object per row; another takes a coordinator's orders, where
- * these are wanted. No reflection, no other service. Thread-safe.
+ * Serves tables by gRPC: one method fetches rows of one shard of one version, without an object per row; another, which is optional, takes a
+ * coordinator's orders. No gRPC reflection, no other service. Thread-safe.
  */
 public final class TableServer implements AutoCloseable {
     static final Metadata.Key<String> TOKEN = Metadata.Key.of("roost-token", Metadata.ASCII_STRING_MARSHALLER);
 
     private static final long CLOSE_SECONDS = 5;
-    /** How often a client may ask whether the connection stands. */
+    /** The minimum interval between a client's keep-alive pings. */
     private static final long KEEP_ALIVE_SECONDS = 5;
 
     private final Map<String, TableNode> tables;
@@ -52,7 +52,7 @@ public final class TableServer implements AutoCloseable {
         this.server = builder.addService(ServerServiceDefinition.builder(Wire.SERVICE)
                         .addMethod(Wire.FETCH, ServerCalls.asyncUnaryCall(this::fetch))
                         .build())
-                // A fetch waits for nothing: it is done where its request is read, with no second queue.
+                // A fetch does not block, so it runs on the thread that reads its request, without another queue.
                 .directExecutor()
                 .build()
                 .start();
@@ -61,23 +61,24 @@ public final class TableServer implements AutoCloseable {
     /**
      * Starts a server that takes no orders: its tables are loaded in its own process.
      *
-     * @param tables by name; closed by who opened them, after the server
-     * @param options how it is reached
-     * @return to be closed
-     * @throws IOException if it cannot listen there, or certificate or key cannot be read
+     * @param tables the tables by name; the caller closes them after the server
+     * @param options the network options
+     * @return the server; the caller closes it
+     * @throws IOException if it cannot listen on the address, or the certificate or key cannot be read
      */
     public static TableServer start(Map<String, TableNode> tables, ServerOptions options) throws IOException {
         return start(Map.copyOf(tables), options, (OrderService) null);
     }
 
     /**
-     * Starts a server whose tables are loaded by a {@link Coordinator}, which may be in another process. Whoever is let in may give orders.
+     * Starts a server whose tables are loaded by a {@link Coordinator}, which may be in another process. Any client that is authorised to fetch may
+     * also give orders.
      *
-     * @param tables by name; closed by who opened them, after the server
-     * @param options how it is reached
-     * @param orders whose orders it takes, and where it has the rows from
-     * @return to be closed
-     * @throws IOException if it cannot listen there, or certificate or key cannot be read
+     * @param tables the tables by name; the caller closes them after the server
+     * @param options the network options
+     * @param orders the options of orders: registry, seat and sources of rows
+     * @return the server; the caller closes it
+     * @throws IOException if it cannot listen on the address, or the certificate or key cannot be read
      */
     public static TableServer start(Map<String, TableNode> tables, ServerOptions options, OrderOptions orders)
             throws IOException {
@@ -100,7 +101,7 @@ public final class TableServer implements AutoCloseable {
         return new TableServer(tables, builder, options.mostReplyBytes(), orders);
     }
 
-    /** Lets only requests with the token pass. */
+    /** Rejects requests without the right token. */
     private record TokenCheck(byte[] token) implements ServerInterceptor {
         TokenCheck(String token) {
             this(token.getBytes(StandardCharsets.US_ASCII));
@@ -110,7 +111,7 @@ public final class TableServer implements AutoCloseable {
         public <Q, R> ServerCall.Listener<Q> interceptCall(
                 ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
             String brought = headers.get(TOKEN);
-            // In a time that tells nothing of how much of it is right.
+            // A constant-time comparison, so that its duration does not reveal a matching prefix.
             if (brought != null && MessageDigest.isEqual(token, brought.getBytes(StandardCharsets.US_ASCII))) {
                 return next.startCall(call, headers);
             }
@@ -137,7 +138,7 @@ public final class TableServer implements AutoCloseable {
                     request.columns(),
                     mostReplyBytes,
                     rows -> {
-                        // Written before this returns: the rows are another request's then.
+                        // onNext writes the rows before it returns; their memory is reused afterwards.
                         to.onNext(new Wire.Reply(news, rows));
                         return true;
                     });
@@ -152,10 +153,10 @@ public final class TableServer implements AutoCloseable {
         } catch (IllegalArgumentException e) {
             to.onError(Status.INVALID_ARGUMENT.withDescription(e.getMessage()).asRuntimeException());
         } catch (IllegalStateException | ColdReadException e) {
-            // Another server may have what this one cannot read.
+            // Another server may be able to read the row.
             to.onError(Status.UNAVAILABLE.withDescription(e.getMessage()).asRuntimeException());
         } catch (OutOfMemoryError e) {
-            // Of this call alone: what it has allocated is garbage now.
+            // Affects this call only: its allocations are garbage now.
             to.onError(Status.UNAVAILABLE
                     .withDescription("no memory for the rows of " + request.keys().length + " keys: " + e.getMessage())
                     .asRuntimeException());
@@ -163,15 +164,18 @@ public final class TableServer implements AutoCloseable {
     }
 
     /**
-     * Where it listens.
+     * The address that the server listens on.
      *
-     * @return its address, with the port that it has
+     * @return the address, with the actual port
      */
     public InetSocketAddress address() {
         return (InetSocketAddress) server.getListenSockets().getFirst();
     }
 
-    /** Ends it: takes no more requests, and ends those under way, by force after five seconds; a load that is under way, within a minute. */
+    /**
+     * Closes the server: refuses further requests, interrupts a load in progress and waits up to a minute for it, waits five seconds for other
+     * requests, then cancels them.
+     */
     @Override
     public void close() {
         server.shutdown();

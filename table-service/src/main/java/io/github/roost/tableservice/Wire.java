@@ -26,12 +26,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests and answers as bytes, big-endian but for the rows, which go as they lie in memory. What comes from outside is checked: counts against
- * limits before anything is allocated for them. Stateless.
+ * The encoding of requests and answers, big-endian except for rows, which are sent as they are in memory. Input is validated: counts are checked
+ * against limits before memory is allocated for them. Stateless.
  */
 final class Wire {
     static final String SERVICE = "roost.Tables";
-    /** The most keys of a request. */
+    /** The maximum number of keys in a request. */
     static final int MAX_KEYS = 100_000;
 
     private static final int PROTOCOL = 1;
@@ -48,12 +48,12 @@ final class Wire {
 
     private Wire() {}
 
-    /** @param known the sequence of the server's view that the client knows */
+    /** @param known the sequence number of the server's view that the client has */
     record Request(String table, long version, int shards, int shard, long known, List<String> columns, long[] keys) {}
 
     /**
-     * @param view what the server has, unless the client knows it
-     * @param rows null if it does not have what was asked for
+     * @param view the server's view, null if the client has it
+     * @param rows null if the server does not have the requested shard
      */
     record Reply(@Nullable ServerView view, @Nullable RowBatch rows) {}
 
@@ -108,7 +108,7 @@ final class Wire {
         }
     }
 
-    /** An answer on its way out: some bytes, then the rows from where they lie. Read once, before the rows are used again. */
+    /** An outgoing answer: some bytes, then the rows without a copy. Read once, before the rows' memory is reused. */
     private static final class Outgoing extends InputStream implements KnownLength, Drainable {
         private final byte[] head;
         private final @Nullable RowBatch rows;
@@ -199,7 +199,7 @@ final class Wire {
                 long version = in.readLong();
                 int size = count("rows", in.readInt(), MAX_KEYS);
                 Schema schema = Schema.decode(in);
-                // No more than a message may have, which gRPC has seen to.
+                // gRPC limits the size of a message.
                 MemorySegment rows = MemorySegment.ofArray(in.readAllBytes());
                 return new Reply(view, RowBatch.of(schema, version, size, rows));
             } catch (IOException | IllegalArgumentException e) {

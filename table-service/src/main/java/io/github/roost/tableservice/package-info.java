@@ -1,4 +1,4 @@
-/** Tables served by several processes: the protocol that keeps batches of one version, and how versions are rolled out. */
+/** Tables served by several processes: the protocol that keeps each batch to one version, and the rollout of versions. */
 @NullMarked
 package io.github.roost.tableservice;
 

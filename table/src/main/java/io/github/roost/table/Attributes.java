@@ -8,24 +8,23 @@ import io.github.roost.core.task.Step;
 import java.util.List;
 
 /**
- * Searches that answer with the rows of what they find, as one request: the worker that has the ids reads their rows before it does anything
- * else. There is no second request, and no second queue. Ids of the neighbours are keys of the table. A row that cannot be read from a disk fails alone
- * ({@link RowBatch#failure}): the neighbours and all other rows are in the answer. Stateless.
+ * Searches that return the rows of the neighbours they find, in one request: the worker that has the ids reads their rows next, without a second
+ * request or queue. Ids of neighbours are keys of the table. A row that cannot be read from a disk fails separately ({@link RowBatch#failure}): the
+ * neighbours and all other rows are in the answer. Stateless.
  */
 public final class Attributes {
     private Attributes() {}
 
     /**
-     * A search of one slice that answers with rows, too. Where rows are to be read from a disk it waits for them, and its worker does meanwhile what else there
-     * is; submitted with {@code Indexing.submitSteps} it parks, which keeps no stack.
+     * Extends a search of one slice to return rows, too. While rows are read from a disk, its worker runs other tasks on top of its stack; submitted
+     * with {@code Indexing.submitSteps} it parks instead, which holds no stack.
      *
-     * @param <Q> the query
-     * @param search finds neighbours
-     * @param table has their rows; all rows of an answer are of one version, the one that is current when the neighbours are found
-     * @param columns names of columns; all of them, if none is named
-     * @return to be submitted in place of {@code search}, by any thread and as often as wanted; it fails with an {@link
-     *     IllegalArgumentException} if there is no column of a name, and an {@link IllegalStateException} if no version was published or
-     *     the table is closed
+     * @param <Q> the type of queries
+     * @param search finds the neighbours
+     * @param table the table with their rows; all rows of an answer are of one version, the version that is current when the neighbours are found
+     * @param columns names of columns; all columns if none is named
+     * @return a thread-safe, reusable search to submit in place of {@code search}; it fails with an {@link IllegalArgumentException} if a name is not
+     *     a column, and an {@link IllegalStateException} if no version was published or the table is closed
      */
     public static <Q> SearchFunction<Q, Enriched> after(
             SearchFunction<Q, Neighbors> search, Table table, String... columns) {
@@ -33,14 +32,14 @@ public final class Attributes {
     }
 
     /**
-     * A search of any number of slices that answers with rows, too; they are read after its last one, and it parks where they are to be read from a disk.
+     * Extends a search of any number of slices to return rows, too. They are read after its last slice; it parks while they are read from a disk.
      *
-     * @param <Q> the query
-     * @param search finds neighbours
-     * @param table has their rows; all rows of an answer are of one version, the one that is current when the neighbours are found
-     * @param columns names of columns; all of them, if none is named
-     * @return to be submitted in place of {@code search}, by any thread and as often as {@code search} may be; it fails as that of {@link
-     *     #after(SearchFunction, Table, String...)}
+     * @param <Q> the type of queries
+     * @param search finds the neighbours
+     * @param table the table with their rows; all rows of an answer are of one version, the version that is current when the neighbours are found
+     * @param columns names of columns; all columns if none is named
+     * @return a search to submit in place of {@code search}, by any thread and as often as {@code search} may be; it fails as the result of {@link
+     *     #after(SearchFunction, Table, String...)} does
      */
     public static <Q> Search<Q, Enriched> after(Search<Q, Neighbors> search, Table table, String... columns) {
         return after(search, new RowFetch(table, List.of(columns)));
@@ -70,7 +69,7 @@ public final class Attributes {
                 (query, results, context) -> after(fork.next().joined(query, results, context), rows, context));
     }
 
-    /** Parks for cold rows where it is run as a search of several slices, and has its worker do something else where it is not. */
+    /** Run as a search of several slices it parks for cold rows; run as a search of one slice it lets its worker run other tasks meanwhile. */
     private record OfOneSlice<Q>(SearchFunction<Q, Neighbors> search, RowFetch rows)
             implements SearchFunction<Q, Enriched> {
         @Override

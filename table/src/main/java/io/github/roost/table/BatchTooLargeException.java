@@ -1,6 +1,6 @@
 package io.github.roost.table;
 
-/** The rows of a batch would take more memory than they may. The message names both; the batch is as it was. */
+/** Thrown if the rows of a batch would take more memory than its limit. The message names both sizes; the batch is unchanged. */
 public final class BatchTooLargeException extends IllegalArgumentException {
     private static final long serialVersionUID = 1;
 

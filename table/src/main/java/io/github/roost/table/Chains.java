@@ -3,34 +3,35 @@ package io.github.roost.table;
 import io.github.roost.table.kernel.Slots;
 
 /**
- * Puts keys into slots so that few cache lines are touched to find them: NeighborHash (Zhang et al., An Enhanced Batch Query
- * Architecture in Real-time Recommendation, CIKM 2024), which is coalesced hashing without a cellar. A key belongs into the
- * slot of its hash. There it is a <i>host</i>, and the head of the chain of all keys that belong there; those others are
- * <i>lodgers</i> in slots that are not their own. A lodger gives way to a host, so that a chain has keys of one slot only. A
- * lodger lives on the cache line of the one before it if that has room, or a foreign one there that gains nothing from it can be
- * moved away, else as near as can be, on either side. For one thread, the writer.
+ * Inserts keys into slots so that a lookup touches few cache lines: NeighborHash (Zhang et al., An Enhanced Batch Query
+ * Architecture in Real-time Recommendation, CIKM 2024), which is coalesced hashing without a cellar. A key's home is the
+ * slot of its hash. The key stored in its home is a <i>host</i>, the head of the chain of all keys with this home; the chain's
+ * other keys are <i>lodgers</i> in slots that are not their home. A lodger gives way to a host, so that a chain has keys of one
+ * home only. A lodger is stored on the cache line of its predecessor in the chain, if that line has a free slot, or has a lodger
+ * of another chain that is not on its own predecessor's line and can move; otherwise in the nearest free slot on either side.
+ * For one thread, the writer.
  *
- * <p><b>Why a reader beside the writer sees the old or the new payload of its key, and never another key's.</b> A reader
- * compares a slot's key and then reads its word; that the two belong together is all there is to show. A slot that is free
+ * <p><b>Why a reader concurrent with the writer sees the old or the new payload of its key, and never another key's.</b> A
+ * reader compares a slot's key and then reads its word; it must be shown that the two belong together. A free slot
  * has a key that no reader finds there (see {@link Slots}), and is filled before any chain leads to it. A key stays in its
- * slot for as long as the slots exist, with two exceptions: a lodger whose slot a host needs, and one that is kicked. Each of
- * these is first copied to a free slot, then the one before it is linked to the copy, with release: whoever comes from now
- * on finds the copy. Only who went by the old link can still be in the old slot, or read what it leads to; and these are waited
- * for ({@link Grace}) before the slot is filled again, word first. After that the only ones who come to the slot by
- * itself are readers of keys that belong there. They read the lodger's key, which is not theirs, and go on by either word to a
- * chain that ends; or they read the new key with release, and so its word.
+ * slot for as long as the slots exist, with two exceptions: a lodger whose slot a host needs, and a lodger that is kicked. Either
+ * is first copied to a free slot, then its predecessor is linked to the copy, with release: later readers find the copy. Only
+ * readers that followed the old link can still be in the old slot, or follow its link; a grace period ({@link Grace}) waits for
+ * them before the slot is filled again, word first. After that only readers of keys whose home is this slot reach it, directly.
+ * They read the lodger's key, which is not theirs, and continue by either word along a chain that ends; or they read the new
+ * key, written with release, and so its word.
  *
- * <p>An error (a stack that overflows) may strike between any two steps. Then a copied lodger's old slot is left as it was
- * with no chain that leads to it: nobody finds it, chains are visited by their heads, and whoever needs that slot takes it.
+ * <p>An error (a stack overflow) may occur between any two steps. Then a copied lodger's old slot keeps its contents, but no
+ * chain leads to it: lookups and visits, which start at chain heads, do not find it, and an insertion may reuse the slot.
  */
 final class Chains {
     /**
-     * The longest chain. With random keys there is one of so many about once in 10^90 slots; so the keys are made to collide, and
-     * the remedy is another seed.
+     * The maximum length of a chain. With random keys a chain this long occurs about once in 10^90 slots; so the keys were chosen
+     * to collide, and the remedy is another seed.
      */
     static final int LONGEST = 64;
 
-    /** Waits until nobody reads any more who read when it was called. */
+    /** A grace period: waits until all read sections that were open when it was called have ended. */
     @FunctionalInterface
     interface Grace {
         void await();
@@ -48,12 +49,12 @@ final class Chains {
         this.grace = grace;
     }
 
-    /** Slots that are not free. */
+    /** The number of slots in use. */
     long used() {
         return used;
     }
 
-    /** How often a key was moved so that another could live on its line. */
+    /** How often a key was moved to make room for another key on its cache line. */
     long kicks() {
         return kicks;
     }
@@ -61,8 +62,8 @@ final class Chains {
     /**
      * Adds a key that is in no slot.
      *
-     * @return whether there was room for it: a free slot within reach, in a chain that is not too long; nothing that is found has
-     *     changed if not
+     * @return whether there was room for it: a free slot within reach, and a chain that is not too long; if not, no lookup's
+     *     result has changed
      */
     boolean add(long key, long payload) {
         long home = slots.bucket(key);
@@ -76,7 +77,7 @@ final class Chains {
         return true;
     }
 
-    /** Adds a key to a chain: on a line that the chain is on anyway, or else at its end, as near as can be. */
+    /** Adds a key to a chain: on a cache line that the chain already uses, otherwise at its end, in the nearest slot. */
     private boolean append(long head, long key, long payload) {
         long tail = head;
         long before = NONE;
@@ -110,7 +111,7 @@ final class Chains {
         return true;
     }
 
-    /** Has a lodger move out of a slot that a host needs. Whether it could. */
+    /** Moves a lodger out of a slot that a host needs; returns whether it could. */
     private boolean giveWay(long home) {
         long before = before(home);
         if (before == NONE) {
@@ -120,7 +121,7 @@ final class Chains {
         if (place == NONE) {
             place = kickedOut(before, home);
         }
-        // Who was kicked may have been the one behind the lodger.
+        // The kicked lodger may have been the successor of this one.
         if (place == NONE || !fits(place, before, slots.next(home))) {
             place = nearestFree(before, slots.next(home));
         }
@@ -128,9 +129,10 @@ final class Chains {
     }
 
     /**
-     * A slot on another's line whose lodger has moved out, because it gained nothing there, or {@link #NONE}.
+     * Kicks a lodger that is not on its predecessor's line from the line of {@code neighbour}.
      *
-     * @param except a slot that is not meant
+     * @param except a slot that must not be kicked
+     * @return the slot that it left, or {@link #NONE}
      */
     private long kickedOut(long neighbour, long except) {
         long first = firstOnLine(neighbour);
@@ -142,7 +144,7 @@ final class Chains {
         return NONE;
     }
 
-    /** Has a lodger at the end of its chain move out, if the one before it is on another line. */
+    /** Moves a lodger at the end of its chain to another slot, if its predecessor is on another line; returns whether it did. */
     private boolean isKicked(long lodger) {
         long before = before(lodger);
         if (before == NONE) {
@@ -162,7 +164,7 @@ final class Chains {
         return copy(lodger, place, before);
     }
 
-    /** Copies a lodger to another slot and has its chain go there. */
+    /** Copies a lodger to another slot and links its predecessor to the copy. */
     private boolean copy(long lodger, long place, long before) {
         insert(place, slots.key(lodger), slots.payload(lodger), before, slots.next(lodger));
         return true;
@@ -173,7 +175,7 @@ final class Chains {
         slots.link(before, place);
     }
 
-    /** Fills a slot that is free, or that no chain leads to any more. */
+    /** Fills a slot that is free, or that no chain leads to. */
     private void occupy(long place, long key, long payload, long next) {
         if (slots.isFree(place)) {
             used++;
@@ -183,7 +185,7 @@ final class Chains {
         slots.fill(place, key, payload, next);
     }
 
-    /** The slot before a lodger in its chain, or {@link #NONE} for one that an error has left behind. */
+    /** The slot before a lodger in its chain, or {@link #NONE} for a copy that an error left behind. */
     private long before(long lodger) {
         long slot = slots.bucket(slots.key(lodger));
         while (slot >= 0) {
@@ -196,7 +198,7 @@ final class Chains {
         return NONE;
     }
 
-    /** A free slot on the line of another which can be between that and a next one in a chain, or {@link #NONE}. */
+    /** A free slot on the line of {@code before} that can stand between it and {@code next} in a chain, or {@link #NONE}. */
     private long freeOnLine(long before, long next) {
         long first = firstOnLine(before);
         for (long slot = first; slot < first + Slots.LINE_SLOTS; slot++) {
@@ -211,7 +213,7 @@ final class Chains {
         return Slots.line(slot) * Slots.LINE_SLOTS;
     }
 
-    /** The nearest free slot that a chain can go to from one slot, and from there to another, or {@link #NONE}. */
+    /** The free slot nearest to {@code before} that can stand between it and {@code next} in a chain, or {@link #NONE}. */
     private long nearestFree(long before, long next) {
         long farthest = Math.min(Slots.REACH, slots.count() / 2);
         for (long distance = 1; distance <= farthest; distance++) {

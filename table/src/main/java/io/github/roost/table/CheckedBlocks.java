@@ -12,17 +12,17 @@ import java.nio.file.Path;
 import java.util.zip.CRC32C;
 
 /**
- * The body of a version's file: blocks of 4 KiB, so that one row can be read by itself and past the page cache. Each has 4,088 bytes of content,
- * zeros where that ends in the last one; then four zeros, and the CRC-32C of the version, the block's number in the body, and all before: a block of
- * another place or version is none of this one.
+ * The body of a version's file: blocks of 4 KiB, so that a single row can be read, and with direct I/O. A block has 4,088 bytes of content, padded
+ * with zeros in the last block; then four zeros, and the CRC-32C of the version, the block's number in the body, and the preceding bytes. So a block
+ * of another place or version does not pass.
  */
 final class CheckedBlocks {
     static final int BLOCK_BYTES = BlockIo.BLOCK_BYTES;
-    /** Whole longs, and none of them in two blocks. */
+    /** A multiple of 8, so that no long spans two blocks. */
     static final int CONTENT_BYTES = BLOCK_BYTES - Long.BYTES;
 
     private static final int CHECKED_BYTES = BLOCK_BYTES - Integer.BYTES;
-    /** Bytes of one call of the system, at most. */
+    /** The maximum bytes per system call. */
     private static final int BUFFER_BYTES = 1 << 20;
 
     private final long version;
@@ -30,29 +30,29 @@ final class CheckedBlocks {
     private final CRC32C crc = new CRC32C();
     private final ByteBuffer place = ByteBuffer.allocate(2 * Long.BYTES);
     private long number;
-    /** Where the block begins in the buffer. */
+    /** The offset of the current block in the buffer. */
     private int begin;
 
-    /** For a body of so many bytes of content. */
+    /** For a body of {@code bytes} bytes of content. */
     CheckedBlocks(long version, long bytes) {
         this.version = version;
         int size = (int) Math.min(BUFFER_BYTES, (blocks(bytes) + 1) * BLOCK_BYTES);
         this.buffer = ByteBuffer.allocateDirect(size).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Blocks for so many bytes of content. */
+    /** The number of blocks for {@code bytes} bytes of content. */
     static long blocks(long bytes) {
         return (bytes + CONTENT_BYTES - 1) / CONTENT_BYTES;
     }
 
-    /** Whether a block is that of a number, and undamaged. */
+    /** Whether a block has this version and number, and is undamaged. */
     static boolean isWhole(long version, long number, MemorySegment block) {
         ByteBuffer bytes = block.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
         return bytes.getInt(CHECKED_BYTES)
                 == checksum(new CRC32C(), ByteBuffer.allocate(2 * Long.BYTES), version, number, bytes, 0);
     }
 
-    /** Writes the checksum of a block's content behind it. */
+    /** Writes a block's checksum at its end. */
     static void seal(long version, long number, MemorySegment block) {
         ByteBuffer bytes = block.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
         bytes.putInt(
@@ -70,7 +70,7 @@ final class CheckedBlocks {
         return (int) crc.getValue();
     }
 
-    /** Has the buffer's position and limit be those of the block's content, or of a part of it. */
+    /** Sets the buffer's position and limit to the first {@code content} bytes of the block. */
     private void enter(int content) {
         buffer.limit(begin + content).position(begin);
     }
@@ -85,7 +85,7 @@ final class CheckedBlocks {
         }
 
         void putLong(long value) throws IOException {
-            // Blocks are whole longs, and longs are written first.
+            // A block's content is whole longs, and longs are written first, so there is room.
             buffer.putLong(value);
             endBlockIfFull();
         }
@@ -134,16 +134,16 @@ final class CheckedBlocks {
         }
     }
 
-    /** Reads content, and refuses what is damaged. */
+    /** Reads content, and rejects damaged blocks. */
     final class Source {
         private final FileChannel channel;
         private final Path file;
-        /** Content of blocks that have not been begun. */
+        /** Bytes of content in blocks that have not been begun. */
         private long left;
-        /** Where the buffer ends that was filled last. */
+        /** The number of bytes in the buffer. */
         private int filled;
 
-        /** From the channel's position on. */
+        /** Reads from the channel's position on. */
         Source(FileChannel channel, Path file, long bytes) {
             this.channel = channel;
             this.file = file;
@@ -167,7 +167,7 @@ final class CheckedBlocks {
             }
         }
 
-        /** Checks what is left. */
+        /** Skips the rest of the content, verifying its blocks. */
         void skipAll() throws IOException {
             while (left > 0) {
                 buffer.position(buffer.limit());

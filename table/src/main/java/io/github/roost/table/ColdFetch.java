@@ -18,17 +18,17 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One batch of rows of which some are cold. These are read in the order in which they lie in the file, each block once, adjacent ones together, all with one call of the device up to a
- * number of blocks; meanwhile the rows that are in memory are copied. When all are there the batch is filled. A block that cannot be read, or is damaged, fails the rows
- * in it and no others.
+ * The fetch of one batch in which some rows are cold. Cold rows are read in file order, each block once and adjacent blocks together, up to a number
+ * of blocks with one submission to the device; meanwhile the rows in memory are copied. When all rows have arrived, the batch is filled. A block that
+ * cannot be read, or is damaged, fails only the rows in it.
  *
- * <p>Of one thread at a time: of a slice, then of whoever ends the last read, then of the slice that goes on. What ends reads checks the blocks,
- * copies their rows and frees the buffers by itself, as a search that was cancelled or came too late runs no slice any more that would do so. A
- * {@link Pending} hands all over, as it does for whoever parks on it. It touches no memory of the version: so a version that is
- * unloaded meanwhile is no matter.
+ * <p>Used by one thread at a time: a slice, then the thread that completes the last read, then the next slice. The completing thread verifies the
+ * blocks, copies their rows and frees the buffers, as a search that is cancelled or past its deadline has no further slice to do so. A
+ * {@link Pending} hands the state over, as for any search that parks on it. The completion touches no memory of the version, so the version may be
+ * unloaded meanwhile.
  */
 final class ColdFetch implements AutoCloseable {
-    /** Blocks that are read at once, unless one row has more. */
+    /** The maximum number of blocks read at once, unless one row has more. */
     private static final int MAX_BLOCKS = 256;
 
     private final ColdValues values;
@@ -37,24 +37,24 @@ final class ColdFetch implements AutoCloseable {
     private final RowBatch rows;
     private final long[] keys;
     private final long[] payloads;
-    /** Where rows are that are written to no file yet; null where none are put. */
+    /** Rows that are not written to the spill's file yet; null if the table takes no upserts. */
     private final Spill.@Nullable Tail tail;
-    /** Where each row begins, hot ones in their memory and later, as cold ones, in the copies; negative where there is none. */
+    /** The offset of each row: of hot rows in their memory, then, of all rows, in the copies; negative for an absent or failed row. */
     private final long[] at;
 
     private final int[] bytes;
-    /** The cold ones, as they lie in the file. */
+    /** The indexes of cold rows, in file order. */
     private final int[] cold;
-    /** How many of these have been read. */
+    /** The number of these that have been read. */
     private int done;
-    /** Of those that are being read, the end. */
+    /** The end of the cold rows that are being read, which begin at {@link #done}. */
     private int end;
 
     private int mostBlocks = MAX_BLOCKS;
     private long[] blocks = {};
     private int blockCount;
     private @Nullable BlockReads reads;
-    /** Of rows that cannot be read, by key; null while there are none. */
+    /** The failures of rows that cannot be read, by index; null if there are none. */
     private @Nullable ColdReadException @Nullable [] failures;
 
     private MemorySegment copies = MemorySegment.ofArray(new byte[0]);
@@ -96,12 +96,12 @@ final class ColdFetch implements AutoCloseable {
         return at[i] >= 0 && Places.isCold(payloads[i]) && file.inTail(tail, payloads[i]) < 0;
     }
 
-    /** Whether cold rows are left to be read. */
+    /** Whether cold rows remain to be read. */
     boolean hasMore() {
         return done < cold.length;
     }
 
-    /** Copies the rows that are in memory, which somebody else's may be later. By who is inside. */
+    /** Copies the rows in memory, as that memory may be reused later. To be called in the read section of the lookup. */
     void keepHot() {
         long sum = 0;
         for (int i = 0; i < at.length; i++) {
@@ -111,7 +111,7 @@ final class ColdFetch implements AutoCloseable {
             }
             sum += at[i] < 0 ? 0 : bytes[i];
         }
-        // Cold rows are as long as others, or so.
+        // Assumes that cold rows are on average as long as hot rows.
         int hot = at.length - cold.length;
         reserve(hot == 0 ? 0 : sum + sum / hot * cold.length);
         MemorySegment from = values.hot().memory();
@@ -149,7 +149,7 @@ final class ColdFetch implements AutoCloseable {
         }
     }
 
-    /** Chooses the rows that are read next, and their blocks, in ascending order. */
+    /** Chooses the rows to read next, and their blocks, in ascending order. */
     private void choose() {
         blockCount = 0;
         long last = -1;
@@ -171,9 +171,10 @@ final class ColdFetch implements AutoCloseable {
     }
 
     /**
-     * Begins reads, if none are under way.
+     * Begins reads, if none are in flight.
      *
-     * @return whether some are; where not, there are too many of other searches, and it may be tried again when some of these have ended
+     * @return whether reads are in flight; false if the buffers are in use by other searches, and the call can be repeated when some of these have
+     *     ended
      */
     boolean begin(SearchContext context) {
         if (reads != null) {
@@ -189,7 +190,7 @@ final class ColdFetch implements AutoCloseable {
             read(begun, context, 0, spilled);
             read(begun, context, spilled, blockCount);
         } catch (BlockBuffersExhaustedException e) {
-            // The reads of one file may have begun, and those of the other not.
+            // Reads of one file may have begun, but not of the other.
             begun.close();
             if (end == done + 1 && e.isForGood()) {
                 throw e;
@@ -220,9 +221,9 @@ final class ColdFetch implements AutoCloseable {
     }
 
     /**
-     * What to park on.
+     * The event to park on.
      *
-     * @return completed when the reads that {@link #begin} has begun have ended and the rows that they brought are copied
+     * @return completed when the reads begun by {@link #begin} have ended and their rows are copied
      */
     Pending arrival() {
         Pending arrival = new Pending();
@@ -272,7 +273,7 @@ final class ColdFetch implements AutoCloseable {
         }
     }
 
-    /** Copies the rows that were read; those of which a block has a fault fail. */
+    /** Copies the rows that were read; rows with a faulty block fail. */
     private void copyRows(MemorySegment[] memory, @Nullable IOException[] faults) {
         for (int i = 0; i < blockCount; i++) {
             if (faults[i] == null) {
@@ -314,7 +315,7 @@ final class ColdFetch implements AutoCloseable {
         at[row] = -1;
     }
 
-    /** Reads all that is left, and waits; adjacent blocks with one call. */
+    /** Reads the remaining cold rows with blocking calls, one per run of adjacent blocks. */
     void readBlocking() {
         while (hasMore()) {
             choose();
@@ -350,7 +351,7 @@ final class ColdFetch implements AutoCloseable {
                 faults[from] = e;
                 return;
             }
-            // By itself each tells whether it is the one.
+            // Read each block separately to find out which of them fail.
             for (int i = from; i < to; i++) {
                 read(i, i + 1, room, faults);
             }
@@ -360,9 +361,9 @@ final class ColdFetch implements AutoCloseable {
     }
 
     /**
-     * Fills the batch, when all rows are there, and promotes some of the cold ones.
+     * Fills the batch when all rows have arrived, and promotes some of the cold rows.
      *
-     * @return how many rows there are
+     * @return the number of rows present
      */
     int finish() {
         int found = rows.fill(projection, file.version(), copies, at, bytes);
@@ -375,7 +376,7 @@ final class ColdFetch implements AutoCloseable {
         return found;
     }
 
-    /** Reads under way free their buffers as they end. */
+    /** Abandons the fetch; reads in flight free their buffers as they end. */
     @Override
     public void close() {
         if (reads != null) {

@@ -10,8 +10,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where rows lie in the file of a version, block by block, and in that of its {@link Spill}, where rows are put into it. The file was checked when the version was loaded; as disks forget, each block is
- * checked again when it is read, and each row in it. Thread-safe.
+ * The positions of cold rows, block by block, in a version's file and in the file of its {@link Spill}. The version's file was verified when the
+ * version was loaded; as disks may corrupt data, each block, and each row in it, is verified again when it is read. Thread-safe.
  */
 final class ColdFile implements AutoCloseable {
     private static final long LONGS = CheckedBlocks.CONTENT_BYTES / Long.BYTES;
@@ -20,7 +20,7 @@ final class ColdFile implements AutoCloseable {
     private final BlockFile file;
     private final VersionFile.Head head;
     private final Schema schema;
-    /** Null where no rows are put. */
+    /** Null if the table takes no upserts. */
     private final @Nullable Spill spill;
 
     ColdFile(BlockIo io, BlockFile file, VersionFile.Head head, Schema schema, @Nullable Spill spill) {
@@ -40,7 +40,7 @@ final class ColdFile implements AutoCloseable {
         return isSpilled(block) ? requireSpill().file() : file;
     }
 
-    /** Whether a block is not of the version's file. */
+    /** Whether a block is in the spill's file, not the version's. */
     boolean isSpilled(long block) {
         return block >= head.blocks();
     }
@@ -61,19 +61,19 @@ final class ColdFile implements AutoCloseable {
         return head.version();
     }
 
-    /** The block that a row begins in, by its number in the file. */
+    /** The number of the block that a row begins in. */
     long firstBlock(long payload) {
         return head.headBlocks() + (head.longsBefore() + Places.unit(payload)) / LONGS;
     }
 
-    /** The last block that it may be in. */
+    /** The last block that the row may extend to. */
     long lastBlock(long payload) {
         long first = firstBlock(payload);
         long end = first + Places.blocks(payload);
         return (isSpilled(first) ? end : Math.min(end, head.blocks())) - 1;
     }
 
-    /** Where a row, with its length before it, begins in the memory of a tail, or a negative number if it is in a file. */
+    /** The offset in a tail's memory at which a row's length and then its bytes begin, or a negative number if the row is in a file. */
     long inTail(Spill.@Nullable Tail tail, long payload) {
         long block = firstBlock(payload);
         return tail == null || block < tail.firstBlock()
@@ -85,7 +85,7 @@ final class ColdFile implements AutoCloseable {
         return (int) (longs % LONGS) * Long.BYTES;
     }
 
-    /** What is wrong with a block that is not what was written there; null with any other. */
+    /** The fault of a damaged block, or null if it is intact. */
     @Nullable
     IOException fault(long block, MemorySegment memory) {
         long number = block - head.headBlocks();
@@ -99,7 +99,7 @@ final class ColdFile implements AutoCloseable {
                 isSpilled(block) ? requireSpill().path() : file.path(), block * CheckedBlocks.BLOCK_BYTES, what);
     }
 
-    /** Bytes of a row, which its blocks have room for. */
+    /** The length of a row, checked against the room in its blocks. */
     int bytes(long payload, MemorySegment first) throws IOException {
         int offset = offset(head.longsBefore() + Places.unit(payload));
         int bytes = first.get(INT, offset);
@@ -111,16 +111,16 @@ final class ColdFile implements AutoCloseable {
         return bytes;
     }
 
-    /** In how many blocks a row of so many bytes is, of those that it may be in. */
+    /** The number of blocks that a row of {@code bytes} bytes extends over. */
     int blocks(long payload, int bytes) {
         int end = offset(head.longsBefore() + Places.unit(payload)) + Integer.BYTES + bytes;
         return (end + CheckedBlocks.CONTENT_BYTES - 1) / CheckedBlocks.CONTENT_BYTES;
     }
 
     /**
-     * Copies a row out of its blocks.
+     * Copies a row out of its blocks, and validates it.
      *
-     * @param blocks those of its payload, from {@code first} on
+     * @param blocks the memory of blocks; the row's are from index {@code first} on
      */
     void copy(long payload, MemorySegment[] blocks, int first, int bytes, MemorySegment to, long at)
             throws IOException {
@@ -138,7 +138,7 @@ final class ColdFile implements AutoCloseable {
         }
     }
 
-    /** Reads that are under way end; others are refused. */
+    /** Closes the files. Reads in flight end; later reads are refused. */
     @Override
     public void close() {
         file.close();

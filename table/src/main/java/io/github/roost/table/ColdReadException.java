@@ -4,13 +4,13 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 
 /**
- * A row could not be read from the file of its version: the device has failed, or the file is damaged since it was loaded. The message names the key,
- * the version, the file and the fault. Nothing has changed: other rows of the batch are read, and this one can be asked for again.
+ * Thrown if a row could not be read from its version's file: the device failed, or the file was damaged after it was loaded. The message names the
+ * key, the version, the file and the fault. The failure changes nothing: the batch's other rows are read, and the row can be requested again.
  */
 public final class ColdReadException extends UncheckedIOException {
     private static final long serialVersionUID = 1;
 
-    /** Whose row it is. */
+    /** The key of the row. */
     private final long key;
 
     /** The version that was read. */

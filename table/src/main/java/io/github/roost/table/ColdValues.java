@@ -9,12 +9,12 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The values of a version that do not fit into memory: all in its file, and copies of those that are read often in {@link HotRows}. A key's payload
- * says where to read its row. Rows that are put into the version later are in its {@link Spill}, as others are in the file. Rows are kept in memory by themselves, not by the block: blocks of 4 KiB of which one row is wanted would hold
- * a quarter as many rows of 1 KB, as keys that are asked for together lie anywhere.
+ * The values of a version that do not fit into memory: all in its file, with copies of frequently read rows in {@link HotRows}. A key's payload says
+ * where to read its row. Rows put into the version later are in its {@link Spill}. Memory caches rows, not blocks: keys requested together are
+ * scattered, so a cache of 4 KiB blocks would hold a quarter as many requested rows of 1 KB.
  *
- * <p>A cold row is promoted when it is read for the second time within a window ({@link Touches}), so that to read all rows once does not drive out those
- * that are read time and again; at first, while there is room, when it is read.
+ * <p>A cold row is promoted when it is read for the second time within a window ({@link Touches}), so that one scan of all rows does not evict
+ * frequently read rows. While the ring has never been full, a row is promoted on its first read.
  */
 final class ColdValues implements AutoCloseable {
     private final ColdFile file;
@@ -46,11 +46,11 @@ final class ColdValues implements AutoCloseable {
     }
 
     /**
-     * Fills a batch with rows that are all in memory; or begins to read those that are not. By who is inside, and was from before the payloads were looked
-     * up.
+     * Fills a batch if all its rows are in memory; otherwise begins to read its cold rows. To be called in the read section in which the payloads
+     * were looked up.
      *
-     * @param context begins the reads, or null: then they are left to {@link ColdFetch#readBlocking}
-     * @return what is to be gone on with when these reads have ended, or null if the batch is filled
+     * @param context begins the reads, or null to leave them to {@link ColdFetch#readBlocking}
+     * @return the fetch to continue with when these reads have ended, or null if the batch is filled
      */
     @Nullable
     ColdFetch fill(
@@ -60,7 +60,7 @@ final class ColdValues implements AutoCloseable {
             Projection projection,
             RowBatch rows,
             @Nullable SearchContext context) {
-        // After the keys were looked up: so it has, or is later than, what they lead to.
+        // Loaded after the lookup of the keys, so each spilled row is in this tail or in a file.
         Spill spill = file.spill();
         Spill.Tail tail = spill == null ? null : spill.tail();
         long[] at = new long[n];
@@ -104,7 +104,7 @@ final class ColdValues implements AutoCloseable {
     }
 
     /**
-     * Puts a row, or replaces the one that is there. By the one who changes the table.
+     * Inserts or replaces a row. To be called by the table's writer.
      *
      * @throws IllegalArgumentException if memory has no room for twice the row; nothing has changed
      * @throws IOException if rows that do not fit into memory cannot be written; nothing has changed
@@ -121,12 +121,12 @@ final class ColdValues implements AutoCloseable {
         }
     }
 
-    /** Takes a row out; whether it was there. By the one who changes the table. */
+    /** Removes a row; returns whether it was present. To be called by the table's writer. */
     boolean remove(long key) {
         return hot.remove(key);
     }
 
-    /** Bytes of rows that were put, in a file beside the version's. */
+    /** Bytes of upserted rows in the spill file. */
     long spilledBytes() {
         Spill spill = file.spill();
         return spill == null ? 0 : spill.fileBytes();
@@ -136,7 +136,7 @@ final class ColdValues implements AutoCloseable {
         blocks.add(count);
     }
 
-    /** A cold row was read. */
+    /** Records the read of a cold row, and promotes the row if it was read recently. */
     void touched(long key, long payload, MemorySegment from, long at, int bytes) {
         boolean again = touches.again(Places.unit(payload));
         if ((again || hot.isFilling()) && hot.promote(key, payload, from, at, bytes)) {
@@ -145,11 +145,11 @@ final class ColdValues implements AutoCloseable {
     }
 
     /**
-     * Counts.
+     * Statistics since the version was loaded.
      *
-     * @param hits rows that were read from memory
-     * @param misses rows that were read from the file
-     * @param blocks that were read for these
+     * @param hits rows read from memory
+     * @param misses rows read from a file
+     * @param blocks blocks read for the misses
      */
     record Counts(long hits, long misses, long blocks) {}
 

@@ -6,17 +6,17 @@ import java.nio.charset.StandardCharsets;
 /**
  * A column of a {@link Schema}.
  *
- * @param name of 1 to 255 bytes of UTF-8; unique in its schema
- * @param type what its values are
- * @param bytes of a value; 0 where values have a length each
+ * @param name its name, 1 to 255 bytes of UTF-8; unique in its schema
+ * @param type the type of its values
+ * @param bytes the size of a value; 0 for types of variable length
  */
 public record Column(String name, Type type, int bytes) {
-    /** The most bytes of a fixed value. */
+    /** The maximum size of a {@link Type#FIXED_BYTES} value. */
     public static final int MAX_BYTES = 65_536;
 
     private static final int MAX_NAME_BYTES = 255;
 
-    /** What values are. The order is part of the file format: new types come last. */
+    /** The type of values. The order is part of the file format: new types come last. */
     public enum Type {
         /** 32-bit integers. */
         INT(Integer.BYTES),
@@ -26,11 +26,11 @@ public record Column(String name, Type type, int bytes) {
         FLOAT(Float.BYTES),
         /** 64-bit floating point; every bit pattern is kept, NaN too. */
         DOUBLE(Double.BYTES),
-        /** Bytes, as many in every row. */
+        /** Byte strings of the same length in every row. */
         FIXED_BYTES(0),
-        /** Bytes, any number of them. */
+        /** Byte strings of any length. */
         BYTES(0),
-        /** UTF-8 of any length. */
+        /** UTF-8 text of any length. */
         TEXT(0);
 
         private final int bytes;
@@ -45,9 +45,9 @@ public record Column(String name, Type type, int bytes) {
     }
 
     /**
-     * A column.
+     * Checks the arguments.
      *
-     * @throws IllegalArgumentException if the name is empty or too long, or the type's values have another number of bytes
+     * @throws IllegalArgumentException if the name is empty or too long, or {@code bytes} does not fit the type
      */
     public Column {
         int length = name.getBytes(StandardCharsets.UTF_8).length;
@@ -70,7 +70,7 @@ public record Column(String name, Type type, int bytes) {
     /**
      * A column of 32-bit integers.
      *
-     * @param name of 1 to 255 bytes
+     * @param name its name, 1 to 255 bytes of UTF-8
      * @return the column
      */
     public static Column ofInt(String name) {
@@ -80,7 +80,7 @@ public record Column(String name, Type type, int bytes) {
     /**
      * A column of 64-bit integers.
      *
-     * @param name of 1 to 255 bytes
+     * @param name its name, 1 to 255 bytes of UTF-8
      * @return the column
      */
     public static Column ofLong(String name) {
@@ -90,7 +90,7 @@ public record Column(String name, Type type, int bytes) {
     /**
      * A column of 32-bit floating-point numbers.
      *
-     * @param name of 1 to 255 bytes
+     * @param name its name, 1 to 255 bytes of UTF-8
      * @return the column
      */
     public static Column ofFloat(String name) {
@@ -100,7 +100,7 @@ public record Column(String name, Type type, int bytes) {
     /**
      * A column of 64-bit floating-point numbers.
      *
-     * @param name of 1 to 255 bytes
+     * @param name its name, 1 to 255 bytes of UTF-8
      * @return the column
      */
     public static Column ofDouble(String name) {
@@ -108,10 +108,10 @@ public record Column(String name, Type type, int bytes) {
     }
 
     /**
-     * A column of bytes, as many in every row: a vector, a digest.
+     * A column of byte strings of a fixed length, for example vectors or digests.
      *
-     * @param name of 1 to 255 bytes
-     * @param bytes of a value, from 1 to {@link #MAX_BYTES}
+     * @param name its name, 1 to 255 bytes of UTF-8
+     * @param bytes the size of a value, from 1 to {@link #MAX_BYTES}
      * @return the column
      */
     public static Column ofFixedBytes(String name, int bytes) {
@@ -121,7 +121,7 @@ public record Column(String name, Type type, int bytes) {
     /**
      * A column of byte strings of any length.
      *
-     * @param name of 1 to 255 bytes
+     * @param name its name, 1 to 255 bytes of UTF-8
      * @return the column
      */
     public static Column ofBytes(String name) {
@@ -131,7 +131,7 @@ public record Column(String name, Type type, int bytes) {
     /**
      * A column of texts.
      *
-     * @param name of 1 to 255 bytes
+     * @param name its name, 1 to 255 bytes of UTF-8
      * @return the column
      */
     public static Column ofText(String name) {

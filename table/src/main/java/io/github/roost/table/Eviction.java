@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Evicts rows of a version as maintenance of an orchestrator, once at a time. Thread-safe. */
+/** Evicts rows of a version as maintenance of an orchestrator; at most one eviction runs at a time. Thread-safe. */
 final class Eviction {
     private static final Logger LOG = LoggerFactory.getLogger(Eviction.class);
 
@@ -23,7 +23,7 @@ final class Eviction {
         this.mappingId = mappingId;
     }
 
-    /** Has rows evicted until there is room. Who finds that there is none at the moment when this ends asks again. */
+    /** Starts evicting rows until there is room, unless that is under way. A caller that finds no room just as an eviction ends calls again. */
     void want() {
         if (!isWanted.compareAndSet(false, true)) {
             return;
@@ -36,8 +36,8 @@ final class Eviction {
                 }
             });
         } catch (OrchestratorClosedException | TableClosedException e) {
-            // What is in memory stays, and what is not is read from the file: so it stays wanted, and nobody asks
-            // again.
+            // Rows in memory stay there, and other rows are read from the file. isWanted stays set, so no eviction is
+            // started again.
             LOG.debug("rows are evicted no more", e);
         }
     }

@@ -10,43 +10,43 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies in memory of those rows of a version that are read often, in one ring. A row is added at its head. At its tail rows are evicted by second chance (CLOCK): one that was
- * read since it got there is copied to the head once more, and any other one is cold again. So the ring is both the hand of the clock and the
- * allocator, for rows of any length: there are no size classes, no free lists and no gaps but where the ring ends.
+ * A ring of in-memory copies of a version's frequently read rows. Rows are added at the head. At the tail rows are evicted by second chance (CLOCK):
+ * a row that was read since it was added is copied to the head again, any other row becomes cold. So the ring is both the clock and the allocator,
+ * for rows of any length: there are no size classes, no free lists, and gaps only where the ring wraps around.
  *
  * <pre>
  * row      key 8, place in the file 8, bytes 4, whether it was read 4, then its bytes, up to a multiple of 8
  * ring     freed ... [evicted, readers may be there] ... tail ... [rows] ... head ... [free] ... freed + capacity
  * </pre>
  *
- * <p>All that changes is guarded by the lock, whose owner is the writer of the index. Readers are inside their {@link Readers} from before they look a key
- * up until they have copied its row. A row's bytes are written before the index gets its place, with release, so who finds the place sees them.
- * The index is told of another place first, and then all who were inside are waited for, and then the memory may be another row's: who has found the old
- * place has copied the row by then, and who comes later finds the new one. A row is never in no place: the one in the file is there always, or in the
- * {@link Spill}, where rows are put. Where a copy is moved beside a reader that notes it was read, the note may be lost.
+ * <p>All changes are made under the lock, whose owner is the index's writer. A reader is in a read section ({@link Readers}) from before it looks up
+ * a key until it has copied the row. A row's bytes are written before its place is published in the index with release, so a reader that finds the
+ * place sees the bytes. Memory is reused in three steps: the index gets the row's new place, a grace period passes, then the memory is free. Readers
+ * that found the old place have copied the row by then, and later readers find the new place. Every row also has a permanent place, in the version's
+ * file or in the {@link Spill}. If a copy is moved while a reader marks it as read, the mark may be lost.
  *
- * <p>A row that is put, replaced or taken out leaves a copy of the one before it in the ring, which is of no key any more. The tail tells such a copy from others by the index, which
- * does not lead to it: it gives the copy's key no other place, which would bring the old row back. That the index leads to a copy's memory is that copy's, as memory is another row's
- * only after the tail has passed it. A row is promoted only while the index has the place that it was read from, and no place in a file is ever another row's: so
- * what was read before a row was replaced is not promoted after.
+ * <p>Replacing or removing a row leaves its old copy in the ring. The tail recognises such a copy because the index does not point to it, and drops
+ * it without changing the index, which would bring the old row back. If the index points to a copy's memory, it means this copy, as memory is reused
+ * only after the tail has passed it. A row is promoted only if the index still has the place that it was read from, and a place in a file is never
+ * reused: so a row that was read before it was replaced is not promoted afterwards.
  */
 final class HotRows implements AutoCloseable {
     private static final int COLD_AT = 8;
     private static final int BYTES_AT = 16;
     private static final int TOUCHED_AT = 20;
-    /** Bytes before those of a row. */
+    /** Bytes of a row's header. */
     static final int HEAD_BYTES = 24;
-    /** In place of the bytes of a row: the ring goes on at its beginning. */
+    /** Stored instead of a row's length: the ring continues at its beginning. */
     private static final int GAP = -1;
-    /** A ring from this size on asks for huge pages. */
+    /** A ring of at least this size requests huge pages. */
     private static final long HUGE_FROM_BYTES = 4L << 20;
-    /** Rows of a step, and bytes after which it ends: some microseconds. */
+    /** The maximum rows per eviction step, and the bytes after which it ends: some microseconds. */
     private static final int STEP_ROWS = 8;
 
     private static final int STEP_BYTES = 1 << 15;
-    /** Of the ring: what is kept for rows that get a second chance. */
+    /** 1/RESERVE of the ring is reserved for rows that get a second chance. */
     private static final int RESERVE = 64;
-    /** Of the ring: eviction begins below this free share, and goes on up to twice as much. */
+    /** Eviction begins if less than 1/MIN_FREE of the ring is free, and ends at {@link #enough}. */
     private static final int MIN_FREE = 32;
 
     private final LongTable index;
@@ -54,21 +54,21 @@ final class HotRows implements AutoCloseable {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment memory;
     private final long capacity;
-    /** Written under the lock. */
+    /** The free bytes at which eviction ends. Written under the lock. */
     private long enough;
 
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** Positions only grow; modulo the capacity they are places. */
+    /** Positions only grow; modulo the capacity they are offsets in the memory. */
     private long head;
 
     private long tail;
     private long freed;
-    /** Whoever may be in what is between here and {@link #freed}, which is null where nobody may. */
+    /** The readers that may still use the memory from {@link #freed} to {@link #leavingUpTo}; null if none is awaited. */
     private Readers.@Nullable Leaving leaving;
 
     private long leavingUpTo;
-    /** Bytes that the tail has passed in this turn: after a round of the ring, none gets another chance. */
+    /** Bytes that the tail has passed in this eviction; after a full round of the ring, rows get no second chance. */
     private long passed;
 
     private long rows;
@@ -76,13 +76,13 @@ final class HotRows implements AutoCloseable {
     private long evicted;
     private long spared;
     private boolean isClosed;
-    /** Written under the lock: until memory was wanted for the first time, every row that is read is promoted. */
+    /** Whether the ring has been full; before that, every row that is read is promoted. Written under the lock. */
     private volatile boolean wasFull;
 
     /**
-     * Allocates.
+     * Allocates the ring.
      *
-     * @param bytes at least twice what the longest row takes
+     * @param bytes its size; at least twice {@link #taken} of the longest row
      */
     HotRows(LongTable index, Readers readers, long bytes, int mostRowBytes) {
         this.index = index;
@@ -94,32 +94,32 @@ final class HotRows implements AutoCloseable {
                 : DomainMemory.allocate(capacity, arena).segment();
     }
 
-    /** Bytes that a row takes. */
+    /** The ring bytes that a row takes. */
     static long taken(long rowBytes) {
         return HEAD_BYTES + rowBytes + Long.BYTES - 1 & -Long.BYTES;
     }
 
-    /** What rows are read from; by who is inside. */
+    /** The ring's memory. To be read in a read section. */
     MemorySegment memory() {
         return memory;
     }
 
-    /** Where the bytes of a row begin, given its payload; notes that it is read. By who is inside. */
+    /** The offset of a row's bytes, given its payload; marks the row as read. To be called in a read section. */
     long read(long payload) {
         long at = Places.unit(payload) << Values.UNIT_SHIFT;
-        // A line that many read is not written by each.
+        // Avoids that every reader writes a shared cache line.
         if (memory.get(JAVA_INT, at + TOUCHED_AT) == 0) {
             memory.set(JAVA_INT, at + TOUCHED_AT, 1);
         }
         return at + HEAD_BYTES;
     }
 
-    /** How many bytes a row has that begin somewhere; by who is inside. */
+    /** The length of the row whose bytes begin at an offset. To be called in a read section. */
     int bytes(long row) {
         return memory.get(JAVA_INT, row - HEAD_BYTES + BYTES_AT);
     }
 
-    /** Whether memory was never wanted. */
+    /** Whether the ring has never been full. */
     boolean isFilling() {
         return !wasFull;
     }
@@ -137,9 +137,9 @@ final class HotRows implements AutoCloseable {
     }
 
     /**
-     * Gives a key another row, which is in the spill; with a copy here, if it had one before, or memory was never wanted.
+     * Sets the row of a key, which is in the spill already. Adds a copy to the ring if the key had one, or if the ring has never been full.
      *
-     * @param cold its payload
+     * @param cold the row's payload
      * @return whether rows should be evicted
      * @throws OutOfMemoryError if the index has no memory for the key; nothing has changed
      */
@@ -155,7 +155,7 @@ final class HotRows implements AutoCloseable {
         }
     }
 
-    /** Takes a key out; whether it was there. */
+    /** Removes a key; returns whether it was present. */
     boolean remove(long key) {
         lock.lock();
         try {
@@ -167,7 +167,7 @@ final class HotRows implements AutoCloseable {
         }
     }
 
-    /** A row is of no key any more; whether there is a copy of it. */
+    /** Updates the counters for a replaced or removed row; returns whether the ring has a copy of it. */
     private boolean leave(long payload) {
         boolean isHere = payload != LongTable.ABSENT && !Places.isCold(payload);
         if (isHere) {
@@ -178,9 +178,10 @@ final class HotRows implements AutoCloseable {
     }
 
     /**
-     * Adds a row, unless it is there by now, there is no room, or somebody else changes something: then the row is read from the file once more.
+     * Adds a copy of a cold row. Does nothing if the row's place has changed, the ring has no room, or another thread holds the lock; then the next
+     * read of the row goes to the file again.
      *
-     * @param cold its payload so far
+     * @param cold the payload that the row was read by
      * @return whether rows should be evicted
      */
     boolean promote(long key, long cold, MemorySegment from, long at, int bytes) {
@@ -197,10 +198,10 @@ final class HotRows implements AutoCloseable {
         }
     }
 
-    /** Adds a row to the head, if there is room; whether rows should be evicted. */
+    /** Adds a row at the head, if there is room; returns whether rows should be evicted. */
     private boolean add(long key, long cold, MemorySegment from, long at, int bytes) {
         if (tail == head && freed == head) {
-            // Empty: so that the longest row finds room, wherever the ring would end.
+            // The ring is empty: begin at 0, so that the longest row fits before the ring's end.
             head = 0;
             tail = 0;
             freed = 0;
@@ -227,7 +228,7 @@ final class HotRows implements AutoCloseable {
         return capacity - (head - freed);
     }
 
-    /** Takes room at the head: its place, or -1 for none. */
+    /** Allocates at the head, leaving {@code spare} bytes free; returns the offset, or -1 if there is no room. */
     private long room(long bytes, long spare) {
         long place = head % capacity;
         long gap = place + bytes > capacity ? capacity - place : 0;
@@ -242,7 +243,7 @@ final class HotRows implements AutoCloseable {
     }
 
     /**
-     * Goes on evicting. Waits for nobody: who might be in what is to be freed is asked for at the next step.
+     * Does one step of eviction. Never blocks: whether readers have left the memory to be freed is checked by the next step.
      *
      * @return whether there is more to do
      */
@@ -277,7 +278,7 @@ final class HotRows implements AutoCloseable {
         }
     }
 
-    /** Has the tail pass a row, which is cold afterwards or at the head. */
+    /** Moves the tail past one row, which is then cold or copied to the head. */
     private void pass() {
         long place = tail % capacity;
         long left = capacity - place;
@@ -308,13 +309,13 @@ final class HotRows implements AutoCloseable {
     }
 
     /**
-     * Counts.
+     * Statistics since the version was loaded.
      *
-     * @param bytes of the ring
-     * @param rows that are in it
-     * @param promoted rows, since the version was loaded
-     * @param evicted of these, or replaced or taken out while they were there
-     * @param spared how often a row has got a second chance
+     * @param bytes the ring's size
+     * @param rows rows in the ring now
+     * @param promoted rows added to the ring
+     * @param evicted rows evicted from the ring, including replaced and removed rows
+     * @param spared second chances given to rows
      */
     record Counts(long bytes, long rows, long promoted, long evicted, long spared) {}
 
@@ -327,7 +328,7 @@ final class HotRows implements AutoCloseable {
         }
     }
 
-    /** Frees the memory; nobody is inside, and nobody changes the index any more. */
+    /** Frees the memory. No thread may be in a read section, or change the index afterwards. */
     @Override
     public void close() {
         lock.lock();

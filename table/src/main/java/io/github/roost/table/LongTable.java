@@ -12,29 +12,29 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A hash table from longs to payloads of 52 bits, off-heap, built to be looked up: NeighborHash (Zhang et al., CIKM 2024). A
- * slot takes 16 bytes, and at most 81 % of the slots are in use; at 79 % a lookup of a key that is there touches 1.14 cache
- * lines on average. {@link #getAll} looks many keys up at once, and waits for no cache miss.
+ * An off-heap hash table from longs to payloads of 52 bits, optimised for lookups: NeighborHash (Zhang et al., CIKM 2024). A
+ * slot takes 16 bytes, and at most 81 % of the slots are in use; at 79 % the lookup of a key that is present touches 1.14 cache
+ * lines on average. {@link #getAll} looks up many keys at once, and overlaps their cache misses.
  *
- * <p>One thread at a time writes, and that thread may read through the table's own methods, which are the fastest; any number of
- * threads may, while nobody writes. A thread that reads beside the writer has a {@link Reader}. It sees of every key the payload
- * before or after a change of that key, never another key's. Readers take no lock and never wait; the writer waits for lookups
- * that have begun, where it moves a key that they might be looking at, and where it grows.
+ * <p>One thread at a time writes. That thread may read through the table's own methods, which are the fastest; so may any number
+ * of threads while no thread writes. A thread that reads concurrently with the writer uses a {@link Reader}. It sees the payload
+ * of each key before or after a change of that key, never another key's. Readers take no lock and never wait. The writer waits for
+ * lookups in progress when it moves a key that they might be reading, and when it rebuilds the table.
  *
- * <p>Every long can be a key. Keys that were chosen to collide make one table rebuild itself, with places for all keys that cannot be
- * foreseen. A removed key's slot stays in use until the table is rebuilt, which it is at the latest when as many keys have been
- * added as it has room for: a slot that a reader may be at cannot simply be filled again.
+ * <p>Every long can be a key. If keys were chosen to collide, the table rebuilds itself with a random hash seed, so that slots
+ * cannot be predicted. A removed key's slot stays in use until the table is rebuilt, as a reader may be in it; the table is rebuilt
+ * at the latest when the slots in use reach the maximum load.
  *
- * <p>An {@link OutOfMemoryError} of a change has changed nothing. Used after it was closed, a table throws an {@link
- * IllegalStateException}.
+ * <p>A change that throws an {@link OutOfMemoryError} has changed nothing. After {@link #close} lookups and changes throw an
+ * {@link IllegalStateException}.
  */
 public final class LongTable implements AutoCloseable {
-    /** What there is for a key that is not there: -1, which is no payload. */
+    /** The result for an absent key: -1, which is not a payload. */
     public static final long ABSENT = Slots.ABSENT;
-    /** The largest payload: 2^52 - 2. The least is 0. */
+    /** The maximum payload: 2^52 - 2. The minimum is 0. */
     public static final long MAX_PAYLOAD = Slots.REMOVED - 1;
 
-    /** Of the slots, in hundredths. The paper's, at which 12 bits of distance are enough. */
+    /** The maximum share of slots in use, in percent. It is the paper's, at which 12 bits of distance suffice. */
     private static final long MAX_LOAD = 81;
 
     private static final long MAX_EXPECTED = roomOf(Slots.MOST);
@@ -49,7 +49,7 @@ public final class LongTable implements AutoCloseable {
     private final BatchLookup lookup;
     private final Readers readers = new Readers();
     private final Chains.Grace grace;
-    /** What readers read; the writer has it in {@link #slots}, too, as a field that its loops need not load again. */
+    /** The slots for readers. The writer uses {@link #slots}, a plain field that its loops need not reload. */
     private volatile Slots published;
 
     private Slots slots;
@@ -72,10 +72,10 @@ public final class LongTable implements AutoCloseable {
     }
 
     /**
-     * What a table begins with.
+     * Creates a builder of a table.
      *
-     * @param expected how many keys there will be, from 0 to some 8.9 * 10^11; with more the table grows, by doubling
-     * @return to make a table with
+     * @param expected the expected number of keys, from 0 to about 8.9 * 10^11; with more keys the table grows, by doubling
+     * @return a builder
      * @throws IllegalArgumentException if {@code expected} is out of range
      */
     public static Builder builder(long expected) {
@@ -86,13 +86,13 @@ public final class LongTable implements AutoCloseable {
     }
 
     /**
-     * Which of several tables a key is for, where keys are divided among them. That tells nothing of the key's place inside a
-     * table: with the same hash for both, each of s tables would fill but one of s slots.
+     * The shard of a key, if keys are divided among several tables. It is independent of the key's slot inside a table: with the
+     * same hash for both, each of s tables would use only one in s slots.
      *
-     * @param key any
-     * @param shards how many tables, 1 or more
-     * @return from 0 to {@code shards} - 1, as likely one as the other
-     * @throws IllegalArgumentException if there are no shards
+     * @param key any key
+     * @param shards the number of shards, 1 or more
+     * @return from 0 to {@code shards} - 1, uniformly distributed
+     * @throws IllegalArgumentException if {@code shards} is less than 1
      */
     public static int shard(long key, int shards) {
         Vectors.requireRange("shards", shards, 1, Integer.MAX_VALUE);
@@ -100,10 +100,10 @@ public final class LongTable implements AutoCloseable {
     }
 
     /**
-     * The payload of a key. By the writer, or while nobody writes.
+     * The payload of a key. For the writer, or any thread while no thread writes.
      *
-     * @param key any
-     * @param absent what is returned for a key that is not there
+     * @param key any key
+     * @param absent the result for an absent key
      * @return its payload, or {@code absent}
      */
     public long get(long key, long absent) {
@@ -112,23 +112,23 @@ public final class LongTable implements AutoCloseable {
     }
 
     /**
-     * The payloads of many keys, each as {@link #get} would find it; {@link #ABSENT} for those that are not there. By the
-     * writer, or while nobody writes. Natively that takes half to a fifth of the time: {@code ./roost bench table}.
+     * Finds the payloads of many keys, as {@link #get} does; {@link #ABSENT} for absent keys. For the writer, or any thread while
+     * no thread writes. With a native lookup it takes half to a fifth of the time: {@code ./roost bench table}.
      *
-     * @param keys longs of the machine's byte order; on the heap or off it
-     * @param n how many keys, 0 or more
+     * @param keys longs in the machine's byte order; on or off heap
+     * @param n the number of keys, 0 or more
      * @param payloads room for as many longs; must not overlap the keys
-     * @return how many of the keys are there
+     * @return the number of keys present
      * @throws IllegalArgumentException if {@code n} is negative, a segment is smaller than {@code n} longs, they overlap, or
-     *     payloads cannot be written
+     *     {@code payloads} is read-only
      */
     public int getAll(MemorySegment keys, int n, MemorySegment payloads) {
         return find(slots, keys, n, payloads, false);
     }
 
     /**
-     * {@link #getAll} beside a writer that does nothing but give keys that are there other payloads: none of them moves, so the writer need not know who
-     * reads.
+     * {@link #getAll} concurrently with a writer that only replaces payloads of existing keys: no key moves, so no grace period and no {@link Reader}
+     * is needed.
      */
     int getAllBesideReplacing(MemorySegment keys, int n, MemorySegment payloads) {
         return find(published, keys, n, payloads, true);
@@ -139,13 +139,13 @@ public final class LongTable implements AutoCloseable {
     }
 
     /**
-     * Gives a key a payload. By the writer.
+     * Sets the payload of a key. For the writer.
      *
-     * @param key any
+     * @param key any key
      * @param payload from 0 to {@link #MAX_PAYLOAD}
-     * @return the payload that it had, or {@link #ABSENT}
+     * @return its previous payload, or {@link #ABSENT}
      * @throws IllegalArgumentException if the payload is out of range
-     * @throws OutOfMemoryError if there is no memory to grow; the table is as it was
+     * @throws OutOfMemoryError if there is no memory to grow; nothing has changed
      */
     public long put(long key, long payload) {
         if (payload < 0 || payload > MAX_PAYLOAD) {
@@ -156,7 +156,7 @@ public final class LongTable implements AutoCloseable {
             return replace(slot, payload);
         }
         if (chains.used() >= roomOf(slots.count())) {
-            // Half of the room is enough to come, if most slots in use are of keys that are gone.
+            // If most slots in use are of removed keys, the same size leaves half of the room free.
             boolean isMostlyRemoved = size < roomOf(slots.count()) / 2;
             rebuild(isMostlyRemoved ? slots.count() : 2 * slots.count(), slots.seed());
         }
@@ -178,10 +178,10 @@ public final class LongTable implements AutoCloseable {
     }
 
     /**
-     * Takes a key out. By the writer. Needs no memory.
+     * Removes a key. For the writer. Allocates no memory.
      *
-     * @param key any
-     * @return the payload that it had, or {@link #ABSENT}
+     * @param key any key
+     * @return its previous payload, or {@link #ABSENT}
      */
     public long remove(long key) {
         long slot = slots.slotOf(key);
@@ -194,11 +194,11 @@ public final class LongTable implements AutoCloseable {
         return before;
     }
 
-    /** Told of a key and its payload. */
+    /** Receives keys and their payloads. */
     @FunctionalInterface
     public interface Visitor {
         /**
-         * One key.
+         * Visits one key.
          *
          * @param key the key
          * @param payload its payload
@@ -207,13 +207,13 @@ public final class LongTable implements AutoCloseable {
     }
 
     /**
-     * Visits every key once, in no order that means anything. By the writer, or while nobody writes.
+     * Visits every key once, in no particular order. For the writer, or any thread while no thread writes.
      *
-     * @param visitor is told; must not change the table
+     * @param visitor receives the keys; must not change the table
      */
     public void forEach(Visitor visitor) {
         for (long head = 0; head < slots.count(); head++) {
-            // By chains: in a slot that is in none an error may have left what is elsewhere, too.
+            // Follows chains: an error may have left a copy of a key in a slot that is in no chain.
             for (long slot = slots.isHost(head) ? head : -1; slot >= 0; slot = slots.next(slot)) {
                 if (slots.payload(slot) != Slots.REMOVED) {
                     visitor.visit(slots.key(slot), slots.payload(slot));
@@ -223,7 +223,7 @@ public final class LongTable implements AutoCloseable {
     }
 
     /**
-     * How many keys there are. By the writer, or while nobody writes.
+     * The number of keys. For the writer, or any thread while no thread writes.
      *
      * @return the number of keys
      */
@@ -232,7 +232,7 @@ public final class LongTable implements AutoCloseable {
     }
 
     /**
-     * Memory of the slots. By the writer, or while nobody writes; while the table grows, that of the slots that it has so far.
+     * The memory of the slots. For the writer, or any thread while no thread writes. While the table is rebuilt, the new slots are not counted.
      *
      * @return bytes, outside the Java heap
      */
@@ -241,10 +241,10 @@ public final class LongTable implements AutoCloseable {
     }
 
     /**
-     * What {@link #memoryBytes} will be once more keys have been put. By the writer, or while nobody writes.
+     * The value of {@link #memoryBytes} after more keys have been put. For the writer, or any thread while no thread writes.
      *
-     * @param more keys that are not there, 0 or more
-     * @return bytes, outside the Java heap; more where keys happen to fall so that they need another table, which is rare
+     * @param more the number of absent keys to put, 0 or more
+     * @return bytes, outside the Java heap; rarely the table needs more, because of collisions
      */
     public long memoryBytesWith(long more) {
         long count = slots.count();
@@ -255,9 +255,9 @@ public final class LongTable implements AutoCloseable {
     }
 
     /**
-     * What the table is like. By the writer, or while nobody writes; visits every slot.
+     * Statistics of the table. For the writer, or any thread while no thread writes; visits every slot.
      *
-     * @return as of now
+     * @return the statistics as of now
      */
     public Stats stats() {
         return new Stats(
@@ -270,15 +270,15 @@ public final class LongTable implements AutoCloseable {
     }
 
     /**
-     * A new reader, for lookups beside the writer. By any thread.
+     * Creates a reader, for lookups concurrent with the writer. Can be called by any thread.
      *
-     * @return to be used by one thread at a time, and closed
+     * @return a reader for one thread at a time; the caller closes it
      */
     public Reader reader() {
         return new Reader(this, readers.join());
     }
 
-    /** Frees the memory, once lookups that have begun are through. By the writer; again without effect. */
+    /** Frees the memory, after lookups in progress have ended. For the writer. Idempotent. */
     @Override
     public void close() {
         if (!isClosed) {
@@ -289,7 +289,7 @@ public final class LongTable implements AutoCloseable {
         }
     }
 
-    /** Moves all keys that are there into fresh slots. What fails has changed nothing. */
+    /** Moves all keys that are not removed into new slots. A failure changes nothing. */
     private void rebuild(long least, long firstSeed) {
         freeRetired();
         long seed = firstSeed;
@@ -337,7 +337,7 @@ public final class LongTable implements AutoCloseable {
         published = fresh;
     }
 
-    /** Frees slots that were in use before. An error may have kept that from happening when they were retired. */
+    /** Frees the previous slots, if they are not freed yet; an error may have prevented that when they were retired. */
     private void freeRetired() {
         if (retired != null) {
             readers.awaitThoseInside();
@@ -346,7 +346,7 @@ public final class LongTable implements AutoCloseable {
         }
     }
 
-    /** How many keys so many slots have room for. */
+    /** The maximum number of keys in a number of slots. */
     private static long roomOf(long slots) {
         return slots * MAX_LOAD / 100;
     }
@@ -359,27 +359,27 @@ public final class LongTable implements AutoCloseable {
         return slots;
     }
 
-    /** The slots, for tests and for who counts more of them. */
+    /** The slots, for tests and measurements. */
     Slots slots() {
         return slots;
     }
 
     /**
-     * What a table is like.
+     * Statistics of a table.
      *
-     * @param size keys
-     * @param capacity slots, of 16 bytes each
-     * @param averageProbedLines cache lines that the lookup of a key touches, on average over the keys that are there; a line that a
-     *     chain comes back to counts once
-     * @param removed slots in use by keys that have been removed
-     * @param kicks keys that were moved so that one of another chain could live on its line, since the table was made
-     * @param rebuilds how often all keys were moved to fresh slots, to grow or to be rid of removed ones or of collisions
+     * @param size the number of keys
+     * @param capacity the number of slots, of 16 bytes each
+     * @param averageProbedLines the average number of cache lines that the lookup of a stored key touches, including removed keys; a line that a
+     *     chain returns to counts once
+     * @param removed the number of slots in use by removed keys
+     * @param kicks the number of keys moved to make room for a key of another chain on their cache line, since the table was created
+     * @param rebuilds how often all keys were moved to new slots, to grow or to drop removed keys or resolve collisions
      */
     public record Stats(long size, long capacity, double averageProbedLines, long removed, long kicks, long rebuilds) {}
 
     /**
-     * Looks keys up beside the writer. For one thread at a time. Each call enters and leaves, so keys that are
-     * wanted together are best asked for by {@link #getAll}.
+     * Looks up keys concurrently with the writer. For one thread at a time. Each call has the cost of a read section, so {@link
+     * #getAll} is better for several keys.
      */
     public static final class Reader implements AutoCloseable {
         private final LongTable table;
@@ -394,8 +394,8 @@ public final class LongTable implements AutoCloseable {
         /**
          * The payload of a key.
          *
-         * @param key any
-         * @param absent what is returned for a key that is not there
+         * @param key any key
+         * @param absent the result for an absent key
          * @return its payload, or {@code absent}
          * @throws IllegalStateException if the reader or the table is closed
          */
@@ -409,7 +409,7 @@ public final class LongTable implements AutoCloseable {
             }
         }
 
-        /** The payload of a key, or {@link #ABSENT}, with something that happens between the two loads of each slot: for tests. */
+        /** The payload of a key, or {@link #ABSENT}, with an action between the two loads of each slot, for tests. */
         long get(long key, Runnable between) {
             enter();
             try {
@@ -420,12 +420,12 @@ public final class LongTable implements AutoCloseable {
         }
 
         /**
-         * The payloads of many keys, as {@link LongTable#getAll} finds them. Each key's is one it had during the call.
+         * Finds the payloads of many keys, as {@link LongTable#getAll} does. The payload of each key is one that it had during the call.
          *
-         * @param keys longs of the machine's byte order; on the heap or off it
-         * @param n how many keys, 0 or more
+         * @param keys longs in the machine's byte order; on or off heap
+         * @param n the number of keys, 0 or more
          * @param payloads room for as many longs; must not overlap the keys
-         * @return how many of the keys are there
+         * @return the number of keys present
          * @throws IllegalArgumentException as {@link LongTable#getAll} does
          * @throws IllegalStateException if the reader or the table is closed
          */
@@ -445,7 +445,7 @@ public final class LongTable implements AutoCloseable {
             Readers.enter(cell);
         }
 
-        /** Ends it: the writer waits for it no more. Again without effect. */
+        /** Closes the reader; it must not be in a call. Idempotent. */
         @Override
         public void close() {
             if (!isClosed) {
@@ -455,7 +455,7 @@ public final class LongTable implements AutoCloseable {
         }
     }
 
-    /** What a table begins with. */
+    /** Collects the options of a table. Not thread-safe. */
     public static final class Builder {
         private final long expected;
         private long seed;
@@ -468,23 +468,23 @@ public final class LongTable implements AutoCloseable {
         }
 
         /**
-         * Gives every key another place, so that nobody can foresee which keys collide. 0 if it is not called.
+         * Sets the seed of the hash; a secret seed makes collisions of keys unpredictable. The default is 0.
          *
-         * @param newSeed any
-         * @return this
+         * @param newSeed any number
+         * @return this builder
          */
         public Builder seed(long newSeed) {
             this.seed = newSeed;
             return this;
         }
 
-        /** For tests of what fails. */
+        /** For tests of allocation failures. */
         Builder memory(Memory newMemory) {
             this.memory = newMemory;
             return this;
         }
 
-        /** For tests of what readers see without the wait for them, and during it. */
+        /** For tests of reads during a grace period, and without it. */
         Builder grace(UnaryOperator<Chains.Grace> newGrace) {
             this.grace = newGrace;
             return this;
@@ -497,10 +497,10 @@ public final class LongTable implements AutoCloseable {
         }
 
         /**
-         * Makes an empty table.
+         * Creates an empty table.
          *
-         * @return to be closed
-         * @throws OutOfMemoryError if there is no memory for the keys expected
+         * @return the table; the caller closes it
+         * @throws OutOfMemoryError if there is not enough memory for the expected keys
          */
         public LongTable build() {
             return new LongTable(this);

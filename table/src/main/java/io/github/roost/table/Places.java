@@ -1,18 +1,19 @@
 package io.github.roost.table;
 
 /**
- * What a payload of 52 bits says of a row: in memory, where it is there; cold, which is the highest bit, where it is in the values of the version's
- * file, and in how many blocks of that, so that they can be read at once, before the row's length is known.
+ * The encoding of a row's place in a payload of 52 bits. For a row in memory it is the position there. For a cold row, marked by the highest bit, it
+ * is the position in the values of the version's file and the number of blocks, so that all blocks can be read at once, before the row's length is
+ * known.
  *
  * <pre>
  * 1 bit   cold
- * 6 bits  class of the number of blocks: 0 for one, and so on to 31 for 32; from there on in steps of 8
+ * 6 bits  class of the number of blocks: 0 for one block up to 31 for 32 blocks; above that in steps of 8 blocks
  * 45 bits place, in units of 8 bytes
  * </pre>
  */
 final class Places {
     private static final int UNIT_BITS = 45;
-    /** As many as can be told apart. */
+    /** The number of positions that can be encoded. */
     static final long UNITS = 1L << UNIT_BITS;
 
     private static final long COLD = 1L << 51;
@@ -26,12 +27,12 @@ final class Places {
         return (payload & COLD) != 0;
     }
 
-    /** A place in a file, of which it is known how many blocks to read, as one of a row that is not in memory. */
+    /** Marks a place in a file as cold. */
     static long cold(long inFile) {
         return inFile | COLD;
     }
 
-    /** Where a row is, in units of 8 bytes. */
+    /** The position of a row, in units of 8 bytes. */
     static long unit(long payload) {
         return payload & UNITS - 1;
     }
@@ -39,9 +40,9 @@ final class Places {
     /**
      * The place of a row in a file.
      *
-     * @param unit in the values
-     * @param before longs in the body of the file before the values
-     * @param rowBytes of the row
+     * @param unit its position in the values, in units of 8 bytes
+     * @param before the number of longs in the file's body before the values
+     * @param rowBytes the length of the row
      */
     static long inFile(long unit, long before, long rowBytes) {
         long last = before + unit + (Values.taken(rowBytes) >> Values.UNIT_SHIFT) - 1;
@@ -50,12 +51,12 @@ final class Places {
         return blockClass << UNIT_BITS | unit;
     }
 
-    /** Whether a number from a file can be the place of a row there. */
+    /** Whether a number read from a file is a possible place of a row in it. */
     static boolean isInFile(long place, long valueBytes) {
         return place >= 0 && place < COLD && unit(place) <= (valueBytes - Integer.BYTES) >> Values.UNIT_SHIFT;
     }
 
-    /** In how many blocks of a file a row is, at most. */
+    /** The maximum number of blocks that a row extends over. */
     static int blocks(long payload) {
         int blockClass = (int) ((payload & ~COLD) >>> UNIT_BITS);
         return blockClass < EXACT ? blockClass + 1 : EXACT + STEP * (blockClass - EXACT + 1);

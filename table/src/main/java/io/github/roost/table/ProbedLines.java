@@ -3,13 +3,13 @@ package io.github.roost.table;
 import io.github.roost.table.kernel.Slots;
 
 /**
- * Counts the cache lines that lookups touch: the paper's average probing cache lines (APCL). A key's lookup touches the lines of
- * its chain's slots up to its own, each once however often the chain comes back to it. Stateless.
+ * Counts the cache lines that lookups touch: the average probing cache lines (APCL) of the NeighborHash paper. A key's lookup
+ * touches the lines of its chain's slots up to its own; a line counts once, even if the chain returns to it. Stateless.
  */
 final class ProbedLines {
     private ProbedLines() {}
 
-    /** The average over all keys, also those that have been removed; 0 where there are none. */
+    /** The average over all keys, including removed keys; 0 if there are none. */
     static double average(Slots slots) {
         long keys = 0;
         long lines = 0;

@@ -6,15 +6,15 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 
-/** Some columns of a schema, and how a row of these is made of one of all. Immutable. */
+/** Some columns of a schema, and the copying of these columns out of a full row. Immutable. */
 final class Projection {
     private final Schema from;
     private final Schema to;
-    /** Whether rows stay as they are. */
+    /** Whether rows are copied unchanged. */
     private final boolean isWhole;
     /** Runs of fixed values to copy: from, to, bytes. */
     private final int[] runs;
-    /** Of each variable column of the target, the one it comes from. */
+    /** For each variable column of the target, its index among the source's. */
     private final int[] variables;
 
     private Projection(Schema from, Schema to, int[] runs, int[] variables) {
@@ -25,7 +25,7 @@ final class Projection {
         this.variables = variables;
     }
 
-    /** Columns by name; all of them, if none is named. */
+    /** Selects columns by name; all columns if none is named. */
     static Projection of(Schema from, List<String> names) {
         if (names.isEmpty()) {
             return new Projection(from, from, new int[0], new int[0]);
@@ -43,7 +43,7 @@ final class Projection {
             if (column.type().isVariable()) {
                 variables[to.place(i)] = place;
             } else if (count > 0 && runs[count - 3] + runs[count - 1] == place) {
-                // They are neighbours in both, as the target has no gaps.
+                // They are adjacent in the target, too, as it has no gaps.
                 runs[count - 1] += column.bytes();
             } else {
                 runs[count] = place;
@@ -59,7 +59,7 @@ final class Projection {
         return to;
     }
 
-    /** Bytes of a row of the target. */
+    /** The length of a row of the target. */
     int bytes(MemorySegment in, long row, int bytes) {
         if (isWhole) {
             return bytes;
@@ -71,7 +71,7 @@ final class Projection {
         return sum;
     }
 
-    /** Writes a row of the target; returns where it ends. */
+    /** Writes a row of the target; returns its end offset. */
     long copy(MemorySegment in, long row, int bytes, MemorySegment out, long at) {
         if (isWhole) {
             MemorySegment.copy(in, row, out, at, bytes);

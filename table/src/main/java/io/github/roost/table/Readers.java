@@ -6,17 +6,17 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Who reads a table beside its writer, and the grace period: a wait for those who read right now. Thread-safe.
+ * The concurrent readers of a table, and the grace period: a wait for all read sections that are open. Thread-safe.
  *
- * <p>Every reader counts its entries and exits in a cell of its own, which nobody else writes: an odd count means inside. To
- * enter is a store and a full fence, then what the reader reads of the table. The writer stores what it changed, then a full
- * fence, then it reads the cells. So if it sees a reader outside, that reader's next entry comes after the fence, and sees the
- * change; if it sees it inside, it waits until the count is another. A reader that joins publishes its cell before it first
- * enters, by the same argument. Readers never wait; a writer waits for a lookup or a batch of them, not for a reader that
- * comes back time and again.
+ * <p>A reader encloses its accesses in a read section, from {@link #enter} to {@link #exit}. It counts both in its own cell, which
+ * no other thread writes: an odd count means that it is inside. To enter is a store and a full fence, then the reads of the table.
+ * The writer stores its changes, then a full fence, then it reads the cells. So if it sees a reader outside, that reader's next
+ * entry comes after the fence, and sees the changes; if it sees a reader inside, it waits until the count changes. By the same
+ * argument a new reader publishes its cell before it first enters. Readers never wait. A writer waits for at most one read section
+ * per reader, a lookup or a batch of lookups, however often a reader enters again.
  */
 final class Readers {
-    /** Longs of a cell: no two counts share a cache line, nor a pair of lines that are fetched together. */
+    /** Longs per cell, so that no two counts share a cache line, or a pair of lines that the CPU prefetches together. */
     private static final int CELL = 32;
 
     private static final int COUNT = CELL / 2;
@@ -26,7 +26,7 @@ final class Readers {
     /** Written under the lock of this. */
     private volatile AtomicLongArray[] cells = {};
 
-    /** Adds a reader: its cell, for {@link #enter} and {@link #exit} by one thread at a time. */
+    /** Adds a reader; returns its cell, for {@link #enter} and {@link #exit} by one thread at a time. */
     synchronized AtomicLongArray join() {
         AtomicLongArray cell = new AtomicLongArray(CELL);
         AtomicLongArray[] more = Arrays.copyOf(cells, cells.length + 1);
@@ -35,17 +35,17 @@ final class Readers {
         return cell;
     }
 
-    /** Takes out a reader that is outside. */
+    /** Removes a reader, which must be outside. */
     synchronized void leave(AtomicLongArray cell) {
         cells = Arrays.stream(cells).filter(other -> other != cell).toArray(AtomicLongArray[]::new);
     }
 
-    /** How many there are. */
+    /** The number of readers. */
     int count() {
         return cells.length;
     }
 
-    /** From here on the writer waits for the reader. An exit that an error kept from happening is made up for here. */
+    /** Begins a read section. Tolerates that an error prevented the last exit. */
     static void enter(AtomicLongArray cell) {
         cell.set(COUNT, cell.getPlain(COUNT) + 1 | 1);
     }
@@ -54,7 +54,7 @@ final class Readers {
         cell.setRelease(COUNT, cell.getPlain(COUNT) + 1 & ~1L);
     }
 
-    /** Returns when all who were inside when it was called have been outside since. */
+    /** A grace period: returns when all readers that were inside at the call have been outside since. */
     void awaitThoseInside() {
         VarHandle.fullFence();
         for (AtomicLongArray cell : cells) {
@@ -65,7 +65,7 @@ final class Readers {
         }
     }
 
-    /** Those who were inside at a moment, for a writer that has something else to do until they have left. */
+    /** A snapshot of the readers inside, for a writer that polls instead of waiting. */
     static final class Leaving {
         private final AtomicLongArray[] cells;
         private final long[] counts;
@@ -78,7 +78,7 @@ final class Readers {
             }
         }
 
-        /** Whether all of them have been outside since. */
+        /** Whether all these readers have been outside since. */
         boolean areOut() {
             for (int i = 0; i < cells.length; i++) {
                 if ((counts[i] & 1) != 0 && cells[i].getAcquire(COUNT) == counts[i]) {
@@ -89,7 +89,7 @@ final class Readers {
         }
     }
 
-    /** Those who are inside now; what {@link #awaitThoseInside} waits for. */
+    /** The readers inside now, which {@link #awaitThoseInside} would wait for. */
     Leaving thoseInside() {
         VarHandle.fullFence();
         return new Leaving(cells);
@@ -100,7 +100,7 @@ final class Readers {
             if (spins < SPINS) {
                 Thread.onSpinWait();
             } else {
-                // Maybe the reader's thread does not run: give it the core.
+                // The reader's thread may be descheduled: give it the core.
                 LockSupport.parkNanos(PARK_NANOS);
             }
         }

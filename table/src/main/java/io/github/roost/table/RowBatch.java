@@ -15,22 +15,22 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows of many keys, all of one version, in one piece of memory: where each row ends, as 32-bit numbers that count from the first one,
- * then the rows, in the order of the keys. The row of a key that is not there takes no bytes. There is no object per row:
- * values are read by the number of the key and of the column. Numbers are little-endian. For one thread at a time; to be
- * used again and again.
+ * The rows of a batch of keys, all of one version, in one block of memory: the end of each row as a 32-bit offset from the first row, then the rows,
+ * in the order of the keys. An absent row takes no bytes. There is no object per row: values are read by the index of the key and of the column.
+ * Numbers are little-endian. Reusable; for one thread at a time.
  *
- * <p>A row that could not be read from its file fails alone: {@link #failure} tells why, and whatever asks for it, {@link #isPresent} too, throws that. So
- * who does not look for failures never takes such a row for one that is not there. As memory, such a batch cannot be had: what goes elsewhere is whole.
+ * <p>A row that could not be read from its file fails separately: {@link #failure} returns the reason, and methods that access the row, even {@link
+ * #isPresent}, throw it. So a failed row is never mistaken for an absent one. {@link #memory} and {@link #writeTo} throw it, too: an incomplete batch
+ * is not passed on.
  */
 public final class RowBatch {
-    /** The most bytes that the rows of a batch have together. */
+    /** The maximum total size of the rows of a batch, in bytes. */
     public static final long MAX_BYTES = 1L << 30;
 
     private static final long MAX_ARRAY_BYTES = Integer.MAX_VALUE - Long.BYTES;
     private static final int PIECE_BYTES = 1 << 16;
 
-    /** Whether memory that is too small is replaced. */
+    /** Whether memory is reallocated if it is too small. */
     private final boolean grows;
 
     private MemorySegment memory;
@@ -39,7 +39,7 @@ public final class RowBatch {
     private int present;
     private long version;
     private @Nullable Schema schema;
-    /** By key; null where all rows could be read. */
+    /** By index of the key; null if all rows could be read. */
     private @Nullable ColdReadException @Nullable [] failures;
 
     private RowBatch(MemorySegment memory, boolean grows) {
@@ -48,7 +48,7 @@ public final class RowBatch {
     }
 
     /**
-     * A batch that has its memory on the heap, and takes as much as it needs.
+     * Creates a batch on the heap, which grows as needed.
      *
      * @return an empty batch
      */
@@ -57,11 +57,11 @@ public final class RowBatch {
     }
 
     /**
-     * A batch in memory of the caller's.
+     * Creates a batch in the caller's memory.
      *
-     * @param buffer writable; for n keys it has room for n ends of 4 bytes and their rows, or these are refused
+     * @param buffer writable memory; n keys need room for n ends of 4 bytes and their rows, otherwise filling fails
      * @return an empty batch
-     * @throws IllegalArgumentException if the buffer cannot be written
+     * @throws IllegalArgumentException if the buffer is read-only
      */
     public static RowBatch in(MemorySegment buffer) {
         if (buffer.isReadOnly()) {
@@ -71,14 +71,14 @@ public final class RowBatch {
     }
 
     /**
-     * A batch that somebody else has filled: what {@link #memory} returned there. Nothing in it is believed.
+     * Creates a batch from the bytes that {@link #memory} returned elsewhere, for example in another process. All of it is validated.
      *
-     * @param schema of the rows
-     * @param version that they are of
-     * @param size how many keys were asked for
-     * @param bytes of the batch, referred to from now on
+     * @param schema the schema of the rows
+     * @param version the version of the rows
+     * @param size the number of keys of the batch
+     * @param bytes the batch's bytes; the batch uses them without a copy
      * @return the batch
-     * @throws IllegalArgumentException if the bytes are not those of a batch of so many rows of this schema
+     * @throws IllegalArgumentException if the bytes are not a batch of {@code size} rows of this schema
      */
     public static RowBatch of(Schema schema, long version, int size, MemorySegment bytes) {
         Vectors.requireRange("size", size, 0, bytes.byteSize() / Integer.BYTES);
@@ -103,17 +103,17 @@ public final class RowBatch {
     }
 
     /**
-     * From now on the batch is not filled with more: that is refused with a {@link BatchTooLargeException}, before memory is taken for it.
+     * Limits the size of the batch. Later fills beyond it throw a {@link BatchTooLargeException} before they allocate memory.
      *
-     * @param bytes of the ends and the rows together, 0 or more
-     * @throws IllegalArgumentException if that is negative
+     * @param bytes the maximum size of the ends and the rows together, 0 or more
+     * @throws IllegalArgumentException if {@code bytes} is negative
      */
     public void limitTo(long bytes) {
         Vectors.requireRange("bytes", bytes, 0, Long.MAX_VALUE);
         mostBytes = Math.min(bytes, MAX_ARRAY_BYTES);
     }
 
-    /** Begins anew: so many rows of a schema. */
+    /** Resets the batch to a number of rows of a schema. */
     void begin(Schema newSchema, long newVersion, int newSize) {
         this.schema = newSchema;
         this.version = newVersion;
@@ -122,7 +122,7 @@ public final class RowBatch {
         this.failures = null;
     }
 
-    /** Makes room for the rows of so many keys, before anything is changed. */
+    /** Makes room for the rows of {@code keys} keys, or throws before anything has changed. */
     void reserve(int keys, long rowBytes) {
         long needed = (long) keys * Integer.BYTES + rowBytes;
         if (rowBytes > MAX_BYTES) {
@@ -142,11 +142,11 @@ public final class RowBatch {
     }
 
     /**
-     * Fills the batch with columns of rows that lie in one piece of memory.
+     * Fills the batch with columns of rows in one block of memory.
      *
-     * @param at where each row begins there; negative for none
-     * @param bytes of each row
-     * @return how many rows there are
+     * @param at the offset of each row in it; negative for an absent row
+     * @param bytes the length of each row
+     * @return the number of rows present
      */
     int fill(Projection projection, long of, MemorySegment from, long[] at, int[] bytes) {
         long sum = 0;
@@ -166,18 +166,18 @@ public final class RowBatch {
         return present;
     }
 
-    /** Says which rows of a batch that was just filled could not be read, by key; null for none. */
+    /** Sets the failures of a batch that was just filled, by index of the key; null for none. */
     void failed(@Nullable ColdReadException @Nullable [] byKey) {
         failures = byKey;
     }
 
-    /** Writes where row i ends; rows in their order. */
+    /** Writes the end of row i; to be called in the order of the rows. */
     void setEnd(int i, long end, boolean isPresent) {
         memory.set(INT, (long) i * Integer.BYTES, (int) end);
         present += isPresent ? 1 : 0;
     }
 
-    /** The bytes of a row that is there. */
+    /** The bytes of a row. */
     MemorySegment rowBytes(int i) {
         requireRead(i);
         int begin = i == 0 ? 0 : end(i - 1);
@@ -197,7 +197,7 @@ public final class RowBatch {
     }
 
     /**
-     * How many keys were asked for.
+     * The number of keys.
      *
      * @return 0 or more
      */
@@ -206,18 +206,18 @@ public final class RowBatch {
     }
 
     /**
-     * How many of them are there.
+     * The number of keys that have a row.
      *
-     * @return from 0 to {@link #size}; those that could not be read do not count
+     * @return from 0 to {@link #size}, without rows that could not be read
      */
     public int present() {
         return present;
     }
 
     /**
-     * How many of them could not be read.
+     * The number of rows that could not be read.
      *
-     * @return from 0 to {@link #size}; 0 unless some rows are cold
+     * @return from 0 to {@link #size}; always 0 if all values are in memory
      */
     public int failures() {
         return failures == null
@@ -226,10 +226,10 @@ public final class RowBatch {
     }
 
     /**
-     * Why a row could not be read.
+     * The reason why a row could not be read.
      *
-     * @param i which of the keys, from 0
-     * @return what whoever asks for the row is thrown, or null if it was read, or is not there
+     * @param i the index of the key, from 0
+     * @return the exception that accessing the row throws, or null if the row was read, or is absent
      * @throws IllegalArgumentException if there is no key {@code i}
      */
     public @Nullable ColdReadException failure(int i) {
@@ -245,7 +245,7 @@ public final class RowBatch {
     }
 
     /**
-     * The version that all rows are of.
+     * The version of all rows.
      *
      * @return the version; 0 before the batch was filled
      */
@@ -254,7 +254,7 @@ public final class RowBatch {
     }
 
     /**
-     * The columns that were asked for.
+     * The requested columns.
      *
      * @return columns 0, 1, ... of the rows
      * @throws IllegalStateException if the batch has not been filled
@@ -268,9 +268,9 @@ public final class RowBatch {
     }
 
     /**
-     * The batch as it lies in memory: the ends, then the rows.
+     * The batch's bytes: the ends, then the rows.
      *
-     * @return until the batch is filled again; on the heap or in the caller's buffer
+     * @return a view, valid until the batch is filled again; on the heap or in the caller's buffer
      * @throws ColdReadException if a row could not be read
      */
     public MemorySegment memory() {
@@ -283,10 +283,10 @@ public final class RowBatch {
     }
 
     /**
-     * Writes the batch as it lies in memory.
+     * Writes the batch's bytes.
      *
-     * @param out is given {@link #memory}
-     * @throws IOException if {@code out} cannot take it
+     * @param out receives the bytes of {@link #memory}
+     * @throws IOException if {@code out} throws it
      * @throws ColdReadException if a row could not be read; nothing is written
      */
     public void writeTo(OutputStream out) throws IOException {
@@ -305,12 +305,12 @@ public final class RowBatch {
     }
 
     /**
-     * Whether a key is there.
+     * Whether a key has a row.
      *
-     * @param i which of the keys, from 0
+     * @param i the index of the key, from 0
      * @return whether it has a row
      * @throws IllegalArgumentException if there is no key {@code i}
-     * @throws ColdReadException if it has one that could not be read
+     * @throws ColdReadException if its row could not be read
      */
     public boolean isPresent(int i) {
         requireRead(i);
@@ -336,10 +336,10 @@ public final class RowBatch {
     /**
      * A 32-bit integer.
      *
-     * @param i which of the keys, from 0
-     * @param column which of the columns asked for, from 0
+     * @param i the index of the key, from 0
+     * @param column the index of the requested column, from 0
      * @return its value
-     * @throws IllegalArgumentException if there is no such key or column, the key is not present, or the column's type is another
+     * @throws IllegalArgumentException if there is no such key or column, the key is absent, or the column has another type
      * @throws ColdReadException if the row could not be read
      */
     public int getInt(int i, int column) {
@@ -349,8 +349,8 @@ public final class RowBatch {
     /**
      * A 64-bit integer.
      *
-     * @param i which of the keys, from 0
-     * @param column which of the columns asked for, from 0
+     * @param i the index of the key, from 0
+     * @param column the index of the requested column, from 0
      * @return its value
      * @throws IllegalArgumentException as {@link #getInt}
      * @throws ColdReadException as {@link #getInt}
@@ -362,8 +362,8 @@ public final class RowBatch {
     /**
      * A 32-bit floating-point number.
      *
-     * @param i which of the keys, from 0
-     * @param column which of the columns asked for, from 0
+     * @param i the index of the key, from 0
+     * @param column the index of the requested column, from 0
      * @return its value
      * @throws IllegalArgumentException as {@link #getInt}
      * @throws ColdReadException as {@link #getInt}
@@ -375,8 +375,8 @@ public final class RowBatch {
     /**
      * A 64-bit floating-point number.
      *
-     * @param i which of the keys, from 0
-     * @param column which of the columns asked for, from 0
+     * @param i the index of the key, from 0
+     * @param column the index of the requested column, from 0
      * @return its value
      * @throws IllegalArgumentException as {@link #getInt}
      * @throws ColdReadException as {@link #getInt}
@@ -386,11 +386,11 @@ public final class RowBatch {
     }
 
     /**
-     * Bytes or a text, as UTF-8, where they lie.
+     * A byte string, or a text as UTF-8, without a copy.
      *
-     * @param i which of the keys, from 0
-     * @param column which of the columns asked for, from 0
-     * @return a part of this batch's memory, until it is filled again
+     * @param i the index of the key, from 0
+     * @param column the index of the requested column, from 0
+     * @return a view of this batch's memory, valid until it is filled again
      * @throws IllegalArgumentException as {@link #getInt}
      * @throws ColdReadException as {@link #getInt}
      */
@@ -413,8 +413,8 @@ public final class RowBatch {
     /**
      * A text.
      *
-     * @param i which of the keys, from 0
-     * @param column which of the columns asked for, from 0
+     * @param i the index of the key, from 0
+     * @param column the index of the requested column, from 0
      * @return its value
      * @throws IllegalArgumentException as {@link #getInt}
      * @throws ColdReadException as {@link #getInt}

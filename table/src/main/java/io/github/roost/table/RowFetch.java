@@ -8,7 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Reads rows in searches, with readers that the table keeps for all of its. Thread-safe. */
+/** Reads rows in searches, with readers from the table's pool. Thread-safe. */
 final class RowFetch {
     private final Table table;
     private final List<String> columns;
@@ -18,7 +18,7 @@ final class RowFetch {
         this.columns = columns;
     }
 
-    /** The rows of keys, in as many slices as it takes, and what is made of them. */
+    /** Reads the rows of keys, in several slices if some are cold, and returns the result of {@code then}. */
     <Q, R> Step<Q, R> step(long[] keys, Function<RowBatch, R> then, SearchContext context) {
         RowBatch rows = RowBatch.onHeap();
         ColdFetch cold = begin(keys, rows, context);
@@ -34,7 +34,7 @@ final class RowFetch {
         return cold.begin(context) ? new Step.Park<>(cold.arrival(), next) : new Step.Yield<>(next);
     }
 
-    /** The rows of keys, in this slice: while some are read, its worker runs other searches. */
+    /** Reads the rows of keys within this slice; while cold rows are read, the worker runs other tasks. */
     RowBatch now(long[] keys, SearchContext context) {
         RowBatch rows = RowBatch.onHeap();
         ColdFetch cold = begin(keys, rows, context);
@@ -43,7 +43,7 @@ final class RowFetch {
                 if (cold.begin(context)) {
                     await(cold);
                 } else {
-                    // So many searches read at once that this one had better not wait for them on top of their stack.
+                    // Other searches use all buffers. Some may be below on this stack, so do not wait for them.
                     cold.readBlocking();
                 }
             }

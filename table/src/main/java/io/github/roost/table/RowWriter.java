@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Puts a row together, column by column. What is not set is 0, or empty. For one thread at a time; to be used again and again.
+ * Builds a row, column by column. Columns that are not set are 0 or empty. Reusable; for one thread at a time.
  */
 public final class RowWriter {
     private static final byte[] EMPTY = {};
@@ -29,7 +29,7 @@ public final class RowWriter {
     }
 
     /**
-     * Sets all columns to 0, or empty.
+     * Sets all columns to 0 or empty.
      *
      * @return this
      */
@@ -43,9 +43,9 @@ public final class RowWriter {
      * Sets a 32-bit integer.
      *
      * @param column its index
-     * @param value any
+     * @param value any value
      * @return this
-     * @throws IllegalArgumentException if there is no such column, or its type is another
+     * @throws IllegalArgumentException if there is no such column, or it has another type
      */
     public RowWriter setInt(int column, int value) {
         memory.set(INT, place(column, Column.Type.INT), value);
@@ -56,9 +56,9 @@ public final class RowWriter {
      * Sets a 64-bit integer.
      *
      * @param column its index
-     * @param value any
+     * @param value any value
      * @return this
-     * @throws IllegalArgumentException if there is no such column, or its type is another
+     * @throws IllegalArgumentException if there is no such column, or it has another type
      */
     public RowWriter setLong(int column, long value) {
         memory.set(LONG, place(column, Column.Type.LONG), value);
@@ -69,9 +69,9 @@ public final class RowWriter {
      * Sets a 32-bit floating-point number; its bits are kept as they are.
      *
      * @param column its index
-     * @param value any, NaN too
+     * @param value any value, including NaN
      * @return this
-     * @throws IllegalArgumentException if there is no such column, or its type is another
+     * @throws IllegalArgumentException if there is no such column, or it has another type
      */
     public RowWriter setFloat(int column, float value) {
         memory.set(INT, place(column, Column.Type.FLOAT), Float.floatToRawIntBits(value));
@@ -82,9 +82,9 @@ public final class RowWriter {
      * Sets a 64-bit floating-point number; its bits are kept as they are.
      *
      * @param column its index
-     * @param value any, NaN too
+     * @param value any value, including NaN
      * @return this
-     * @throws IllegalArgumentException if there is no such column, or its type is another
+     * @throws IllegalArgumentException if there is no such column, or it has another type
      */
     public RowWriter setDouble(int column, double value) {
         memory.set(LONG, place(column, Column.Type.DOUBLE), Double.doubleToRawLongBits(value));
@@ -97,12 +97,12 @@ public final class RowWriter {
     }
 
     /**
-     * Sets bytes, of fixed or variable length.
+     * Sets a byte string, of fixed or variable length.
      *
      * @param column its index
-     * @param value not to be changed until the row was put
+     * @param value the bytes; must not change until the row is put
      * @return this
-     * @throws IllegalArgumentException if there is no such column, its type is another, or its values have another length
+     * @throws IllegalArgumentException if there is no such column, it has another type, or its values have another length
      */
     public RowWriter setBytes(int column, byte[] value) {
         Vectors.requireRange("column", column, 0, schema.columns().size() - 1L);
@@ -124,9 +124,9 @@ public final class RowWriter {
      * Sets a text.
      *
      * @param column its index
-     * @param value any; kept as UTF-8
+     * @param value any text; stored as UTF-8
      * @return this
-     * @throws IllegalArgumentException if there is no such column, or its type is another
+     * @throws IllegalArgumentException if there is no such column, or it has another type
      */
     public RowWriter setText(int column, String value) {
         values[place(column, Column.Type.TEXT)] = value.getBytes(StandardCharsets.UTF_8);
@@ -134,10 +134,10 @@ public final class RowWriter {
     }
 
     /**
-     * The row, as it is set now.
+     * The row as it is set now.
      *
-     * @return its bytes, until the next call of any method
-     * @throws IllegalArgumentException if it has more than {@link Schema#MAX_ROW_BYTES}
+     * @return its bytes, in the layout of {@link Schema}; valid until the next call of any method
+     * @throws IllegalArgumentException if it has more than {@link Schema#MAX_ROW_BYTES} bytes
      */
     public MemorySegment row() {
         long bytes = schema.headBytes();

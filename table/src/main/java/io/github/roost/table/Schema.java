@@ -18,21 +18,21 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The columns of a row, and where in its bytes each is: first the values of fixed length, in the order of the schema and with nothing
- * between them; then, for each column of variable length, where its value ends; then these values. Numbers are little-endian,
- * ends are 32-bit and count from the first value of variable length. Immutable.
+ * The columns of a row, and its layout: first the values of fixed length, in the order of the schema and without padding; then, for each column of
+ * variable length, the end of its value; then these values. Numbers are little-endian; ends are 32-bit offsets from the first value of variable
+ * length. Immutable.
  */
 public final class Schema {
-    /** The most columns. */
+    /** The maximum number of columns. */
     public static final int MAX_COLUMNS = 1_024;
-    /** The most bytes of a row. */
+    /** The maximum size of a row, in bytes. */
     public static final int MAX_ROW_BYTES = 1 << 20;
 
     static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private final List<Column> columns;
-    /** Of each column: its offset in the row, or which of the ends is its. */
+    /** For each column its offset in the row, or, for variable length, the index of its end. */
     private final int[] places;
 
     private final int fixedBytes;
@@ -53,21 +53,21 @@ public final class Schema {
     }
 
     /**
-     * A schema.
+     * Creates a schema.
      *
-     * @param columns from 1 to {@link #MAX_COLUMNS}, each of another name
+     * @param columns from 1 to {@link #MAX_COLUMNS} columns with distinct names
      * @return the schema
-     * @throws IllegalArgumentException if there are no columns or too many, two have one name, or the fixed ones alone take more than
-     *     {@link #MAX_ROW_BYTES}
+     * @throws IllegalArgumentException if there are no columns or too many, two have the same name, or a row with empty values of variable length
+     *     takes more than {@link #MAX_ROW_BYTES}
      */
     public static Schema of(Column... columns) {
         return of(List.of(columns));
     }
 
     /**
-     * A schema.
+     * Creates a schema.
      *
-     * @param columns from 1 to {@link #MAX_COLUMNS}, each of another name
+     * @param columns from 1 to {@link #MAX_COLUMNS} columns with distinct names
      * @return the schema
      * @throws IllegalArgumentException as {@link #of(Column...)}
      */
@@ -88,18 +88,18 @@ public final class Schema {
     /**
      * The columns.
      *
-     * @return in their order; not to be changed
+     * @return an unmodifiable list, in the schema's order
      */
     public List<Column> columns() {
         return columns;
     }
 
     /**
-     * Which column has a name.
+     * The index of a column.
      *
-     * @param name of a column
+     * @param name the column's name
      * @return its index, from 0
-     * @throws IllegalArgumentException if none has that name
+     * @throws IllegalArgumentException if no column has that name
      */
     public int indexOf(String name) {
         for (int i = 0; i < places.length; i++) {
@@ -111,7 +111,7 @@ public final class Schema {
                 "column must be one of " + columns.stream().map(Column::name).toList() + ", got " + name);
     }
 
-    /** Where a value of fixed length begins, or which of the ends is the column's. */
+    /** The offset of a column of fixed length, or the index of the end of a column of variable length. */
     int place(int column) {
         return places[column];
     }
@@ -129,7 +129,7 @@ public final class Schema {
         return fixedBytes + variables * Integer.BYTES;
     }
 
-    /** Refuses a column that is not there or of another type. */
+    /** Throws unless a column exists and has this type. */
     void require(int column, Column.Type type) {
         Vectors.requireRange("column", column, 0, places.length - 1);
         Column.Type actual = columns.get(column).type();
@@ -139,7 +139,7 @@ public final class Schema {
         }
     }
 
-    /** Where the value of a variable column begins, from the first of them. */
+    /** The begin of a value of variable length, as an offset from the first one. */
     int begin(MemorySegment in, long row, int variable) {
         return variable == 0 ? 0 : end(in, row, variable - 1);
     }
@@ -148,7 +148,7 @@ public final class Schema {
         return in.get(INT, row + fixedBytes + (long) variable * Integer.BYTES);
     }
 
-    /** What is wrong with bytes that are to be a row, or null. */
+    /** The reason why bytes are not a valid row, or null if they are. */
     @Nullable
     String fault(MemorySegment in, long row, long bytes) {
         if (bytes > MAX_ROW_BYTES) {
@@ -171,9 +171,9 @@ public final class Schema {
     }
 
     /**
-     * The schema as bytes, which {@link #decode} reads.
+     * Encodes the schema for {@link #decode}.
      *
-     * @return a count, then type, length and name of each column
+     * @return the number of columns, then type, size and name of each column
      */
     public byte[] encode() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -193,9 +193,9 @@ public final class Schema {
     }
 
     /**
-     * Reads what {@link #encode} wrote. Nothing in it is believed.
+     * Decodes a schema from {@link #encode}. All of it is validated.
      *
-     * @param in read as far as the schema goes
+     * @param in the input; read up to the end of the schema
      * @return the schema
      * @throws IOException if these are not the bytes of a schema
      */
@@ -220,9 +220,9 @@ public final class Schema {
     }
 
     /**
-     * A writer of rows of this schema.
+     * Creates a writer of rows of this schema.
      *
-     * @return for one thread at a time
+     * @return a writer for one thread at a time
      */
     public RowWriter writer() {
         return new RowWriter(this);

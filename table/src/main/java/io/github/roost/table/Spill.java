@@ -15,35 +15,35 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Rows that are put into a version whose values do not fit into memory. They go to a file of their own, whose blocks have the numbers that follow those of the version's file: so one
- * kind of place says where a row is, whichever of the two it is in, and the version's file stays as it was sealed. The new file has a hole where the
- * version's blocks would be. It is its owner's alone, and goes when the version does; a process that is killed leaves it to be deleted when the table is opened.
+ * Rows put into a version whose values do not fit into memory. They are stored in a second file, whose block numbers continue those of the version's
+ * file: so a place identifies a row in either file, and the version's file stays as it was sealed. The second file has a hole where the version's
+ * blocks would be. It is readable by its owner only, and deleted when the version is closed, or, if the process was killed, when the table is opened.
  *
  * <pre>
  * version's file    head, schema, keys, values
  * file of the spill                            [written: never changed] [tail: in memory, appended to]
  * </pre>
  *
- * <p>One thread appends, any number read. <b>Why a row that was put is found at every moment.</b> It is appended to the tail, which is memory, before the index
- * gets its place, with release. When the tail is full, all of its blocks are written, and only then another tail begins behind them. Who has found the place in the
- * index looks at the tail afterwards, and so sees the tail that the row is in, or a later one. In the first case it copies the row from the memory of that tail, which nobody
- * frees while it has it, and in which nothing that was appended is changed. In the second case the row's blocks lie before the tail: they were written before that tail was
- * there to be seen, and no block is written again from then on. So no block is read that is being written.
+ * <p>One thread appends, any number read. <b>Why a row that was put can be read at every moment.</b> It is appended to the tail, which is in memory,
+ * before its place is published in the index with release. When the tail is full, all of its blocks are written, and only then a new tail is
+ * published. A reader loads the tail after it found the place in the index, and so sees the row's tail or a later one. In the first case it copies
+ * the row from that tail, which is on the heap and append-only. In the second case the row's blocks precede the tail: they were written before that
+ * tail was published, and are never written again. So no reader reads a block that is being written.
  *
- * <p>Whatever fails to be written has changed nothing: the tail stays, with all its rows, and is written when the next row comes. What is half written then
- * is read by nobody.
+ * <p>A failed write changes nothing: the tail stays, with all its rows, and is written again when the next row is appended. No place leads to a
+ * half-written block.
  */
 final class Spill implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Spill.class);
 
-    /** Blocks that are written at once, unless one row has more: 64 KiB. */
+    /** Blocks of a tail, written at once, unless a row needs more: 64 KiB. */
     static final int TAIL_BLOCKS = 16;
 
     /**
-     * Rows that are not written yet.
+     * Rows that are not written to the file yet.
      *
-     * @param firstBlock where they are going to be
-     * @param content of so many blocks, on the heap
+     * @param firstBlock the number of the first block that they will be written to
+     * @param content the content of these blocks, on the heap
      */
     record Tail(long firstBlock, MemorySegment content) {
         private int blocks() {
@@ -58,7 +58,7 @@ final class Spill implements AutoCloseable {
     private final BlockIo io;
     private final Path path;
     private final VersionFile.Head head;
-    /** Written by the one who appends, as are all fields. */
+    /** Written by the appending thread only, as are all fields. */
     private volatile Tail tail;
 
     private volatile @Nullable BlockFile file;
@@ -71,12 +71,12 @@ final class Spill implements AutoCloseable {
         this.tail = new Tail(head.blocks(), MemorySegment.ofArray(new byte[0]));
     }
 
-    /** Rows in memory; to be looked at after the index. */
+    /** The rows that are still in memory. To be loaded after the index lookup. */
     Tail tail() {
         return tail;
     }
 
-    /** Blocks before the tail. */
+    /** The file, with the blocks before the tail. */
     BlockFile file() {
         BlockFile now = file;
         if (now == null) {
@@ -93,21 +93,21 @@ final class Spill implements AutoCloseable {
         return tail.content.byteSize();
     }
 
-    /** Bytes in the file. */
+    /** Bytes written to the file. */
     long fileBytes() {
         return (tail.firstBlock - head.blocks()) * CheckedBlocks.BLOCK_BYTES;
     }
 
-    /** Where the bytes of a block's content begin in the tail, or a negative number for a block that is written. */
+    /** The offset of a block's content in the tail, or a negative number for a block that is in a file. */
     static long inTail(Tail tail, long block) {
         return (block - tail.firstBlock) * CheckedBlocks.CONTENT_BYTES;
     }
 
     /**
-     * Adds a row.
+     * Appends a row.
      *
      * @return its place
-     * @throws IOException if the rows before it cannot be written; nothing has changed
+     * @throws IOException if the full tail cannot be written; nothing has changed
      * @throws OutOfMemoryError if there is no memory for it; nothing has changed
      */
     long append(MemorySegment row) throws IOException {
@@ -126,7 +126,7 @@ final class Spill implements AutoCloseable {
     private void beginTail(long taken, long rowBytes) throws IOException {
         Tail before = tail;
         long first = used == 0 ? before.firstBlock : before.end();
-        // The blocks of a long row are known in steps: so many are read, and so many there have to be.
+        // A place rounds the number of blocks of a long row up; readers read that many, so the tail must have as many.
         int blocks = Places.blocks(Places.inFile(head.unit(first), head.longsBefore(), rowBytes));
         long end = head.unit(first + Math.max(TAIL_BLOCKS, blocks));
         if (end > Places.UNITS || taken > Integer.MAX_VALUE) {
@@ -166,7 +166,7 @@ final class Spill implements AutoCloseable {
         return io.openForUpdate(path);
     }
 
-    /** Reads that are under way end; others are refused. */
+    /** Closes and deletes the file. Reads in flight end; later reads are refused. */
     @Override
     public void close() {
         BlockFile opened = file;

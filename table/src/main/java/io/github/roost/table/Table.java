@@ -27,43 +27,44 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Rows by long keys, in versions: each is loaded, sealed into a file of the table's folder, and published, and is not changed after. Two are
- * live: the current one, and the one before it or the one that is to come. All that a {@link Reader} gets with one call is of one version.
+ * A table of rows by long keys, in versions. A version is loaded, sealed into a file of the table's folder, published, and then immutable. At most
+ * two versions are live: the current version, and the previous or the next one. All rows that one call of a {@link Reader} returns are of one
+ * version.
  *
  * <pre>{@code
  * begin(2, schema)  ->  put ...  ->  seal()  ->  load(2)  ->  publish(2)
  *                                  survives      live         current
  * }</pre>
  *
- * <p>A table that was opened with {@link Updates#UPSERTS} takes changes of its current version, too, each visible at once and by
- * itself, so one call may see some and not others. They are in memory: {@link VersionBuilder#putOthersOfCurrent} takes them into
- * the next version.
+ * <p>A table opened with {@link Updates#UPSERTS} also accepts changes of its current version. Each change is visible at once and
+ * separately, so one call may see some changes and not others. Changes are not durable: {@link VersionBuilder#putOthersOfCurrent}
+ * copies them into the next version.
  *
- * <p>What is published, loaded, unloaded, changed or begun is so by one thread at a time, whoever calls: these methods wait for each
- * other. Readers wait for none of them. Used after it was closed, a table throws an {@link IllegalStateException}.
+ * <p>Thread-safe. Methods that publish, load, unload, change or begin versions wait for each other; readers wait for none of them.
+ * After {@link #close} all methods throw an {@link IllegalStateException}.
  *
- * <p>Where the memory of a version is given back: readers count entries and exits, as those of {@link LongTable} do; the live versions
- * are replaced first, then all that were inside are waited for, then memory is freed. Who enters later sees the new versions.
+ * <p>The memory of a version is freed after a grace period, as in {@link LongTable}: the live versions are replaced, then all read
+ * sections that were open end, then the memory is freed. Later read sections see the new versions.
  */
 public final class Table implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Table.class);
 
-    /** What may happen to a version that is current. */
+    /** Which changes the current version accepts. */
     public enum Updates {
-        /** Nothing: the next version replaces it. */
+        /** None: the next version replaces it. */
         VERSIONS,
         /** Rows are put and removed one by one. */
         UPSERTS
     }
 
-    /** The largest number of a version: 10^18 - 1. */
+    /** The maximum version number: 10^18 - 1. */
     public static final long MAX_VERSION = 999_999_999_999_999_999L;
 
     private static final long MAX_EXPECTED = 1L << 38;
-    /** Rows of a version that are read for the next one. */
+    /** Rows per batch when rows of the current version are copied to the next. */
     private static final int READ_AT_ONCE = 1_024;
 
-    /** The versions that may be read; null where there is none. */
+    /** The versions that can be read; null for none. */
     private record Live(@Nullable Version current, @Nullable Version other) {
         @Nullable
         Version find(long number) {
@@ -77,13 +78,13 @@ public final class Table implements AutoCloseable {
     private final TableFolder folder;
     private final Updates updates;
     private final Readers readers = new Readers();
-    /** Of searches, to be used again: as many as have ever been in use at once, whatever was searched with them. */
+    /** A pool of readers for searches; it holds as many as have ever been in use at once. */
     private final Queue<Reader> idle = new ConcurrentLinkedQueue<>();
-    /** Null where all values are in memory. */
+    /** Null if all values are in memory. */
     private final @Nullable ValueMemory valueMemory;
-    /** Versions that are being loaded. Guarded by this. */
+    /** The versions that builders are open for. Guarded by this. */
     private final Set<Long> begun = new HashSet<>();
-    /** Null when the table is closed. Written under the lock of this. */
+    /** Null if the table is closed. Written under the lock of this. */
     private volatile @Nullable Live live = new Live(null, null);
 
     private Table(TableFolder folder, Builder builder) {
@@ -93,34 +94,36 @@ public final class Table implements AutoCloseable {
     }
 
     /**
-     * Opens a table whose versions do not change, and reads the version that was published last.
+     * Opens a table whose versions do not change, and loads the version published last.
      *
-     * @param folder of the table; made if it is not there
-     * @return to be closed
-     * @throws TableFileException if the version's file, or the one that names it, is damaged, truncated, none of a table, or of a newer format
-     * @throws IOException if the folder cannot be read or written, or a table there is open
+     * @param folder the table's folder; created if it does not exist
+     * @return the table; the caller closes it
+     * @throws TableFileException if the version's file, or the file that names the current version, is damaged, truncated, not of a table, or of a
+     *     newer format
+     * @throws IOException if the folder cannot be read or written, or a table is open there
      */
     public static Table open(Path folder) throws IOException {
         return open(folder, Updates.VERSIONS);
     }
 
     /**
-     * Opens a table, and reads the version that was published last.
+     * Opens a table, and loads the version published last.
      *
-     * @param folder of the table; made if it is not there
-     * @param updates what may happen to a version that is current
-     * @return to be closed
-     * @throws TableFileException if the version's file, or the one that names it, is damaged, truncated, none of a table, or of a newer format
-     * @throws IOException if the folder cannot be read or written, or a table there is open
+     * @param folder the table's folder; created if it does not exist
+     * @param updates which changes the current version accepts
+     * @return the table; the caller closes it
+     * @throws TableFileException if the version's file, or the file that names the current version, is damaged, truncated, not of a table, or of a
+     *     newer format
+     * @throws IOException if the folder cannot be read or written, or a table is open there
      */
     public static Table open(Path folder, Updates updates) throws IOException {
         return builder(folder).updates(updates).open();
     }
 
     /**
-     * Collects the options.
+     * Creates a builder of a table.
      *
-     * @param folder of the table; made if it is not there
+     * @param folder the table's folder; created if it does not exist
      * @return a builder with every option at its default
      */
     public static Builder builder(Path folder) {
@@ -140,7 +143,7 @@ public final class Table implements AutoCloseable {
         }
 
         /**
-         * Sets what may happen to a version that is current.
+         * Sets which changes the current version accepts.
          *
          * @param value default {@link Updates#VERSIONS}
          * @return this builder
@@ -151,17 +154,19 @@ public final class Table implements AutoCloseable {
         }
 
         /**
-         * Sets how much memory the values of each live version may take. A version whose values take more has all of them in its file, and copies of rows
-         * that are read often in memory; all keys are in memory. Rows that are not are read from the file when they are asked for:
-         * {@link #fetch} and {@link Attributes} park meanwhile, a {@link Reader} waits. By default all values are in memory.
+         * Sets the maximum memory for the values of each live version. If a version's values take more, they stay in its file, and memory holds
+         * copies of frequently read rows; all keys are in memory. Other rows are read from the file on request: {@link #fetch} and {@link Attributes}
+         * park meanwhile, a {@link Reader} blocks. By default all values are in memory.
          *
-         * <p>A version is still built in memory, and checked as a whole when it is loaded. One that takes {@linkplain Updates#UPSERTS upserts} has all values in
-         * files, however few they are: rows that are put go to a file of their own in the table's folder, by 64 KiB, which come to the memory and wait to be written. That
-         * file grows with every row that is put; it is deleted with the version's last use, and by {@link Table#open} after a process was killed.
+         * <p>A version is still built in memory, and verified as a whole when it is loaded. A table that takes {@linkplain Updates#UPSERTS upserts}
+         * keeps all values in files, whatever their size. Upserted rows go to a second file in the table's folder, in writes of 64 KiB; rows not
+         * written yet take up to 64 KiB more memory, or the size of one row if it is longer. This file grows with every upsert; it is deleted when
+         * the version is closed, or by {@link Table#open} after the process was killed.
          *
-         * @param bytes at least twice what the longest row of a version takes, with 24 bytes more each; of this, 1.6 % at most are for what tells which rows
-         *     to keep. A version whose rows are longer is refused when it is loaded, with an {@link IllegalArgumentException}
-         * @param runs evicts rows as maintenance; its searches alone may fetch rows, but any thread may read them
+         * @param bytes up to 1.6 % of it is used to track recently read rows; the rest must be at least 2 * (n + 24) bytes for a longest row of n
+         *     bytes. Loading a version with a longer row throws an {@link IllegalArgumentException}
+         * @param runs the orchestrator that evicts rows as maintenance; only its searches may use {@link #fetch}, but any thread may use a
+         *     {@link Reader}
          * @param reads block I/O of that orchestrator; to be closed after the table
          * @return this builder
          * @throws IllegalArgumentException if {@code bytes} is less than 1
@@ -187,12 +192,13 @@ public final class Table implements AutoCloseable {
         }
 
         /**
-         * Opens the table, and reads the version that was published last.
+         * Opens the table, and loads the version published last.
          *
-         * @return to be closed
-         * @throws IllegalArgumentException if memory for values has no room for twice that version's longest row
-         * @throws TableFileException if the version's file, or the one that names it, is damaged, truncated, none of a table, or of a newer format
-         * @throws IOException if the folder cannot be read or written, or a table there is open
+         * @return the table; the caller closes it
+         * @throws IllegalArgumentException if the memory for values has no room for twice that version's longest row
+         * @throws TableFileException if the version's file, or the file that names the current version, is damaged, truncated, not of a table, or of
+         *     a newer format
+         * @throws IOException if the folder cannot be read or written, or a table is open there
          */
         public Table open() throws IOException {
             TableFolder locked = TableFolder.open(folder);
@@ -231,7 +237,7 @@ public final class Table implements AutoCloseable {
     }
 
     /**
-     * The version that is read by who asks for none.
+     * The current version: the default of reads that pass no version.
      *
      * @return its number, or 0 if none was published
      */
@@ -253,7 +259,7 @@ public final class Table implements AutoCloseable {
     /**
      * The versions that can be read.
      *
-     * @return two at most, the current one first
+     * @return at most two version numbers, the current one first
      */
     public List<Long> liveVersions() {
         Live now = live();
@@ -264,9 +270,9 @@ public final class Table implements AutoCloseable {
     }
 
     /**
-     * The versions that are sealed in the folder.
+     * The versions sealed in the folder.
      *
-     * @return in ascending order
+     * @return version numbers in ascending order
      * @throws IOException if the folder cannot be read
      */
     public List<Long> sealedVersions() throws IOException {
@@ -277,9 +283,9 @@ public final class Table implements AutoCloseable {
     /**
      * Begins a version.
      *
-     * @param version its number, from 1 to {@link #MAX_VERSION}; of no version that is sealed or begun
-     * @param schema of its rows
-     * @return to be loaded, sealed and closed
+     * @param version its number, from 1 to {@link #MAX_VERSION}; not the number of a version that is sealed or begun
+     * @param schema the schema of its rows
+     * @return a builder to add rows to, seal and close
      * @throws IllegalArgumentException if the number is out of range or taken
      * @throws IOException if the folder cannot be read
      */
@@ -288,12 +294,12 @@ public final class Table implements AutoCloseable {
     }
 
     /**
-     * Begins a version of which it is known how many rows there will be, so that its index need not grow.
+     * Begins a version with an expected number of rows, so that its index need not grow.
      *
-     * @param version its number, from 1 to {@link #MAX_VERSION}; of no version that is sealed or begun
-     * @param schema of its rows
-     * @param expectedRows from 0 to 2^38; there may be more
-     * @return to be loaded, sealed and closed
+     * @param version its number, from 1 to {@link #MAX_VERSION}; not the number of a version that is sealed or begun
+     * @param schema the schema of its rows
+     * @param expectedRows from 0 to 2^38; more rows are allowed
+     * @return a builder to add rows to, seal and close
      * @throws IllegalArgumentException if the number is out of range or taken, or {@code expectedRows} out of range
      * @throws IOException if the folder cannot be read
      */
@@ -322,7 +328,7 @@ public final class Table implements AutoCloseable {
         begun.remove(version);
     }
 
-    /** Adds rows of the current version that are not there. */
+    /** Adds the current version's rows whose keys are absent in the target; returns how many. */
     synchronized long addTo(Version target) {
         Version current = requireCurrent();
         if (!current.schema().equals(target.schema())) {
@@ -342,7 +348,7 @@ public final class Table implements AutoCloseable {
         return target.index().size() - before;
     }
 
-    /** Adds rows of which some are to be read first. */
+    /** Adds absent rows of a current version some of whose rows must be read from its file. */
     private void addRead(Version current, Version target) {
         RowBatch rows = RowBatch.onHeap();
         long[] keys = new long[READ_AT_ONCE];
@@ -369,13 +375,13 @@ public final class Table implements AutoCloseable {
     }
 
     /**
-     * Reads a sealed version and has it live beside the current one, for who asks for it by number; the version that was live
-     * beside the current one until now no longer is. Nothing happens if it is live.
+     * Loads a sealed version as the second live version, for reads that pass its number. It replaces the second live version, if
+     * there is one. No effect if the version is live.
      *
-     * @param version sealed
-     * @throws TableFileException if its file is damaged, truncated, none of a table, or of a newer format; all is as before
-     * @throws IOException if it cannot be read; all is as before
-     * @throws OutOfMemoryError if there is no memory for it; all is as before
+     * @param version the number of a sealed version
+     * @throws TableFileException if its file is damaged, truncated, not of a table, or of a newer format; nothing has changed
+     * @throws IOException if it cannot be read; nothing has changed
+     * @throws OutOfMemoryError if there is no memory for it; nothing has changed
      */
     public synchronized void load(long version) throws IOException {
         Live now = live();
@@ -390,13 +396,13 @@ public final class Table implements AutoCloseable {
     }
 
     /**
-     * Makes a version the current one, having read it where it is not live. The one that was current stays live beside it, and the one that was beside that no
-     * longer is; of older versions than the published one the newest file is kept, others are deleted. Should this fail, all is as before.
+     * Makes a version current, and loads it if it is not live. The previous current version stays live as the second one and replaces any other. Of
+     * the versions older than the published one, the newest file is kept and the rest are deleted.
      *
-     * @param version sealed
-     * @throws TableFileException if its file is damaged, truncated, none of a table, or of a newer format; all is as before
-     * @throws IOException if it cannot be read, or what is current cannot be written; all is as before
-     * @throws OutOfMemoryError if there is no memory for it; all is as before
+     * @param version the number of a sealed version
+     * @throws TableFileException if its file is damaged, truncated, not of a table, or of a newer format; nothing has changed
+     * @throws IOException if it cannot be read, or the current version's name cannot be written; nothing has changed
+     * @throws OutOfMemoryError if there is no memory for it; nothing has changed
      */
     public synchronized void publish(long version) throws IOException {
         Live now = live();
@@ -408,7 +414,7 @@ public final class Table implements AutoCloseable {
         Version next = found == null ? read(version) : found;
         boolean done = false;
         try {
-            // Before readers see it: what was answered once is not forgotten by a restart.
+            // Before readers see it, so that a restart does not go back to an older version than was read.
             folder.setCurrent(version);
             done = true;
         } finally {
@@ -420,7 +426,7 @@ public final class Table implements AutoCloseable {
         deleteOlder(version);
     }
 
-    /** Keeps the file of the version before the current one, which may be live and is what to go back to. */
+    /** Deletes older files but keeps the previous version's, which may be live and allows a rollback. */
     private void deleteOlder(long current) {
         try {
             List<Long> older = folder.sealed().stream()
@@ -435,9 +441,9 @@ public final class Table implements AutoCloseable {
     }
 
     /**
-     * Ends that a version is live beside the current one, and gives its memory back. Its file stays. Nothing happens if it is not live.
+     * Unloads the second live version and frees its memory. Its file stays. No effect if the version is not live.
      *
-     * @param version any but the current one
+     * @param version any version but the current one
      * @throws IllegalArgumentException if it is the current one
      */
     public synchronized void unload(long version) {
@@ -452,9 +458,9 @@ public final class Table implements AutoCloseable {
     }
 
     /**
-     * Deletes the file of a version that is not live. Nothing happens if there is none.
+     * Deletes the file of a version that is not live. No effect if there is none.
      *
-     * @param version that is not live
+     * @param version a version that is not live
      * @throws IllegalArgumentException if it is live
      * @throws IOException if it cannot be deleted
      */
@@ -465,7 +471,7 @@ public final class Table implements AutoCloseable {
         folder.delete(version);
     }
 
-    /** Has other versions live, and closes those that are live no longer, once nobody is inside who may read them. */
+    /** Replaces the live versions, waits for a grace period, and closes versions that are not live afterwards. */
     private void replace(@Nullable Live next) {
         Live before = live;
         live = next;
@@ -483,14 +489,15 @@ public final class Table implements AutoCloseable {
     }
 
     /**
-     * Puts a row into the current version, or replaces the one that is there.
+     * Inserts a row into the current version, or replaces the row of the key.
      *
-     * @param key any
-     * @param row as it is set now; copied
+     * @param key any key
+     * @param row the row as it is set now; copied
      * @throws IllegalArgumentException if this is not a row of the current version's schema; nothing has changed
      * @throws UnsupportedOperationException if the table was not opened with {@link Updates#UPSERTS}
      * @throws IllegalStateException if no version was published
-     * @throws UncheckedIOException if memory for values is limited, and rows that do not fit cannot be written, say for lack of room; nothing has changed
+     * @throws UncheckedIOException if the memory for values is limited, and rows cannot be written to the file, for example on a full disk; nothing
+     *     has changed
      * @throws OutOfMemoryError if there is no memory for it; nothing has changed
      */
     public synchronized void upsert(long key, RowWriter row) {
@@ -498,14 +505,15 @@ public final class Table implements AutoCloseable {
     }
 
     /**
-     * Puts a row into the current version, or replaces the one that is there.
+     * Inserts a row into the current version, or replaces the row of the key.
      *
-     * @param key any
-     * @param row its bytes, as {@link Schema} lays them out; copied
+     * @param key any key
+     * @param row the row's bytes, in the layout of {@link Schema}; copied
      * @throws IllegalArgumentException if these are not the bytes of a row; nothing has changed
      * @throws UnsupportedOperationException if the table was not opened with {@link Updates#UPSERTS}
      * @throws IllegalStateException if no version was published
-     * @throws UncheckedIOException if memory for values is limited, and rows that do not fit cannot be written, say for lack of room; nothing has changed
+     * @throws UncheckedIOException if the memory for values is limited, and rows cannot be written to the file, for example on a full disk; nothing
+     *     has changed
      * @throws OutOfMemoryError if there is no memory for it; nothing has changed
      */
     public synchronized void upsert(long key, MemorySegment row) {
@@ -513,10 +521,10 @@ public final class Table implements AutoCloseable {
     }
 
     /**
-     * Takes a row out of the current version.
+     * Removes a row from the current version.
      *
-     * @param key any
-     * @return whether it was there
+     * @param key any key
+     * @return whether it was present
      * @throws UnsupportedOperationException if the table was not opened with {@link Updates#UPSERTS}
      * @throws IllegalStateException if no version was published
      */
@@ -540,21 +548,21 @@ public final class Table implements AutoCloseable {
     }
 
     /**
-     * What the current version is like.
+     * Size statistics of the current version.
      *
      * @param version its number; 0 if none was published
-     * @param rows keys that are there
+     * @param rows the number of rows
      * @param indexBytes memory of the index
-     * @param valueBytes memory of the rows, in use; where some are cold, all that there is for others
-     * @param replacedBytes of these, rows that another one has replaced or that were removed; 0 where some are cold
+     * @param valueBytes memory of the rows, in use; with limited memory for values, all memory allocated for them
+     * @param replacedBytes the part of {@code valueBytes} taken by replaced and removed rows; 0 with limited memory for values
      */
     public record Stats(long version, long rows, long indexBytes, long valueBytes, long replacedBytes) {}
 
     /**
-     * What a version takes in memory. Waits for nothing.
+     * The memory that a version takes. Does not block.
      *
-     * @param version any
-     * @return bytes of its index and its rows, 0 if it is not live; of a table that is opened for upserts, as of a moment ago
+     * @param version any version number
+     * @return bytes of its index and its rows, 0 if it is not live; with upserts, the value may lag behind changes
      */
     public long memoryBytes(long version) {
         Version found = live().find(version);
@@ -562,9 +570,9 @@ public final class Table implements AutoCloseable {
     }
 
     /**
-     * What the current version is like. Waits for changes.
+     * Size statistics of the current version. Waits for changes in progress.
      *
-     * @return as of now
+     * @return the statistics as of now
      */
     public synchronized Stats stats() {
         Version now = live().current;
@@ -576,17 +584,17 @@ public final class Table implements AutoCloseable {
     }
 
     /**
-     * How the rows of the current version were read, of which not all are in memory. All are 0 where all are.
+     * Read statistics of the current version with limited memory for values. All counts are 0 if all values are in memory.
      *
      * @param version its number
-     * @param rowsInMemory now
-     * @param hits rows that were read from memory
-     * @param misses rows that were read from the file
-     * @param blocks of 4 KiB that were read for these
-     * @param promoted rows that were taken into memory
-     * @param evicted rows that are there no more, replaced ones and such that were taken out among them
-     * @param spared rows that stay since they were read, each time
-     * @param spilledBytes of rows that were put, in a file beside the version's
+     * @param rowsInMemory rows with a copy in memory now
+     * @param hits rows read from memory
+     * @param misses rows read from a file
+     * @param blocks blocks of 4 KiB read for the misses
+     * @param promoted rows copied into memory
+     * @param evicted rows evicted from memory, including replaced and removed rows
+     * @param spared how often a row was kept because it had been read since its last turn
+     * @param spilledBytes bytes of upserted rows in the second file
      */
     public record ColdStats(
             long version,
@@ -600,9 +608,9 @@ public final class Table implements AutoCloseable {
             long spilledBytes) {}
 
     /**
-     * How the rows of the current version were read. Waits for changes.
+     * Read statistics of the current version. Waits for changes in progress.
      *
-     * @return since the version was loaded
+     * @return the statistics since the version was loaded
      */
     public synchronized ColdStats coldStats() {
         Version now = live().current;
@@ -625,12 +633,12 @@ public final class Table implements AutoCloseable {
     }
 
     /**
-     * A search that finds the rows of keys, of the version that is current when it begins. Where some are to be read from a disk it parks meanwhile.
+     * A search that fetches the rows of keys, of the version that is current when it begins. It parks while rows are read from a disk.
      *
-     * @param columns names of columns; all of them, if none is named
-     * @return to be submitted with {@code Indexing.submitSteps} of the orchestrator that the table was opened with, or of any one where all values are in
-     *     memory; by any thread and as often as wanted. It fails as {@link Reader#getAll(long[], RowBatch, String...)} does,
-     *     and rows that cannot be read fail by themselves, as there
+     * @param columns names of columns; all columns if none is named
+     * @return a thread-safe, reusable search, to be submitted with {@code Indexing.submitSteps} of the orchestrator that the table was opened with,
+     *     or of any orchestrator if all values are in memory. It fails as {@link Reader#getAll(long[], RowBatch, String...)} does, and rows that
+     *     cannot be read fail separately, as there
      */
     public Search<long[], RowBatch> fetch(String... columns) {
         RowFetch rows = new RowFetch(this, List.of(columns));
@@ -640,7 +648,7 @@ public final class Table implements AutoCloseable {
         };
     }
 
-    /** A reader of searches, to be given back. */
+    /** Takes a reader from the pool of searches; to be given back. */
     Reader borrowReader() {
         Reader reader = idle.poll();
         return reader == null ? reader() : reader;
@@ -650,7 +658,7 @@ public final class Table implements AutoCloseable {
         idle.add(reader);
     }
 
-    /** Who changes of the table wait for. */
+    /** The readers that changes of the live versions wait for. */
     Readers readers() {
         return readers;
     }
@@ -661,16 +669,16 @@ public final class Table implements AutoCloseable {
     }
 
     /**
-     * A new reader. By any thread.
+     * Creates a reader. Can be called by any thread.
      *
-     * @return to be used by one thread at a time, and closed
+     * @return a reader for one thread at a time; the caller closes it
      */
     public Reader reader() {
         live();
         return new Reader(this, readers.join());
     }
 
-    /** Ends the table, once calls of readers that have begun are through, and gives its memory back; again without effect. */
+    /** Closes the table: waits for reader calls in progress, then frees its memory. Idempotent. */
     @Override
     public synchronized void close() {
         if (live != null) {
@@ -686,7 +694,7 @@ public final class Table implements AutoCloseable {
         }
     }
 
-    /** Reads rows beside all changes of the table, and waits for none. For one thread at a time. */
+    /** Reads rows concurrently with all changes of the table, without waiting for them. For one thread at a time. */
     public static final class Reader implements AutoCloseable {
         private static final int FIRST_KEYS = 128;
 
@@ -694,14 +702,14 @@ public final class Table implements AutoCloseable {
         private final AtomicLongArray cell;
         private boolean isClosed;
 
-        /** Room for keys that come as an array, and for places. */
+        /** Memory for keys passed as an array, and for places. */
         private MemorySegment scratch = scratch(FIRST_KEYS);
-        /** What the last call read; made anew where another version or other columns are asked for. */
+        /** The version of the last call; it and the projection are reused while calls ask for the same version and columns. */
         private @Nullable Version version;
 
         private List<String> columns = List.of();
         private @Nullable Projection projection;
-        /** Of the version's index, where the table takes upserts. */
+        /** A reader of the version's index, if the table takes upserts. */
         private LongTable.@Nullable Reader index;
 
         private Reader(Table table, AtomicLongArray cell) {
@@ -714,13 +722,13 @@ public final class Table implements AutoCloseable {
         }
 
         /**
-         * The rows of keys, of the current version.
+         * Reads the rows of keys in the current version.
          *
-         * @param keys any; one that is there twice gets two rows
-         * @param rows is filled with a row per key, in the order of the keys; as it was if this fails
-         * @param wanted names of columns; all of them, if none is named
-         * @return how many of the keys are there; a row that is to be read from the version's file and cannot be fails alone ({@link RowBatch#failure})
-         * @throws IllegalArgumentException if there is no column of a name, or no room for the rows
+         * @param keys any keys; a repeated key gets a row each time
+         * @param rows filled with one row per key, in the order of the keys; unchanged if this fails
+         * @param wanted names of columns; all columns if none is named
+         * @return the number of keys present; a row that cannot be read from the version's file fails separately ({@link RowBatch#failure})
+         * @throws IllegalArgumentException if a name is not a column, or there is no room for the rows
          * @throws IllegalStateException if no version was published, or the reader or the table is closed
          */
         public int getAll(long[] keys, RowBatch rows, String... wanted) {
@@ -728,15 +736,15 @@ public final class Table implements AutoCloseable {
         }
 
         /**
-         * The rows of keys, of one version.
+         * Reads the rows of keys in one version.
          *
          * @param of the version, or 0 for the current one
-         * @param keys any; one that is there twice gets two rows
-         * @param rows is filled with a row per key, in the order of the keys; as it was if this fails
-         * @param wanted names of columns; all of them, if there are none. The same list again costs less
-         * @return how many of the keys are there; a row that is to be read from the version's file and cannot be fails alone ({@link RowBatch#failure})
+         * @param keys any keys; a repeated key gets a row each time
+         * @param rows filled with one row per key, in the order of the keys; unchanged if this fails
+         * @param wanted names of columns; all columns if empty. An equal list in the next call is faster
+         * @return the number of keys present; a row that cannot be read from the version's file fails separately ({@link RowBatch#failure})
          * @throws VersionGoneException if that version is not live
-         * @throws IllegalArgumentException if there is no column of a name, or no room for the rows
+         * @throws IllegalArgumentException if a name is not a column, or there is no room for the rows
          * @throws IllegalStateException if no version was published, or the reader or the table is closed
          */
         public int getAll(long of, long[] keys, RowBatch rows, List<String> wanted) {
@@ -746,16 +754,16 @@ public final class Table implements AutoCloseable {
         }
 
         /**
-         * The rows of keys, of one version.
+         * Reads the rows of keys in one version.
          *
          * @param of the version, or 0 for the current one
-         * @param keys longs of the machine's byte order; on the heap or off it
-         * @param n how many keys, 0 or more
-         * @param rows is filled with a row per key, in the order of the keys; as it was if this fails
-         * @param wanted names of columns; all of them, if there are none. The same list again costs less
-         * @return how many of the keys are there; a row that is to be read from the version's file and cannot be fails alone ({@link RowBatch#failure})
+         * @param keys longs in the machine's byte order; on or off heap
+         * @param n the number of keys, 0 or more
+         * @param rows filled with one row per key, in the order of the keys; unchanged if this fails
+         * @param wanted names of columns; all columns if empty. An equal list in the next call is faster
+         * @return the number of keys present; a row that cannot be read from the version's file fails separately ({@link RowBatch#failure})
          * @throws VersionGoneException if that version is not live
-         * @throws IllegalArgumentException if {@code n} is negative or there are fewer keys, there is no column of a name, or no room for the rows
+         * @throws IllegalArgumentException if {@code n} is negative or more than the keys, a name is not a column, or there is no room for the rows
          * @throws IllegalStateException if no version was published, or the reader or the table is closed
          */
         public int getAll(long of, MemorySegment keys, int n, RowBatch rows, List<String> wanted) {
@@ -782,7 +790,9 @@ public final class Table implements AutoCloseable {
             return rows.present();
         }
 
-        /** Begins to read rows of the current version in a search, as {@link #begin(long, MemorySegment, int, RowBatch, List, SearchContext)} does. */
+        /**
+         * Begins to read rows of the current version for a search, as {@link #begin(long, MemorySegment, int, RowBatch, List, SearchContext)} does.
+         */
         @Nullable
         ColdFetch begin(long[] keys, RowBatch rows, List<String> wanted, SearchContext context) {
             reserve(keys.length);
@@ -790,7 +800,7 @@ public final class Table implements AutoCloseable {
             return begin(0, scratch.asSlice(0, scratch.byteSize() / 2), keys.length, rows, wanted, context);
         }
 
-        /** Fills the batch and returns null, or begins to read what is missing. After it this reader may be used for something else. */
+        /** Fills the batch and returns null, or begins to read its cold rows. Afterwards this reader can serve another call. */
         private @Nullable ColdFetch begin(
                 long of,
                 MemorySegment keys,
@@ -858,7 +868,7 @@ public final class Table implements AutoCloseable {
             }
         }
 
-        /** Ends it: the table waits for it no more. Again without effect. */
+        /** Closes the reader; it must not be in a call. Idempotent. */
         @Override
         public void close() {
             if (!isClosed) {

@@ -18,8 +18,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The folder of a table: a file per sealed version, one that names the current version, and one that is locked while the table is open.
- * Each is written whole or not at all.
+ * The folder of a table: a file per sealed version, a file that names the current version, and a file that is locked while the table is open.
+ * Files are written atomically.
  */
 final class TableFolder implements AutoCloseable {
     private static final String CURRENT = "current";
@@ -36,7 +36,7 @@ final class TableFolder implements AutoCloseable {
         this.lockFile = lockFile;
     }
 
-    /** Makes the folder if it is not there, locks it, and removes what a process that was killed has left half written. */
+    /** Creates the folder if it does not exist, locks it, and deletes temporary files that a killed process left. */
     static TableFolder open(Path folder) throws IOException {
         Files.createDirectories(folder);
         FileChannel lockFile =
@@ -83,7 +83,7 @@ final class TableFolder implements AutoCloseable {
         return folder.resolve("version-" + version + ".roost");
     }
 
-    /** The versions that are sealed, in ascending order. */
+    /** The sealed versions, in ascending order. */
     List<Long> sealed() throws IOException {
         return files().stream()
                 .map(file -> VERSION.matcher(file.getFileName().toString()))
@@ -93,7 +93,7 @@ final class TableFolder implements AutoCloseable {
                 .toList();
     }
 
-    /** The version that was published last, or 0. */
+    /** The version published last, or 0. */
     long current() throws IOException {
         Path file = folder.resolve(CURRENT);
         if (!Files.exists(file)) {
@@ -123,7 +123,7 @@ final class TableFolder implements AutoCloseable {
         return folder.toString();
     }
 
-    /** Another table may open the folder. */
+    /** Unlocks the folder. */
     @Override
     public void close() throws IOException {
         lockFile.close();

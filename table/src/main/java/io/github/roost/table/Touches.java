@@ -1,10 +1,10 @@
 package io.github.roost.table;
 
 /**
- * Which cold rows were read a short while ago: of each of so many places, the row of that hash that was read last. So a row is found again unless another
- * one of its hash was read in between: the window is about as many rows as there are places, and who reads all rows once finds none again.
+ * An approximate set of recently read cold rows: a hash table that keeps the last row read per slot. A row is recognised unless another row with its
+ * slot was read in between, so the window is about as many rows as there are slots, and a scan that reads every row once recognises none.
  *
- * <p>Thread-safe, as what it says need not be right: threads write numbers of 32 bits over each other's, and a row more or less is promoted.
+ * <p>Thread-safe without ordering: racing threads may overwrite each other's 32-bit entries, so that a row is promoted or not by chance.
  */
 final class Touches {
     private static final long FIRST = 0x9E3779B97F4A7C15L;
@@ -19,7 +19,7 @@ final class Touches {
         return (long) last.length * Integer.BYTES;
     }
 
-    /** Whether a row was read a short while ago; from now on it was. */
+    /** Records a read of a row; returns whether the row was read recently. */
     boolean again(long unit) {
         long hash = (unit + 1) * FIRST;
         int slot = (int) (hash >>> 32) & last.length - 1;

@@ -8,14 +8,14 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * What a table has for the values of each version.
+ * The settings of a table whose memory for values is limited.
  *
- * @param bytes for copies of rows and for what tells which to keep
- * @param orchestrator evicts them
- * @param io reads the others
- * @param registration of the table with the orchestrator
- * @param readers of the table
- * @param takesUpserts whether rows are put into versions; then values may come to take more than there is for them
+ * @param bytes memory per version, for copies of rows and for tracking recently read rows
+ * @param orchestrator evicts rows, as maintenance
+ * @param io reads cold rows
+ * @param registration the table's registration with the orchestrator
+ * @param readers the table's readers
+ * @param takesUpserts whether the table takes upserts; then values can outgrow the memory after a version is loaded
  */
 record ValueMemory(
         long bytes,
@@ -24,14 +24,14 @@ record ValueMemory(
         Registration registration,
         Readers readers,
         boolean takesUpserts) {
-    /** Of the memory: what tells which rows to keep. */
+    /** 1/TOUCHES of the memory tracks recently read rows. */
     private static final int TOUCHES = 64;
 
     private static final int MIN_TOUCHES = 16;
     private static final int MAX_TOUCHES = 1 << 26;
 
     /**
-     * Opens the values of a version whose file was checked.
+     * Opens the values of a version whose file was verified.
      *
      * @throws IllegalArgumentException if its longest row does not fit
      */

@@ -8,21 +8,21 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * The rows of a version, off-heap, in chunks of which none is moved: a row's length, its bytes, and what is left to the next multiple of 8.
- * A row is in one chunk. Its place, in units of 8 bytes over all chunks, is the payload of its key.
+ * The rows of a version, off-heap, in chunks. A row is stored as its length, its bytes, and padding to a multiple of 8, and never spans two chunks.
+ * Its place, in units of 8 bytes over all chunks, is the payload of its key.
  *
- * <p>One thread appends, any number read. A row is written before its place is given to the index, which publishes it with release;
- * who found the place there reads {@link #chunks} afterwards, and so sees the row and its chunk. No row is changed or moved.
+ * <p>One thread appends, any number read. A row is written before the index publishes its place with release; a reader that found the place loads
+ * {@link #chunks} afterwards, and so sees the row and its chunk. The bytes of a row at its place never change.
  */
 final class Values implements AutoCloseable {
-    /** Bytes of a chunk: some huge pages, and so many rows that what is left at its end is little. */
+    /** Bytes of a chunk: a few huge pages, and so large that the unused rest at its end is small. */
     static final int CHUNK_BYTES = 1 << 24;
 
     private static final int CHUNK_SHIFT = 24;
     static final int UNIT_SHIFT = 3;
-    /** A chunk from this size on asks for huge pages. */
+    /** A chunk of at least this size requests huge pages. */
     private static final long HUGE_FROM_BYTES = 4L << 20;
-    /** The first chunk of a table that grows: small tables are many. */
+    /** The initial size of the first chunk; it grows by doubling, so that small tables take little memory. */
     private static final int FIRST_BYTES = 1 << 16;
 
     /** Allocates chunks. */
@@ -34,33 +34,33 @@ final class Values implements AutoCloseable {
     private final Memory memory;
     private final Arena arena = Arena.ofShared();
     private MemorySegment[] chunks = {};
-    /** Bytes in use, gaps at the ends of chunks among them. */
+    /** Bytes in use, including gaps at the ends of chunks. */
     private long used;
 
     private Values(Memory memory) {
         this.memory = memory;
     }
 
-    /** Memory to append to. */
+    /** Empty values to append to. */
     static Values empty() {
         return new Values(Values::allocate);
     }
 
-    /** For tests of what fails. */
+    /** For tests of allocation failures. */
     static Values empty(Memory memory) {
         return new Values(memory);
     }
 
     /**
-     * Memory that is filled from a file, and can be appended to.
+     * Memory to be filled from a file; rows can be appended.
      *
-     * @throws OutOfMemoryError if there is not that much; nothing is left behind
+     * @throws OutOfMemoryError if there is not enough memory; nothing leaks
      */
     static Values ofBytes(long bytes) {
         return ofBytes(bytes, Values::allocate);
     }
 
-    /** For tests of what fails. */
+    /** For tests of allocation failures. */
     static Values ofBytes(long bytes, Memory memory) {
         Values values = new Values(memory);
         boolean done = false;
@@ -92,7 +92,7 @@ final class Values implements AutoCloseable {
         return used;
     }
 
-    /** What is in use, chunk by chunk: after a place was found, {@link #chunk} and {@link #offset} lead into it. */
+    /** The chunks. To be loaded after a place was found; {@link #chunk} and {@link #offset} give its position in them. */
     MemorySegment[] chunks() {
         return chunks;
     }
@@ -105,18 +105,18 @@ final class Values implements AutoCloseable {
         return place << UNIT_SHIFT & CHUNK_BYTES - 1;
     }
 
-    /** Where the bytes of a chunk that are in use end. */
+    /** The number of bytes in use in a chunk. */
     long usedOf(int chunk) {
         return Math.min(chunks[chunk].byteSize(), used - ((long) chunk << CHUNK_SHIFT));
     }
 
-    /** Bytes that a row takes. */
+    /** The bytes that a row takes, with length and padding. */
     static long taken(long rowBytes) {
         return Integer.BYTES + rowBytes + Long.BYTES - 1 & -Long.BYTES;
     }
 
     /**
-     * Adds a row.
+     * Appends a row.
      *
      * @return its place
      * @throws OutOfMemoryError if there is no memory for another chunk; nothing has changed
@@ -135,12 +135,12 @@ final class Values implements AutoCloseable {
         return begin >>> UNIT_SHIFT;
     }
 
-    /** A chunk that has room, which is a new and larger one with the same rows where it was too small. */
+    /** The chunk, with room for a row; if it was too small, a larger copy of it. */
     private MemorySegment roomIn(int chunk, long offset, long bytes) {
         if (chunk < chunks.length && offset + bytes <= chunks[chunk].byteSize()) {
             return chunks[chunk];
         }
-        // Readers may be in the old one, which stays until all are closed: half as much at most, of one chunk only.
+        // Readers may still use the old chunk, so it is kept until close. Only a chunk smaller than CHUNK_BYTES is replaced.
         long size = chunk == 0
                 ? Math.min(CHUNK_BYTES, Math.max(FIRST_BYTES, 2 * Long.highestOneBit(offset + bytes)))
                 : CHUNK_BYTES;

@@ -9,19 +9,19 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows of one version: an index of places, and the values there. By one writer, or for any number of readers; with upserts for
- * both at once, where each reader has a {@link LongTable.Reader} of the index.
+ * The rows of one version: an index from keys to places, and the values at these places. For one writer, or any number of readers. With upserts, for
+ * one writer and any number of readers at once; each reader then uses a {@link LongTable.Reader} of the index.
  */
 final class Version implements AutoCloseable {
     private final long number;
     private final Schema schema;
     private final LongTable index;
     private final Values values;
-    /** Null where all values are in memory; else no others are there. */
+    /** Null if all values are in memory; otherwise {@link #values} is empty. */
     private final @Nullable ColdValues cold;
-    /** Bytes of rows that another one has replaced. */
+    /** Bytes of replaced and removed rows. */
     private long replacedBytes;
-    /** Bytes of the longest row that was put. */
+    /** Bytes of the longest row put. */
     private int mostRowBytes;
 
     Version(long number, Schema schema, LongTable index, Values values, @Nullable ColdValues cold) {
@@ -32,7 +32,7 @@ final class Version implements AutoCloseable {
         this.cold = cold;
     }
 
-    /** An empty version, to be filled. */
+    /** An empty version for rows to be added to. */
     static Version empty(long number, Schema schema, long expected) {
         return new Version(number, schema, LongTable.builder(expected).build(), Values.empty(), null);
     }
@@ -62,7 +62,7 @@ final class Version implements AutoCloseable {
         return mostRowBytes;
     }
 
-    /** Memory of the values. */
+    /** Memory of the values, in bytes. */
     long valueBytes() {
         return cold == null ? values.bytes() : cold.memoryBytes();
     }
@@ -71,7 +71,7 @@ final class Version implements AutoCloseable {
         return replacedBytes;
     }
 
-    /** Adds a key that must not be there. */
+    /** Adds a row under a key that must be absent. */
     void add(long key, MemorySegment row) {
         if (index.get(key, LongTable.ABSENT) != LongTable.ABSENT) {
             throw new IllegalArgumentException("key " + key + " must be loaded once, got it twice");
@@ -79,7 +79,7 @@ final class Version implements AutoCloseable {
         put(key, row);
     }
 
-    /** Adds or replaces a row. Whatever fails has changed nothing that is read. */
+    /** Adds or replaces a row. A failure changes nothing that readers can see. */
     void put(long key, MemorySegment row) {
         String fault = schema.fault(row, 0, row.byteSize());
         if (fault != null) {
@@ -117,7 +117,7 @@ final class Version implements AutoCloseable {
         return true;
     }
 
-    /** Bytes of the row at a place. */
+    /** The length of the row at a place. */
     int rowBytes(long place) {
         return values.chunks()[Values.chunk(place)].get(INT, Values.offset(place));
     }
@@ -129,7 +129,7 @@ final class Version implements AutoCloseable {
         return chunk.asSlice(at + Integer.BYTES, chunk.get(INT, at));
     }
 
-    /** Columns of places, written into a batch; absent where the place is. Asks for all lengths first, so that the misses overlap. */
+    /** Copies columns of the rows at places into a batch; a row is absent if its place is. Reads all lengths first, so that cache misses overlap. */
     void copy(MemorySegment places, int n, Projection projection, RowBatch batch) {
         MemorySegment[] chunks = values.chunks();
         long sum = 0;
@@ -159,7 +159,7 @@ final class Version implements AutoCloseable {
 
     @Override
     public void close() {
-        // Who gives rows other places stops first.
+        // First, as eviction changes places in the index.
         if (cold != null) {
             cold.close();
         }

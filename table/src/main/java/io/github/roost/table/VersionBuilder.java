@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 
 /**
- * A version of a {@link Table} that is being loaded. Nobody reads it before it has been sealed and published. For one thread at a
- * time; {@link #close} gives its memory back, and drops what is not sealed.
+ * Builds a version of a {@link Table}. Its rows can be read only after it is sealed, and loaded or published. For one thread at a
+ * time; {@link #close} frees its memory, and discards it if it is not sealed.
  */
 public final class VersionBuilder implements AutoCloseable {
     private final Table table;
@@ -33,7 +33,7 @@ public final class VersionBuilder implements AutoCloseable {
     /**
      * A writer of rows for {@link #put(long, RowWriter)}.
      *
-     * @return to be used again for every row
+     * @return a writer, reusable for every row
      */
     public RowWriter writer() {
         return version.schema().writer();
@@ -42,10 +42,10 @@ public final class VersionBuilder implements AutoCloseable {
     /**
      * Adds a row.
      *
-     * @param key any
-     * @param row as it is set now; copied
-     * @throws IllegalArgumentException if the key is there already, or the row too long; nothing has changed
-     * @throws IllegalStateException if this is sealed, or it or the table closed
+     * @param key any key that was not added yet
+     * @param row the row as it is set now; copied
+     * @throws IllegalArgumentException if the key was added already, or the row is too long; nothing has changed
+     * @throws IllegalStateException if this is sealed, or this or the table is closed
      * @throws OutOfMemoryError if there is no memory for the row; nothing has changed
      */
     public void put(long key, RowWriter row) {
@@ -55,10 +55,10 @@ public final class VersionBuilder implements AutoCloseable {
     /**
      * Adds a row.
      *
-     * @param key any
-     * @param row its bytes, as {@link Schema} lays them out; copied
-     * @throws IllegalArgumentException if the key is there already, or these are not the bytes of a row; nothing has changed
-     * @throws IllegalStateException if this is sealed, or it or the table closed
+     * @param key any key that was not added yet
+     * @param row the row's bytes, in the layout of {@link Schema}; copied
+     * @throws IllegalArgumentException if the key was added already, or these are not the bytes of a row; nothing has changed
+     * @throws IllegalStateException if this is sealed, or this or the table is closed
      * @throws OutOfMemoryError if there is no memory for the row; nothing has changed
      */
     public void put(long key, MemorySegment row) {
@@ -67,12 +67,12 @@ public final class VersionBuilder implements AutoCloseable {
     }
 
     /**
-     * Adds the rows of the table's current version whose keys are not here yet, upserts among them. Upserts wait meanwhile.
+     * Adds the rows of the table's current version, including upserts, whose keys were not added yet. Upserts wait meanwhile.
      *
-     * @return how many
+     * @return the number of rows added
      * @throws IllegalArgumentException if the current version has another schema
      * @throws IllegalStateException if this is sealed or closed, or there is no current version
-     * @throws ColdReadException if a row cannot be read from the current version's file; some are added, and others when it is called again
+     * @throws ColdReadException if a row cannot be read from the current version's file; some rows are added, and another call continues
      */
     public long putOthersOfCurrent() {
         requireOpen();
@@ -80,11 +80,11 @@ public final class VersionBuilder implements AutoCloseable {
     }
 
     /**
-     * Writes the version to its file, with checksums, synced. From then on it survives whatever happens to the process;
-     * {@link Table#publish} has it read.
+     * Writes the version to its file, with checksums, and syncs it. From then on it is durable; {@link Table#load} or {@link
+     * Table#publish} makes it readable.
      *
-     * @throws IOException if it cannot be written, say for lack of room; it may be sealed again
-     * @throws IllegalStateException if this is sealed, or it or the table closed
+     * @throws IOException if it cannot be written, for example on a full disk; the call can be repeated
+     * @throws IllegalStateException if this is sealed, or this or the table is closed
      */
     public void seal() throws IOException {
         requireOpen();
@@ -102,7 +102,7 @@ public final class VersionBuilder implements AutoCloseable {
         }
     }
 
-    /** Gives the memory back. What is not sealed is dropped. Again without effect. */
+    /** Frees the memory, and discards the version if it is not sealed. Idempotent. */
     @Override
     public void close() {
         if (!isClosed) {

@@ -19,16 +19,17 @@ import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A sealed version as a file, all numbers little-endian:
+ * The file of a sealed version, all numbers little-endian:
  *
  * <pre>
- * head     magic, format, bytes of the schema, version, rows, bytes of the values, of the longest row, checksum of all before     64 bytes
- * schema   zeros up to a whole number of blocks of 4 KiB, and the checksum of both
+ * head     magic, format, bytes of the schema, version, rows, bytes of the values, bytes of the longest row, checksum of the head     64 bytes
+ * schema   the schema, zeros up to a whole number of 4 KiB blocks, and the checksum of both
  * body     in {@link CheckedBlocks}: key and place of each row, 16 bytes; then the values, as they lie in memory
  * </pre>
  *
- * Reading believes nothing: sizes are compared with the file's before memory is allocated, and blocks with their checksums. Of a version that is all
- * in memory every place and row is checked then, so that readers need not; of others, every place, and each row when it is read.
+ * Reading trusts nothing in the file: sizes are compared with the file's size before memory is allocated, and blocks are verified by checksum. If all
+ * values are loaded into memory, every place and row is checked at load time, so that readers need not check. Otherwise every place is checked at
+ * load time, and each row when it is read.
  */
 final class VersionFile {
     private static final int FORMAT = 2;
@@ -41,26 +42,26 @@ final class VersionFile {
     private VersionFile() {}
 
     /**
-     * What a file says of itself.
+     * The fields of a file's head.
      *
-     * @param mostRowBytes of its longest row
+     * @param mostRowBytes bytes of the longest row
      */
     record Head(int schemaBytes, long version, long rows, long valueBytes, int mostRowBytes) {
         long bodyBytes() {
             return rows * ENTRY_BYTES + valueBytes;
         }
 
-        /** Longs of the body before the values. */
+        /** The number of longs in the body before the values. */
         long longsBefore() {
             return rows * ENTRY_BYTES / Long.BYTES;
         }
 
-        /** The place in the values that the content of a block begins with, as if these went on behind the file. */
+        /** The place in the values at which a block's content begins; blocks beyond the file's end continue the count. */
         long unit(long block) {
             return (block - headBlocks()) * (CheckedBlocks.CONTENT_BYTES / Long.BYTES) - longsBefore();
         }
 
-        /** Blocks before the body. */
+        /** The number of blocks before the body. */
         int headBlocks() {
             return (HEAD_BYTES + schemaBytes + Integer.BYTES + CheckedBlocks.BLOCK_BYTES - 1)
                     / CheckedBlocks.BLOCK_BYTES;
@@ -79,7 +80,7 @@ final class VersionFile {
         }
     }
 
-    /** Writes a version, which nobody changes meanwhile; the file is there whole or not at all. */
+    /** Writes a version, which must not change meanwhile. The file appears whole or not at all. */
     static void write(Path file, Version version) throws IOException {
         WholeFile.replace(file, channel -> {
             byte[] schema = version.schema().encode();
@@ -123,7 +124,7 @@ final class VersionFile {
         return Checksum.of(MemorySegment.ofBuffer(of.slice(at, bytes)));
     }
 
-    /** Requires the checksum behind the first bytes to be theirs. */
+    /** Requires the checksum that follows the first {@code bytes} bytes to match them. */
     private static void requireChecksum(FileChecks checks, long at, String which, ByteBuffer of, int bytes)
             throws TableFileException {
         checks.requireChecksum(
@@ -133,10 +134,10 @@ final class VersionFile {
     /**
      * Reads a version.
      *
-     * @param memory for its values, or null for as much as they take
+     * @param memory the limit for its values, or null to load all values into memory
      * @throws TableFileException if the file is not a whole, undamaged version of this number
      * @throws IllegalArgumentException if its longest row does not fit into {@code memory}
-     * @throws OutOfMemoryError if there is no memory for it; nothing is left behind
+     * @throws OutOfMemoryError if there is not enough memory for it; nothing leaks
      */
     static Version read(Path file, long number, @Nullable ValueMemory memory) throws IOException {
         try (FileChannel channel = TableFormat.open(file)) {
@@ -267,7 +268,7 @@ final class VersionFile {
         }
     }
 
-    /** What is done with a key and its place. */
+    /** An action on a key and its place. */
     private interface Action {
         void apply(long key, long place) throws IOException;
     }

@@ -1,6 +1,6 @@
 package io.github.roost.table;
 
-/** A version of a {@link Table} that was asked for is not live: not loaded yet, or retired. The message names those that are. */
+/** Thrown if a requested version of a {@link Table} is not live: not loaded yet, or unloaded. The message names the live versions, or the version. */
 public final class VersionGoneException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -3,14 +3,18 @@ package io.github.roost.topology;
 import java.util.List;
 
 /**
- * One core and those of its processing units (PUs, hardware threads) that this process may use.
+ * One core, with its processing units (PUs, hardware threads) that this process may use.
  *
  * @param id the core's index in its topology, from 0, unique over all domains
- * @param efficiency the core's efficiency class as hwloc reports it (higher is faster), or -1 where all cores are alike
+ * @param efficiency the core's efficiency class as hwloc reports it (higher is faster), or -1 if all cores are alike
  * @param pus OS numbers of the core's usable PUs, ascending, never empty
  */
 public record Core(int id, int efficiency, List<Integer> pus) {
-    /** Checks that there is a PU, and copies the list. */
+    /**
+     * Copies the list.
+     *
+     * @throws IllegalArgumentException if there is no PU
+     */
     public Core {
         pus = List.copyOf(pus);
         if (pus.isEmpty()) {

@@ -8,17 +8,17 @@ import net.openhft.affinity.lockchecker.FileLockBasedLockChecker;
 import net.openhft.affinity.lockchecker.LockChecker;
 
 /**
- * Cores that this process holds for itself, against other processes that ask the same way. Off unless it is used.
+ * Cores that this process reserves, against other processes that reserve cores the same way. Opt-in.
  *
- * <p>The means are the lock files of OpenHFT's affinity library, one for each CPU in the directory for temporary files:
- * processes exclude each other that share this directory, programs that use that library included. The operating system
- * drops a lock with the process that holds it, so what a killed process left behind is taken over. Nothing stops a
- * process that does not ask.
+ * <p>Uses the lock files of OpenHFT's affinity library, one per CPU in the directory for temporary files. Processes that
+ * share this directory exclude each other, including programs that use that library. The operating system releases a
+ * process's locks when it dies, so the locks of a killed process can be taken. The locks are advisory: a process that does
+ * not ask for them is not stopped.
  *
  * <p>Thread-safe.
  */
 public final class CpuReservation implements AutoCloseable {
-    /** OpenHFT's library has no locks beyond; a core of which no PU has a lock is never free. */
+    /** OpenHFT's library has locks for CPUs below this number only; a core without any lockable PU is never free. */
     private static final int LOCKABLE_CPUS = 256;
 
     private static final int NO_SECOND_CPU = -1;
@@ -39,10 +39,10 @@ public final class CpuReservation implements AutoCloseable {
      * Takes free cores in the topology's order, each with all of its usable PUs or not at all.
      *
      * @param topology a topology of this machine
-     * @param maxCores how many cores to take at most, 1 or more
-     * @return the cores, held until it is closed
-     * @throws IllegalArgumentException where {@code maxCores} is less than 1, or the topology is not of this machine
-     * @throws TopologyException where no core is free
+     * @param maxCores the maximum number of cores to take, 1 or more
+     * @return the reservation, held until it is closed
+     * @throws IllegalArgumentException if {@code maxCores} is less than 1, or the topology is not of this machine
+     * @throws TopologyException if no core is free, or a lock file cannot be written
      */
     public static CpuReservation of(Topology topology, int maxCores) {
         if (maxCores < 1) {
@@ -100,7 +100,7 @@ public final class CpuReservation implements AutoCloseable {
                 machine.offlinePus());
     }
 
-    /** Takes the locks of all the core's PUs that have one, or none. */
+    /** Takes the locks of all lockable PUs of the core, or none. */
     private static boolean take(Core core) {
         List<Integer> taken = new ArrayList<>();
         boolean all = false;
@@ -136,14 +136,14 @@ public final class CpuReservation implements AutoCloseable {
         return FileLockBasedLockChecker.getInstance();
     }
 
-    /** {@return the topology narrowed to the cores that are held} */
+    /** {@return the topology narrowed to the cores taken} */
     public Topology topology() {
         return topology;
     }
 
     /**
      * Whether OpenHFT's own locks would pin threads in this process, or only reserve CPUs ({@code NullAffinity}). Roost
-     * pins by itself ({@link Pinner}) and does not need it.
+     * pins with its own {@link Pinner} and does not need them.
      *
      * @return whether they would pin
      */
@@ -151,7 +151,7 @@ public final class CpuReservation implements AutoCloseable {
         return openHftPins;
     }
 
-    /** Gives the cores back. */
+    /** Releases the cores. */
     @Override
     public synchronized void close() {
         held.forEach(CpuReservation::unlock);

@@ -4,7 +4,7 @@ import java.util.BitSet;
 import java.util.Collection;
 import java.util.List;
 
-/** Sets of CPUs as bit sets, as lists and as the kernel writes them ({@code 0-3,8}). */
+/** Sets of CPUs as bit sets, as lists and in the kernel's text format ({@code 0-3,8}). */
 final class CpuSet {
     private CpuSet() {}
 
@@ -52,7 +52,7 @@ final class CpuSet {
         return text(of(cpus));
     }
 
-    /** The inverse of {@link #text(BitSet)}, for what the kernel writes. */
+    /** Parses the kernel's text format: the inverse of {@link #text(BitSet)}, but an empty set is an empty string. */
     static BitSet parse(String text) {
         BitSet bits = new BitSet();
         for (String range : text.strip().split(",", -1)) {

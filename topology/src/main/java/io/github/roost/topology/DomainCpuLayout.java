@@ -9,10 +9,10 @@ import net.openhft.affinity.CpuLayout;
 import net.openhft.affinity.impl.NullAffinity;
 
 /**
- * A topology as OpenHFT's affinity library sees machines, with a cache domain in the place of its socket: its strategy
+ * A topology as a CPU layout of OpenHFT's affinity library, with each cache domain as a socket: the strategy
  * {@code SAME_SOCKET} then means another core of the same last-level cache. Immutable.
  *
- * <p>CPUs that are in no domain stand in one more socket after the last domain's.
+ * <p>CPUs that are in no domain form one more socket, after the last domain's.
  */
 public final class DomainCpuLayout implements CpuLayout {
     private final List<Place> places = new ArrayList<>();
@@ -56,15 +56,15 @@ public final class DomainCpuLayout implements CpuLayout {
     /**
      * Makes this the layout of all locks that OpenHFT's library gives from now on.
      *
-     * @return whether that library can pin threads here; where it silently cannot ({@code NullAffinity}: its native part
-     *     did not load) one WARN says so
+     * @return whether that library can pin threads here; if its native part did not load ({@code NullAffinity}) it cannot,
+     *     and one WARN says so
      */
     public boolean install() {
         AffinityLock.cpuLayout(this);
         return openHftPins();
     }
 
-    /** Whether OpenHFT's library pins threads here, or only pretends to. */
+    /** Whether OpenHFT's library pins threads here, or silently does nothing. */
     static boolean openHftPins() {
         boolean pins = !(Affinity.getAffinityImpl() instanceof NullAffinity);
         if (!pins) {

@@ -9,14 +9,14 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Decides which usable cores form a cache domain. A pure function of the machine and the level.
+ * Groups the usable cores into cache domains. A pure function of the machine and the level.
  *
- * <p>Without a level that was asked for, it is L3 where there is any; else L2 where several cores share one; else NUMA,
- * where no node spans packages (one that does says only that nothing is known of the nodes); else the package.
+ * <p>The automatic level is L3 if the machine has any; else L2 if several cores share one; else NUMA if no node spans
+ * packages (a node that does means that the real nodes are unknown); else the package.
  *
- * <p>A core goes to the smallest object of the level that holds it. Cores that no object of the level holds form domains
- * of their own by what they share otherwise: a cache, else a NUMA node, else a package. So every usable core is in exactly
- * one domain, and none is left with strangers.
+ * <p>A core belongs to the smallest object of the level that contains it. Cores outside every object of the level are
+ * grouped by another resource they share: a cache, else a NUMA node, else a package. So every usable core is in exactly one
+ * domain, together with cores that it shares a resource with.
  */
 final class DomainGrouping {
     private final Machine machine;
@@ -27,7 +27,7 @@ final class DomainGrouping {
         this.level = level;
     }
 
-    /** The level that a machine's domains are of where nobody asks for another. */
+    /** The level of a machine's domains if none is forced. */
     static DomainLevel automaticLevel(Machine machine) {
         if (has(machine, DomainLevel.L3)) {
             return DomainLevel.L3;
@@ -96,7 +96,7 @@ final class DomainGrouping {
                 .map(pus -> new Place(level, pus));
     }
 
-    /** What cores outside every object of the level are grouped by. */
+    /** The levels by which cores outside every object of the level are grouped, the first that contains a core. */
     private List<DomainLevel> otherwiseShared() {
         return switch (level) {
             case L3 -> List.of(DomainLevel.L2, DomainLevel.NUMA, DomainLevel.PACKAGE);
@@ -120,7 +120,7 @@ final class DomainGrouping {
         return new CacheDomain(id, cacheBytes(place), numaNodes(pus), packageId(pus), cores);
     }
 
-    /** The size of the cache that the place is, or of the last cache that all of it shares. */
+    /** The size of the place's own cache, or of the highest-level cache that all its PUs share; 0 if there is none. */
     private long cacheBytes(Place place) {
         return machine.caches().stream()
                 .filter(cache -> CpuSet.contains(CpuSet.of(cache.pus()), place.pus()))
@@ -192,6 +192,6 @@ final class DomainGrouping {
                 .toList();
     }
 
-    /** What makes a domain of the cores that it holds. */
+    /** The object of the machine whose cores form a domain. */
     private record Place(DomainLevel level, BitSet pus) {}
 }

@@ -8,9 +8,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Places off-heap memory: next to a cache domain, and on huge pages. Thread-safe.
+ * Places off-heap memory on the NUMA nodes of a cache domain, and on huge pages. Thread-safe.
  *
- * <p>Everything here is an optimisation, so a refusal is a result and never an exception: the memory stays usable.
+ * <p>Placement is an optimisation, so a refusal is a result and never an exception: the memory stays usable.
  */
 public final class DomainMemory {
     private static final long CACHE_LINE = 64;
@@ -18,12 +18,12 @@ public final class DomainMemory {
     private DomainMemory() {}
 
     /**
-     * Binds a segment to the NUMA nodes of a domain; pages that are elsewhere already are migrated. The kernel binds
-     * whole pages, so those that the segment shares at its ends go along.
+     * Binds a segment to the NUMA nodes of a domain, and migrates its pages that are on other nodes. The kernel binds whole
+     * pages, including pages at the segment's ends that it shares with other memory.
      *
      * @param segment native memory, of any size
      * @param domain a domain of the live machine
-     * @return whether the kernel did, and if not why
+     * @return whether the kernel accepted, and if not why
      */
     public static MemoryResult bind(MemorySegment segment, CacheDomain domain) {
         if (!segment.isNative()) {
@@ -44,14 +44,14 @@ public final class DomainMemory {
     }
 
     /**
-     * Moves the pages of a segment that have been touched to the NUMA node of a domain, its first where it has several.
-     * Unlike {@link #bind} it leaves no policy behind: it costs no mapping of its own (a process has some 65,000), memory that is
-     * freed and given out again is not confined to the node, and pages that are touched later lie wherever they are touched
-     * from. So it is for segments of any number and size.
+     * Moves the touched pages of a segment to the NUMA node of a domain, the first node if the domain has several. Unlike
+     * {@link #bind} it sets no memory policy: it uses up no kernel mapping (a process has about 65,000), freed and reallocated
+     * memory is not confined to the node, and pages touched later are placed by the thread that touches them. So it suits
+     * segments of any number and size.
      *
      * @param segment native memory, of any size; searches may use it meanwhile, and wait for a page that is being moved
      * @param domain a domain of the live machine
-     * @return whether the kernel did, and if not why; it may have left pages for which there was no room on the node
+     * @return whether the kernel accepted, and if not why; it may have left pages for which the node had no room
      */
     public static MemoryResult migrate(MemorySegment segment, CacheDomain domain) {
         if (!segment.isNative()) {
@@ -69,15 +69,14 @@ public final class DomainMemory {
     }
 
     /**
-     * Allocates zeroed memory that asks for huge pages before it is first touched, which is when the kernel gives them.
-     * ({@code Arena.allocate} touches the memory by zeroing it, so asking afterwards is too late.)
+     * Allocates zeroed memory and requests huge pages for it before it is first touched, which is when the kernel assigns
+     * them. ({@code Arena.allocate} touches the memory by zeroing it, so a later request comes too late.)
      *
-     * @param bytes its size, 1 or more; the memory behind it is rounded up to whole huge pages, so this is for segments of
-     *     many megabytes
+     * @param bytes the size, 1 or more; the memory is rounded up to whole huge pages, so this suits segments of many megabytes
      * @param arena frees the memory when it closes
-     * @return the memory, and whether huge pages were asked for
-     * @throws IllegalArgumentException where {@code bytes} is less than 1
-     * @throws OutOfMemoryError where the kernel has no such amount of address space
+     * @return the memory, and whether the kernel accepted the request for huge pages
+     * @throws IllegalArgumentException if {@code bytes} is less than 1
+     * @throws OutOfMemoryError if the kernel has not enough address space
      */
     public static HugeSegment allocate(long bytes, Arena arena) {
         if (bytes < 1) {
@@ -95,15 +94,15 @@ public final class DomainMemory {
     }
 
     /**
-     * Allocates zeroed memory that the JVM does not count against {@code -XX:MaxDirectMemorySize}, as it does what {@code
-     * Arena.ofAuto()} allocates: for what must be there also where others have used that up. On systems other than Linux,
-     * and where native access is denied, it is the arena's own memory.
+     * Allocates zeroed memory that the JVM does not count against {@code -XX:MaxDirectMemorySize}, unlike memory from {@code
+     * Arena.ofAuto()}: for allocations that must succeed even if that limit is used up. On systems other than Linux, and if
+     * native access is denied, the arena allocates the memory.
      *
-     * @param bytes its size, 1 or more; the memory behind it is whole pages, so this is not for a few bytes
+     * @param bytes the size, 1 or more; the memory is whole pages, so this does not suit a few bytes
      * @param arena frees the memory when it closes
-     * @return the memory, aligned to a page, or to a cache line where it is the arena's
-     * @throws IllegalArgumentException where {@code bytes} is less than 1
-     * @throws OutOfMemoryError where the kernel has no such amount of address space
+     * @return the memory, aligned to a page, or to a cache line if the arena allocated it
+     * @throws IllegalArgumentException if {@code bytes} is less than 1
+     * @throws OutOfMemoryError if the kernel has not enough address space
      */
     public static MemorySegment allocateUncounted(long bytes, Arena arena) {
         if (bytes < 1) {
@@ -119,10 +118,10 @@ public final class DomainMemory {
     }
 
     /**
-     * Moves memory that is in use onto huge pages now, copying it ({@code MADV_COLLAPSE}, Linux 6.1 and newer).
+     * Moves memory that is in use onto huge pages now, by copying it ({@code MADV_COLLAPSE}, Linux 6.1 and newer).
      *
-     * @param segment native memory; only the whole huge pages (2 MiB on x86) inside it move
-     * @return whether the kernel did, and if not why
+     * @param segment native memory; only the whole aligned huge pages (2 MiB) inside it move
+     * @return whether the kernel accepted, and if not why
      */
     public static MemoryResult collapse(MemorySegment segment) {
         if (!segment.isNative()) {
@@ -136,12 +135,12 @@ public final class DomainMemory {
     }
 
     /**
-     * Gives memory back that nobody reads any more, before its arena closes: an arena of {@code Arena.ofAuto()} does that only
-     * after a garbage collection. The segment stays as it is, and reads as zeros, where it lies in whole pages; one that was
-     * mapped from a file lets go of the file.
+     * Returns unused memory to the kernel before its arena closes: {@code Arena.ofAuto()} does so only after a garbage
+     * collection. The segment stays accessible, and its whole pages read as zeros; a segment mapped from a file is detached
+     * from the file.
      *
-     * @param segment native memory of any size, or the whole of a mapping of a file
-     * @return whether the kernel did, and if not why
+     * @param segment native memory of any size, or a whole mapping of a file
+     * @return whether the kernel accepted, and if not why
      */
     public static MemoryResult release(MemorySegment segment) {
         if (!segment.isNative()) {
@@ -162,10 +161,10 @@ public final class DomainMemory {
     }
 
     /**
-     * An allocation.
+     * An allocation for which huge pages were requested.
      *
-     * @param segment the memory, zeroed, of exactly the size asked for
-     * @param hugePages whether the kernel accepted the request for huge pages; it gives them as far as it has any
+     * @param segment the memory, zeroed, of exactly the requested size
+     * @param hugePages whether the kernel accepted the request for huge pages; it assigns as many as it has
      */
     public record HugeSegment(MemorySegment segment, MemoryResult hugePages) {}
 }

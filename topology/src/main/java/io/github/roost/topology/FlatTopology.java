@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 
-/** What is left where hwloc cannot be used: the CPUs of the process in one domain, each as a core of its own. */
+/** The fallback topology if hwloc cannot be used: the CPUs of the process in one domain, each as its own core. */
 final class FlatTopology {
     private FlatTopology() {}
 

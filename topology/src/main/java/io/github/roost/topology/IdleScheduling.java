@@ -4,17 +4,17 @@ import io.github.roost.topology.hwloc.LinuxScheduler;
 import io.github.roost.topology.hwloc.NativeUnavailableException;
 
 /**
- * Threads that run only while no other thread wants their CPU: the policy {@code SCHED_IDLE} of Linux ({@code sched(7)}). A thread of
- * another policy that wakes up takes the CPU from such a one at once. Both methods concern the calling thread, for a virtual
- * thread its carrier.
+ * Threads that run only while no other thread wants their CPU: the policy {@code SCHED_IDLE} of Linux ({@code sched(7)}). A
+ * thread of another policy that wakes up preempts an idle-policy thread at once. Both methods apply to the calling thread,
+ * for a virtual thread to its carrier.
  */
 public final class IdleScheduling {
     private IdleScheduling() {}
 
     /**
-     * Has the calling thread run in that way from now on. There is no way back without privileges that most processes lack.
+     * Gives the calling thread the idle policy. Most processes lack the privilege to leave it again.
      *
-     * @return false where the system has no such policy, or refuses: nothing is changed then
+     * @return false if the system has no such policy or refuses; then nothing has changed
      */
     public static boolean begin() {
         try {
@@ -24,7 +24,7 @@ public final class IdleScheduling {
         }
     }
 
-    /** {@return whether the calling thread runs in that way} */
+    /** {@return whether the calling thread has the idle policy} */
     public static boolean isOn() {
         try {
             return LinuxScheduler.open().isIdle();

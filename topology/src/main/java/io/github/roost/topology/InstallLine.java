@@ -38,7 +38,7 @@ final class InstallLine {
         }
     }
 
-    /** The command for the distribution that the lines of an {@code os-release} file name. */
+    /** The command for the distribution named in the lines of an {@code os-release} file. */
     static String of(List<String> osRelease) {
         String names = osRelease.stream()
                 .filter(line -> line.startsWith("ID=") || line.startsWith("ID_LIKE="))

@@ -6,12 +6,12 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * All of a machine, what this process may not use included. Immutable; lists are in the machine's order of locality.
+ * A whole machine, including the parts that this process may not use. Immutable; lists are in the machine's order of locality.
  *
- * @param packages the packages (sockets); one that holds everything where the system names none
- * @param numaNodes the NUMA nodes, those without CPUs included
+ * @param packages the packages (sockets); if the system names none, one that holds everything
+ * @param numaNodes the NUMA nodes, including nodes without CPUs
  * @param caches all data and unified caches, the smallest level first
- * @param cores all cores; a PU that the system puts in no core is one of its own
+ * @param cores all cores; a PU that the system assigns to no core is its own core
  * @param usablePus OS numbers of the PUs that this process may use, ascending
  * @param offlinePus OS numbers of the PUs that exist and are offline, ascending; they are in no core
  */
@@ -49,7 +49,7 @@ public record Machine(
      * One NUMA node.
      *
      * @param id its OS number
-     * @param memoryBytes its local memory in bytes, 0 where it is unknown
+     * @param memoryBytes its local memory in bytes, 0 if it is unknown
      * @param pus OS numbers of the PUs that are local to it, ascending; none for memory without CPUs
      */
     public record NumaNode(int id, long memoryBytes, List<Integer> pus) {
@@ -63,7 +63,7 @@ public record Machine(
      * One data or unified cache.
      *
      * @param level 1 for L1, and so on
-     * @param bytes its size, 0 where it is unknown
+     * @param bytes its size in bytes, 0 if it is unknown
      * @param pus OS numbers of the PUs that share it, ascending
      */
     public record Cache(int level, long bytes, List<Integer> pus) {
@@ -76,7 +76,7 @@ public record Machine(
     /**
      * One core with all of its PUs, usable or not.
      *
-     * @param efficiency the efficiency class (higher is faster), or -1 where all cores are alike
+     * @param efficiency the efficiency class (higher is faster), or -1 if all cores are alike
      * @param pus OS numbers of its PUs, ascending
      */
     public record PhysicalCore(int efficiency, List<Integer> pus) {
@@ -86,7 +86,7 @@ public record Machine(
         }
     }
 
-    /** The machine of which nothing but some cache domains is known: it consists of them, and all of it is usable. */
+    /** A machine of which only cache domains are known: it consists of them, and all of it is usable. */
     static Machine of(List<CacheDomain> domains) {
         var packages = new TreeMap<Integer, TreeSet<Integer>>();
         var nodes = new TreeMap<Integer, TreeSet<Integer>>();

@@ -1,10 +1,10 @@
 package io.github.roost.topology;
 
 /**
- * What became of a request about a segment's memory.
+ * The outcome of a request about a segment's memory.
  *
- * @param done whether the kernel accepted it
- * @param reason why not, empty when it did
+ * @param done whether the kernel accepted the request
+ * @param reason why it was refused, empty if it was accepted
  */
 public record MemoryResult(boolean done, String reason) {
     static MemoryResult accepted() {

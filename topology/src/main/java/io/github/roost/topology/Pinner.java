@@ -7,11 +7,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pins threads to the cores of a topology, and reports what the kernel made of it. Thread-safe.
+ * Pins threads to the cores of a topology, and reports the mask that the kernel set. Thread-safe.
  *
- * <p>A refused pin costs one WARN for its cause and a flag in the {@link PinResult}; the thread goes on where it may.
- * Threads that a pinned thread starts inherit its mask, and {@code Runtime.availableProcessors()} shrinks with it: start
- * them through {@link ProcessMaskThreadFactory}.
+ * <p>A refused pin is one WARN per cause and a flag in the {@link PinResult}; the thread keeps running with its old mask.
+ * Threads started by a pinned thread inherit its mask, and {@code Runtime.availableProcessors()} shrinks with it: start them
+ * through {@link ProcessMaskThreadFactory}.
  */
 public final class Pinner {
     private final @Nullable LinuxScheduler scheduler;
@@ -25,7 +25,7 @@ public final class Pinner {
     /**
      * A pinner for the cores of a topology.
      *
-     * @param topology one that is not of this machine gives a pinner that only reports
+     * @param topology the topology; if it is not of this machine, the pinner refuses each pin and only reports masks
      * @return the pinner
      */
     public static Pinner of(Topology topology) {
@@ -39,10 +39,10 @@ public final class Pinner {
     }
 
     /**
-     * Binds the calling platform thread to all the PUs of a core. Never throws because a bind is refused.
+     * Binds the calling platform thread to all the PUs of a core. A refused bind is a result, not an exception.
      *
-     * @param core of the pinner's topology
-     * @return what was asked for and what the kernel gave
+     * @param core a core of the pinner's topology
+     * @return the requested mask and the mask that the kernel set
      */
     public PinResult pin(Core core) {
         if (scheduler == null) {
@@ -59,14 +59,13 @@ public final class Pinner {
     }
 
     /**
-     * {@return the OS number of the CPU that the calling thread runs on at this moment, or -1 where the system does not
-     * say}
+     * {@return the OS number of the CPU that the calling thread runs on at this moment, or -1 if the system does not say}
      */
     public int currentCpu() {
         return scheduler == null ? -1 : scheduler.currentCpu();
     }
 
-    /** Tries the bind; empty when the kernel accepted it. */
+    /** Tries the bind; returns the reason of a refusal, empty if the kernel accepted. */
     private String refusal(LinuxScheduler linux, BitSet asked) {
         if (!whyNot.isEmpty()) {
             return whyNot;

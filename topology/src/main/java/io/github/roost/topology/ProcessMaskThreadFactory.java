@@ -5,12 +5,13 @@ import io.github.roost.topology.hwloc.NativeUnavailableException;
 import java.util.concurrent.ThreadFactory;
 
 /**
- * Makes threads that may run on all CPUs of the process, in slices of its usual length, whichever thread starts them.
+ * Makes threads with the process's affinity mask and default time slice, whichever thread starts them.
  *
- * <p>On Linux a thread inherits the affinity mask and the {@linkplain TimeSlice time slice} of the one that starts it: a
- * thread that a pinned worker starts would share the worker's core for good, and one that it starts amid batch work
- * would keep the long slice of that. User code that starts threads from a search function uses this factory. A thread
- * whose mask cannot be restored runs with the inherited one, and one WARN says so. Thread-safe.
+ * <p>On Linux a thread inherits the affinity mask and the {@linkplain TimeSlice time slice} of the thread that starts it: a
+ * thread started by a pinned worker would share the worker's core for good, and a thread started during batch work would
+ * keep the long slice of batch work. User code that starts threads from a search function should use this factory. If a
+ * thread's mask cannot be restored, it runs with the inherited mask, and one WARN says so. Thread-safe if the wrapped factory
+ * is.
  */
 public final class ProcessMaskThreadFactory implements ThreadFactory {
     private final ThreadFactory threads;
@@ -18,7 +19,8 @@ public final class ProcessMaskThreadFactory implements ThreadFactory {
     /**
      * Wraps a factory.
      *
-     * @param threads makes the threads, which must be platform threads; virtual ones are left as they are
+     * @param threads makes the threads; masks and slices are restored for platform threads only, virtual threads are left as
+     *     they are
      */
     public ProcessMaskThreadFactory(ThreadFactory threads) {
         this.threads = threads;
@@ -46,7 +48,7 @@ public final class ProcessMaskThreadFactory implements ThreadFactory {
                 scheduler.setTimeSlice(usual);
             }
         } catch (NativeUnavailableException neverPinned) {
-            // Without masks there are no pinned threads to inherit from, and no long slices.
+            // Without access to masks there are no pinned threads and no long slices to inherit.
         }
     }
 }

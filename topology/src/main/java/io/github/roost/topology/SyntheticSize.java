@@ -11,8 +11,8 @@ final class SyntheticSize {
     private SyntheticSize() {}
 
     /**
-     * The product of all levels' counts, rounded where it is beyond 2^53. What is not in the syntax counts as nothing:
-     * hwloc refuses it anyway.
+     * The product of all levels' counts, rounded if it exceeds 2^53. Tokens that are no level are ignored: hwloc refuses them
+     * anyway.
      */
     static long pus(String description) {
         long pus = 1;

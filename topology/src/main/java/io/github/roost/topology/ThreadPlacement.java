@@ -7,17 +7,17 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Where the kernel says that a thread of this process may run, read from {@code /proc}. Works from any thread.
+ * The CPUs that a thread of this process may run on, as the kernel reports them in {@code /proc}. Can be read from any thread.
  *
- * @param tid the thread's number in the operating system
+ * @param tid the thread's id in the operating system
  * @param allowedCpus OS numbers of the CPUs that it may run on, ascending
- * @param lastCpu the CPU that it was last seen on
+ * @param lastCpu the CPU that it last ran on
  */
 public record ThreadPlacement(long tid, List<Integer> allowedCpus, int lastCpu) {
     private static final Path SELF = Path.of("/proc/thread-self");
     private static final Path TASKS = Path.of("/proc/self/task");
     private static final String ALLOWED = "Cpus_allowed_list:";
-    /** Of {@code /proc/self/task/TID/stat}, counted from the field after the command's closing parenthesis. */
+    /** In {@code /proc/self/task/TID/stat}, counted from the field after the command's closing parenthesis. */
     private static final int LAST_CPU_FIELD = 36;
 
     /** Copies the list. */
@@ -28,7 +28,7 @@ public record ThreadPlacement(long tid, List<Integer> allowedCpus, int lastCpu) 
     /**
      * The calling thread's placement; for a virtual thread its carrier's.
      *
-     * @return empty where there is no {@code /proc}
+     * @return the placement, or empty if there is no {@code /proc}
      */
     public static Optional<ThreadPlacement> current() {
         return read(SELF);
@@ -37,8 +37,8 @@ public record ThreadPlacement(long tid, List<Integer> allowedCpus, int lastCpu) 
     /**
      * The placement of a thread of this process.
      *
-     * @param tid the thread's number in the operating system
-     * @return empty where this process has no such thread (any more), or there is no {@code /proc}
+     * @param tid the thread's id in the operating system
+     * @return the placement, or empty if this process has no such thread, or there is no {@code /proc}
      */
     public static Optional<ThreadPlacement> of(long tid) {
         return read(TASKS.resolve(Long.toString(tid)));

@@ -4,24 +4,24 @@ import io.github.roost.topology.hwloc.LinuxScheduler;
 import io.github.roost.topology.hwloc.NativeUnavailableException;
 
 /**
- * How long a thread computes at a stretch while others wait for its core. A thread that wakes up takes the core at once
- * from one with a longer slice than its own; beside one whose slice is as long it may wait for a tick of the operating
- * system's clock, up to 4 ms. Whatever the slices, all threads get equal shares of a core in the end: one with a long slice has
- * its share in fewer pieces.
+ * The time slice of a thread: how long it runs without interruption while other threads wait for its core. A thread that
+ * wakes up preempts a thread with a longer slice at once; a thread with an equal slice may keep the core until the operating
+ * system's next clock tick, up to 4 ms. Slices do not change the threads' shares of a core: a longer slice means the same
+ * share in fewer pieces.
  *
- * <p>Linux, since 6.12: {@code sched_runtime} of {@code sched_setattr(2)}, for threads of its ordinary policies, which it
- * schedules after I. Stoica and H. Abdel-Wahab, "Earliest Eligible Virtual Deadline First", 1995. Everywhere else threads have
- * no slice that could be read or changed. All methods concern the calling thread, for a virtual thread its carrier.
+ * <p>Linux 6.12 and newer: {@code sched_runtime} of {@code sched_setattr(2)}, for threads of the ordinary policies, which
+ * Linux schedules by I. Stoica and H. Abdel-Wahab, "Earliest Eligible Virtual Deadline First", 1995. On other systems a slice
+ * can be neither read nor changed. All methods apply to the calling thread, for a virtual thread to its carrier.
  */
 public final class TimeSlice {
-    /** The shortest that a thread can be given, in nanoseconds. */
+    /** The minimum slice, in nanoseconds. */
     public static final long SHORTEST_NANOS = 100_000;
-    /** The longest. */
+    /** The maximum slice, in nanoseconds. */
     public static final long LONGEST_NANOS = 100_000_000;
 
     private TimeSlice() {}
 
-    /** {@return the calling thread's slice in nanoseconds, 0 where threads have none} */
+    /** {@return the calling thread's slice in nanoseconds, or 0 if it has none} */
     public static long nanos() {
         try {
             return LinuxScheduler.open().timeSlice();
@@ -31,10 +31,10 @@ public final class TimeSlice {
     }
 
     /**
-     * Gives the calling thread a slice.
+     * Sets the calling thread's slice.
      *
-     * @param nanos {@value #SHORTEST_NANOS} to {@value #LONGEST_NANOS}
-     * @return false where threads have no slice, or the system refused: nothing is changed then
+     * @param nanos the slice in nanoseconds, {@value #SHORTEST_NANOS} to {@value #LONGEST_NANOS}
+     * @return false if the thread has no slice or the system refused; then nothing has changed
      * @throws IllegalArgumentException if {@code nanos} is out of its range
      */
     public static boolean set(long nanos) {

@@ -4,17 +4,21 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * A machine as Roost places work on it. Immutable.
+ * A machine, divided into the cache domains that Roost places work on. Immutable.
  *
  * @param source where it was read from: {@code live}, {@code xml:FILE}, {@code synthetic:DESCRIPTION} or {@code flat}
- * @param level what the domains are in the machine's hierarchy; cores outside any object of the level form domains of
- *     the next level that holds them
- * @param bindable whether the PU numbers are those of CPUs of this machine, so that threads can be pinned to them
+ * @param level the level of the domains in the machine's hierarchy; cores outside any object of the level form domains of
+ *     another level that holds them
+ * @param bindable whether the PU numbers are CPUs of this machine, so that threads can be pinned to them
  * @param domains the cache domains, in order of their ids; every usable PU is in exactly one
- * @param machine all of the machine, what this process may not use included
+ * @param machine the whole machine, including the parts that this process may not use
  */
 public record Topology(String source, DomainLevel level, boolean bindable, List<CacheDomain> domains, Machine machine) {
-    /** Checks that there is a domain, and copies the list. */
+    /**
+     * Copies the list.
+     *
+     * @throws IllegalArgumentException if there is no domain
+     */
     public Topology {
         domains = List.copyOf(domains);
         if (domains.isEmpty()) {
@@ -23,11 +27,11 @@ public record Topology(String source, DomainLevel level, boolean bindable, List<
     }
 
     /**
-     * A topology of which nothing but its domains is known.
+     * A topology of which only the domains are known; its machine consists of them.
      *
      * @param source where it was read from
-     * @param level what the domains are
-     * @param bindable whether the PU numbers are those of CPUs of this machine
+     * @param level the level of the domains
+     * @param bindable whether the PU numbers are CPUs of this machine
      * @param domains the cache domains, in order of their ids
      */
     public Topology(String source, DomainLevel level, boolean bindable, List<CacheDomain> domains) {

@@ -12,8 +12,8 @@ import java.util.stream.Collectors;
  *     {"id":0,"efficiency":-1,"pus":[0,192]}]}]}
  * }</pre>
  *
- * <p>The values are those of {@link Topology}, {@link CacheDomain} and {@link Core}; only what the process may use is in
- * it. The schema is stable: keys may be added, none is renamed or removed.
+ * <p>The values are the components of {@link Topology}, {@link CacheDomain} and {@link Core}: only the CPUs that the
+ * process may use. The schema is stable: keys may be added, none is renamed or removed.
  */
 public final class TopologyJson {
     private TopologyJson() {}
@@ -21,7 +21,7 @@ public final class TopologyJson {
     /**
      * Writes a topology.
      *
-     * @param topology what to write
+     * @param topology the topology
      * @return one JSON object
      */
     public static String of(Topology topology) {

@@ -19,15 +19,15 @@ import org.jspecify.annotations.Nullable;
  * Topology genoa = TopologyReader.synthetic("pack:1 l3:12(size=32MiB) core:8 pu:1").level(DomainLevel.L3).read();
  * }</pre>
  *
- * <p>The live machine is narrowed to what the process may use: its cgroup's cpuset and the affinity mask that it was
- * started with (that of the process, so that reading on a pinned thread tells the same). Where hwloc 2.x is missing, the
- * live machine is one flat domain of the process's CPUs, and one WARN names the command that installs it.
+ * <p>The live machine is narrowed to the CPUs that the process may use: its cgroup's cpuset and the affinity mask it was
+ * started with (the process's mask, so a pinned thread reads the same topology). If hwloc 2.x is missing, the live machine
+ * is one flat domain of the process's CPUs, and one WARN names the command that installs it.
  *
  * <p>Immutable and thread-safe: each setting returns a new reader.
  */
 public final class TopologyReader {
     private static final long MAX_XML_BYTES = 64L << 20;
-    /** hwloc's time grows with the square: this many take some seconds, ten times as many never end. */
+    /** hwloc's load time grows with the square of the number of PUs; this number takes a few seconds. */
     private static final long MAX_SYNTHETIC_PUS = 8_192;
 
     private final Source source;
@@ -46,9 +46,9 @@ public final class TopologyReader {
     }
 
     /**
-     * A reader of the machine that a file describes.
+     * A reader of the machine that an hwloc XML file describes.
      *
-     * @param file that {@code lstopo} or {@code hwloc_topology_export_xml} has written
+     * @param file an XML file written by {@code lstopo} or {@code hwloc_topology_export_xml}, at most 64 MiB
      * @return the reader
      */
     public static TopologyReader xml(Path file) {
@@ -56,9 +56,9 @@ public final class TopologyReader {
     }
 
     /**
-     * A reader of a made-up machine.
+     * A reader of a machine given as an hwloc synthetic description.
      *
-     * @param description in hwloc's synthetic syntax, for example {@code pack:2 l3:4(size=32MiB) core:8 pu:2}
+     * @param description in hwloc's synthetic syntax, for example {@code pack:2 l3:4(size=32MiB) core:8 pu:2}; at most 8,192 PUs
      * @return the reader
      */
     public static TopologyReader synthetic(String description) {
@@ -76,10 +76,10 @@ public final class TopologyReader {
     }
 
     /**
-     * Takes the PU numbers of a file or a description for CPUs of this machine, so that threads can be pinned to
-     * pretend domains. A PU that this machine lacks then refuses its pin, and nothing else.
+     * Treats the PU numbers of a file or a description as CPUs of this machine, so that threads can be pinned to
+     * simulated domains. Pinning to a PU that this machine lacks is refused; nothing else fails.
      *
-     * @param pretend whether to
+     * @param pretend whether to treat them so
      * @return another reader
      */
     public TopologyReader onThisSystem(boolean pretend) {
@@ -90,7 +90,7 @@ public final class TopologyReader {
      * Reads the machine.
      *
      * @return the machine, narrowed to what this process may use
-     * @throws TopologyException where the description or the file is not valid, the forced level is not in the machine,
+     * @throws TopologyException if the description or the file is not valid, the forced level is not in the machine,
      *     or hwloc 2.x is missing and the source is not the live machine
      */
     public Topology read() {
@@ -108,7 +108,7 @@ public final class TopologyReader {
         BitSet allowed = real ? LinuxScheduler.open().processMask() : hwloc.allowedCpus();
         Machine machine = MachineReading.read(hwloc, allowed);
         if (real && machine.usablePus().size() < allowed.cardinality()) {
-            // A container without /sys, say: hwloc guesses then.
+            // For example in a container without /sys, where hwloc guesses.
             return flat("hwloc does not know all of the process's CPUs " + CpuSet.text(allowed));
         }
         if (machine.usablePus().isEmpty()) {
@@ -120,7 +120,7 @@ public final class TopologyReader {
         return new Topology(source.name(), chosen, bindable, DomainGrouping.domains(machine, chosen), machine);
     }
 
-    /** A file that somebody has edited may say otherwise. */
+    /** An edited file may put a PU into several cores. */
     private void requireOneCorePerPu(Machine machine) {
         BitSet seen = new BitSet();
         for (Machine.PhysicalCore core : machine.cores()) {

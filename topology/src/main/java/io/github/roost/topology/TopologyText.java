@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Draws a topology for a person: packages, their NUMA nodes and domains, the cores of each with their PUs, and what this
- * process may not use.
+ * Formats a topology as text for people: packages, their NUMA nodes and domains, the cores of each domain with their PUs, and
+ * the PUs that this process may not use.
  */
 public final class TopologyText {
     private static final int WIDTH = 100;
@@ -20,10 +20,10 @@ public final class TopologyText {
     }
 
     /**
-     * Draws a topology.
+     * Formats a topology.
      *
-     * @param topology what to draw
-     * @return lines ended by a line feed
+     * @param topology the topology
+     * @return lines, each ended by a line feed
      */
     public static String of(Topology topology) {
         return new TopologyText(topology).draw();
@@ -94,7 +94,7 @@ public final class TopologyText {
         return number + " " + noun + (number == 1 ? "" : "s");
     }
 
-    /** A size in the largest unit that leaves at most one decimal. */
+    /** A size in the largest unit of which there is at least 1, with at most one decimal. */
     private static String size(long bytes) {
         double value = bytes;
         int unit = 0;

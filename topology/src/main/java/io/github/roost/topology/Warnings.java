@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Warns once in the life of the JVM for each cause, however many threads meet it. Thread-safe. */
+/** Logs one WARN per cause in the lifetime of the JVM. Thread-safe. */
 final class Warnings {
     private static final Logger LOG = LoggerFactory.getLogger("io.github.roost.topology");
     private static final Set<String> SEEN = ConcurrentHashMap.newKeySet();

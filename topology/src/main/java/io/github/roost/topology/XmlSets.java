@@ -8,9 +8,9 @@ import javax.xml.stream.XMLStreamConstants;
 import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
 
-/** Requires of hwloc's XML what hwloc itself takes for granted: it follows a null pointer where an object has no CPUs. */
+/** Checks that the objects in an hwloc XML document have their CPU and node sets. hwloc does not, and crashes if one is missing. */
 final class XmlSets {
-    /** Objects that are no part of the tree of CPUs and memory. */
+    /** Objects outside the tree of CPUs and memory. */
     private static final Set<String> WITHOUT_SETS = Set.of("Misc", "Bridge", "PCIDev", "OSDev");
 
     private static final Set<String> SETS = Set.of("cpuset", "complete_cpuset", "nodeset", "complete_nodeset");
@@ -18,7 +18,7 @@ final class XmlSets {
 
     private XmlSets() {}
 
-    /** @throws TopologyException naming the object that is wrong */
+    /** @throws TopologyException if it is not XML, or an object lacks a set; the message names the object's line */
     static void require(String name, byte[] xml) {
         XMLInputFactory factory = XMLInputFactory.newDefaultFactory();
         factory.setProperty(XMLInputFactory.SUPPORT_DTD, false);

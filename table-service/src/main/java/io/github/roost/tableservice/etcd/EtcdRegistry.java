@@ -46,46 +46,43 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A registry in etcd, for servers and clients of several processes. A server's name is under a lease, which this process keeps alive; so the
- * name goes when the process has ended. What a table's servers are to have, and who coordinates them, are keys that change by
- * compare-and-set. Thread-safe.
+ * A registry in etcd, for servers and clients of several processes. A server's name is attached to a lease that this process keeps alive; so it
+ * expires after the process has ended. The announced version of a table, and the term of its coordinator, are keys that change by compare-and-set.
+ * Thread-safe.
  *
- * <p>While etcd does not answer, the servers that were told last stand, and a coordinator waits. When it is back, servers that have lost
- * their lease are entered again. No answer to a client depends on etcd being there.
+ * <p>While etcd does not answer, listeners keep the last list of servers, and a coordinator waits. When it is back, servers that have lost their
+ * lease are entered again. Answers to clients do not depend on etcd.
  */
 public final class EtcdRegistry implements Registry {
     // One thread, the keeper, renews the lease, enters servers, lists them and tells listeners. Watches of etcd only
-    // wake it: it lists
-    // them at each of its rounds, too, so an event that is lost costs a round and nothing else. Callers of other
-    // methods use the
-    // connection at once. A connection that has failed is replaced, since gRPC waits longer after each attempt, up to
-    // two minutes:
-    // longer than a lease lives once etcd is back.
+    // wake it; it also lists servers in each of its rounds, so a lost event is only a delay of one round. Other methods
+    // use the connection from the caller's thread. A failed connection is replaced, since gRPC's reconnect backoff
+    // grows to two minutes, which is longer than a lease lives after etcd is back.
 
     private static final Logger LOG = LoggerFactory.getLogger(EtcdRegistry.class);
     private static final String SERVERS = "/roost/instances/";
     private static final String TABLES = "/roost/t/";
     private static final long CALL_MILLIS = 5_000;
-    /** The first call waits for classes to be loaded, too. */
+    /** Longer, as the first call also loads classes. */
     private static final long CONNECT_MILLIS = 15_000;
 
     private static final int ROUNDS_PER_LEASE = 5;
 
     private final List<URI> endpoints;
     private final Duration lease;
-    /** Tells entries of this process from those of others. */
+    /** Distinguishes entries of this process from entries of other processes. */
     private final String owner = UUID.randomUUID().toString();
 
     private final ScheduledExecutorService keeper = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("roost-etcd").factory());
     private final List<Consumer<Map<String, InetSocketAddress>>> listeners = new CopyOnWriteArrayList<>();
 
-    /** Guarded by this; of the servers of this process, by name. */
+    /** The addresses of this process's servers, by name. Guarded by this. */
     private final Map<String, InetSocketAddress> registered = new HashMap<>();
 
-    /** Replaced by the keeper alone. */
+    /** Replaced by the keeper only. */
     private volatile Client client;
-    /** Of the keeper alone, as all that follows. */
+    /** Used by the keeper only, as are {@link #watcher} and {@link #isLost}, until it has ended. */
     private long leaseId;
 
     private Watch.@Nullable Watcher watcher;
@@ -100,10 +97,10 @@ public final class EtcdRegistry implements Registry {
     }
 
     /**
-     * Connects to etcd; leases live for five seconds.
+     * Connects to etcd, with a lease of five seconds.
      *
-     * @param endpoints such as {@code http://127.0.0.1:2379}
-     * @return to be closed
+     * @param endpoints for example {@code http://127.0.0.1:2379}
+     * @return the registry; the caller closes it
      * @throws UncheckedIOException if etcd does not answer
      */
     public static EtcdRegistry connect(List<URI> endpoints) {
@@ -113,9 +110,9 @@ public final class EtcdRegistry implements Registry {
     /**
      * Connects to etcd.
      *
-     * @param endpoints such as {@code http://127.0.0.1:2379}
-     * @param lease how long after its process has ended a server is still named, from 2 s to 1 h
-     * @return to be closed
+     * @param endpoints 1 to 16 URIs, for example {@code http://127.0.0.1:2379}
+     * @param lease how long a server stays registered after its process has ended, from 2 s to 1 h
+     * @return the registry; the caller closes it
      * @throws IllegalArgumentException if there is no endpoint, one is not an {@code http} URI with a port, or the lease is out of range
      * @throws UncheckedIOException if etcd does not answer
      */
@@ -144,7 +141,7 @@ public final class EtcdRegistry implements Registry {
     private void startKeeper() {
         long round = lease.toMillis() / ROUNDS_PER_LEASE;
         keeper.execute(this::keep);
-        // A round throws nothing, so nobody needs what this returns.
+        // A round throws nothing, so the future is not needed.
         ScheduledFuture<?> _ = keeper.scheduleWithFixedDelay(this::keep, round, round, TimeUnit.MILLISECONDS);
     }
 
@@ -159,7 +156,7 @@ public final class EtcdRegistry implements Registry {
                 .build();
     }
 
-    /** A round of the keeper. */
+    /** One round of the keeper. */
     private void keep() {
         if (isClosed) {
             return;
@@ -178,7 +175,7 @@ public final class EtcdRegistry implements Registry {
                 reconnect(e);
             }
         } catch (RuntimeException e) {
-            // Not to end the rounds: what etcd has may be any other program's.
+            // Keep the rounds going: keys in etcd may have been written by other programs.
             LOG.warn("the registry at {}", endpoints, e);
         }
     }
@@ -210,7 +207,7 @@ public final class EtcdRegistry implements Registry {
         }
     }
 
-    /** What etcd says of it; what it does not answer is thrown. */
+    /** Asks etcd for the lease's time to live and renews it; throws if etcd does not answer. */
     private boolean isLeaseAlive() {
         return await(client.getLeaseClient().timeToLive(leaseId, LeaseOption.DEFAULT))
                                 .getTTL()
@@ -230,7 +227,7 @@ public final class EtcdRegistry implements Registry {
         return Map.copyOf(registered);
     }
 
-    /** Enters the servers of this process that are not there. */
+    /** Enters this process's servers that are missing. */
     private void enterServers() {
         registeredNow().forEach((server, address) -> {
             if (!enter(server, address)) {
@@ -239,7 +236,7 @@ public final class EtcdRegistry implements Registry {
         });
     }
 
-    /** Enters a server under the lease, unless another one of its name is there; again without effect. */
+    /** Enters a server under the lease; returns false if another server has its name. Idempotent. */
     private boolean enter(String server, InetSocketAddress address) {
         ByteSequence key = serverKey(server);
         ByteSequence value = bytes(address.getHostString() + ":" + address.getPort() + " " + owner);
@@ -257,7 +254,7 @@ public final class EtcdRegistry implements Registry {
         if (there.isEmpty() || !there.getFirst().getValue().equals(value)) {
             return false;
         }
-        // Ours, and maybe still under a lease that will end.
+        // The entry is ours, but may be attached to an old lease.
         return there.getFirst().getLease() == leaseId
                 || await(client.getKVClient()
                                 .txn()
@@ -279,7 +276,7 @@ public final class EtcdRegistry implements Registry {
                         Watch.listener(changes -> wake(), failure -> LOG.debug("watch", failure)));
     }
 
-    /** Has the keeper do a round now. */
+    /** Makes the keeper run a round now. */
     private void wake() {
         if (!isClosed) {
             keeper.execute(this::keep);
@@ -297,7 +294,7 @@ public final class EtcdRegistry implements Registry {
     public Registration register(String server, InetSocketAddress address) {
         CompletableFuture<Boolean> entered = CompletableFuture.supplyAsync(() -> tryRegister(server, address), keeper);
         long until = System.nanoTime() + lease.toNanos() * 2;
-        // A server that was killed is named until its lease ends: its successor waits for that.
+        // The name of a killed server is taken until its lease ends; its successor waits for that.
         while (!join(entered)) {
             if (System.nanoTime() - until > 0) {
                 throw new IllegalArgumentException(
@@ -381,7 +378,7 @@ public final class EtcdRegistry implements Registry {
         return Map.copyOf(servers);
     }
 
-    /** What an entry says, or null if another program has written it. */
+    /** The address in an entry, or null if it is not an entry of Roost's. */
     private static @Nullable InetSocketAddress address(String value) {
         int space = value.indexOf(' ');
         String address = space < 0 ? value : value.substring(0, space);
@@ -399,7 +396,7 @@ public final class EtcdRegistry implements Registry {
 
     @Override
     public Registration watch(Consumer<Map<String, InetSocketAddress>> listener) {
-        // On the keeper, so that what is told first is not older than what is told next.
+        // On the keeper, so that the listener gets lists in their order.
         join(CompletableFuture.runAsync(
                 () -> {
                     try {
@@ -543,7 +540,7 @@ public final class EtcdRegistry implements Registry {
         return bytes(TABLES + encode(table) + "/" + what);
     }
 
-    /** A name may have any characters; a key's parts are divided by slashes. */
+    /** Encodes a name, which may have any characters, as one part of a key; parts are separated by slashes. */
     private static String encode(String name) {
         return URLEncoder.encode(name, UTF_8);
     }
@@ -560,19 +557,19 @@ public final class EtcdRegistry implements Registry {
         return bytes.toString(UTF_8);
     }
 
-    /** Ends the keeper alone, as the end of the process does: for tests. */
+    /** Stops without unregistering servers, as the end of the process does: for tests. */
     void abandon() {
         isClosed = true;
         keeper.shutdownNow();
         client.close();
     }
 
-    /** Ends the lease, as etcd does with one that was not renewed: for tests. */
+    /** Revokes the lease, as if it had not been renewed: for tests. */
     void loseLease() {
         join(CompletableFuture.runAsync(() -> await(client.getLeaseClient().revoke(leaseId)), keeper));
     }
 
-    /** Ends it; servers of this process are no longer named. */
+    /** Closes the registry, and unregisters the servers of this process. Idempotent. */
     @Override
     public void close() {
         if (isClosed) {

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * One etcd as a process on this machine's loopback address, for services of one machine, demonstrations and tests. Debian's package
+ * A single etcd process on this machine's loopback address, for services on one machine, demonstrations and tests. Debian's package
  * {@code etcd-server} has the program. For one thread at a time.
  */
 public final class LocalEtcd implements AutoCloseable {
@@ -37,9 +37,9 @@ public final class LocalEtcd implements AutoCloseable {
     }
 
     /**
-     * The program, where it is installed.
+     * Finds the program in the directories of {@code PATH}.
      *
-     * @return its file, on the search path for programs
+     * @return its file, or empty if it is not installed
      */
     public static Optional<Path> program() {
         String path = System.getenv("PATH");
@@ -52,10 +52,10 @@ public final class LocalEtcd implements AutoCloseable {
     /**
      * Starts etcd, and waits until it answers.
      *
-     * @param folder where it keeps its data, and its log {@code etcd.log}; made if it is not there
-     * @return to be closed
+     * @param folder the folder of its data, and its log {@code etcd.log}; created if it does not exist
+     * @return the process; the caller closes it
      * @throws IOException if it is not installed, or does not answer within 30 s
-     * @throws InterruptedException if the thread is
+     * @throws InterruptedException if the thread is interrupted
      */
     public static LocalEtcd start(Path folder) throws IOException, InterruptedException {
         Path program =
@@ -64,7 +64,7 @@ public final class LocalEtcd implements AutoCloseable {
         return new LocalEtcd(program, folder.toAbsolutePath());
     }
 
-    /** Another process may take a port between its choice and its use. */
+    /** Retries with other ports, as another process may take a port between its choice and its use. */
     private Process startOnFreePorts() throws IOException, InterruptedException {
         for (int attempt = 1; ; attempt++) {
             port = freePort();
@@ -99,7 +99,7 @@ public final class LocalEtcd implements AutoCloseable {
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log().toFile()));
         builder.environment().keySet().removeIf(name -> name.startsWith("ETCD_"));
-        // What it asks for on processors that it has been tested less on.
+        // etcd requires this variable on processors that it supports experimentally.
         builder.environment().put("ETCD_UNSUPPORTED_ARCH", "arm64");
         Process started = builder.start();
         boolean done = false;
@@ -145,34 +145,34 @@ public final class LocalEtcd implements AutoCloseable {
     }
 
     /**
-     * Where it answers.
+     * The URI of its client endpoint.
      *
-     * @return such as {@code http://127.0.0.1:2379}; the same after a restart
+     * @return for example {@code http://127.0.0.1:2379}; the same after a restart
      */
     public URI endpoint() {
         return URI.create("http://127.0.0.1:" + port);
     }
 
     /**
-     * Ends the process as {@code kill -9} does.
+     * Kills the process as {@code kill -9} does.
      *
-     * @throws InterruptedException if the thread is
+     * @throws InterruptedException if the thread is interrupted
      */
     public void kill() throws InterruptedException {
         process.destroyForcibly().waitFor();
     }
 
     /**
-     * Starts it again after {@link #kill}, with the data that it has.
+     * Starts it again after {@link #kill}, with its data.
      *
      * @throws IOException if it does not answer within 30 s
-     * @throws InterruptedException if the thread is
+     * @throws InterruptedException if the thread is interrupted
      */
     public void restart() throws IOException, InterruptedException {
         process = startProcess();
     }
 
-    /** Ends the process, by force after ten seconds. Its data stays. */
+    /** Stops the process, and kills it after ten seconds. Its data stays. */
     @Override
     public void close() {
         process.destroy();

@@ -1,4 +1,4 @@
-/** The registry of servers of several processes, in etcd. It needs jetcd on the class path, which {@code roost-table-service} does not bring. */
+/** A registry of servers of several processes, in etcd. It needs jetcd, an optional dependency of {@code roost-table-service}. */
 @NullMarked
 package io.github.roost.tableservice.etcd;
 

@@ -2,18 +2,18 @@ package io.github.roost.table.kernel;
 
 import java.lang.foreign.MemorySegment;
 
-/** Looks many keys up in one call, also beside a writer of the slots. Thread-safe. */
+/** Looks up many keys in one call, also concurrently with a writer of the slots. Thread-safe. */
 public interface BatchLookup {
-    /** What it runs on: an instruction set's name, or {@code java}. */
+    /** The lookup's name: an instruction set's name, or {@code java}. */
     String name();
 
     /**
-     * Finds payloads; {@link Slots#ABSENT} for keys that are not there.
+     * Finds the payloads of keys, {@link Slots#ABSENT} for absent keys.
      *
      * @param keys longs in the machine's byte order, of any alignment
-     * @param count of keys, 0 or more
-     * @param payloads for as many longs, of any alignment; must not overlap the keys
-     * @return how many keys are there
+     * @param count the number of keys, 0 or more
+     * @param payloads room for as many longs, of any alignment; must not overlap the keys
+     * @return the number of keys present
      * @throws IllegalArgumentException if a segment is too small or payloads cannot be written
      * @throws IllegalStateException if the slots or a segment are closed
      */

@@ -5,18 +5,19 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The lookups that this machine can run, and which of them is for what. */
+/** The lookups that this machine can run, and the choice between them. */
 public final class BatchLookups {
-    /** System property that names the lookup to use for all batches: {@code avx512 portable java}. */
+    /** System property that names the preferred lookup: {@code avx512}, {@code portable} or {@code java}. */
     public static final String PROPERTY = "roost.table.lookup";
 
-    /** Up to this size a table stays in a core's own cache. */
+    /** A table of up to this size fits into a core's private cache. */
     private static final long CACHE_BYTES = 1L << 20;
-    /** From so many keys on a native call is faster than Java that may move its loads, in such a table and in a larger one. */
+    /** The minimum batch size from which a native call is faster than Java with plain loads, in a table of up to {@link #CACHE_BYTES}. */
     private static final int MIN_IN_CACHE = 16;
 
+    /** The same for a larger table. */
     private static final int MIN_BEYOND = 48;
-    /** From so many on it is faster than Java that may not. */
+    /** The same compared with Java with acquire loads, which lookups concurrent with a writer need. */
     private static final int MIN_BESIDE_WRITER = 8;
 
     private static final Kernels<BatchLookup> KERNELS = new Kernels<>(PROPERTY, find(), BatchLookup::name);
@@ -25,13 +26,13 @@ public final class BatchLookups {
 
     private BatchLookups() {}
 
-    /** All lookups, the fastest first; the last is plain Java and always there. */
+    /** All lookups, the fastest first; the last is plain Java and always available. */
     public static List<BatchLookup> available() {
         return KERNELS.available();
     }
 
     /**
-     * The fastest lookup, or the one that {@link #PROPERTY} names.
+     * The fastest lookup, or the lookup named by {@link #PROPERTY}.
      *
      * @throws IllegalArgumentException if the property names none of {@link #available()}
      */
@@ -40,12 +41,11 @@ public final class BatchLookups {
     }
 
     /**
-     * The lookup for a batch: {@code preferred}, or Java where that is faster. Where the limits come from is told in
-     * docs/table.md.
+     * The lookup for a batch: {@code preferred}, or Java if that is faster. docs/table.md has the measurements behind the limits.
      *
-     * @param slots of the table
-     * @param count of keys
-     * @param isBesideWriter whether somebody may write meanwhile
+     * @param slots the number of slots of the table
+     * @param count the number of keys
+     * @param isBesideWriter whether a writer may run concurrently
      */
     public static BatchLookup forBatch(BatchLookup preferred, long slots, int count, boolean isBesideWriter) {
         boolean isInCache = slots * Slots.SLOT_BYTES <= CACHE_BYTES;
@@ -57,7 +57,7 @@ public final class BatchLookups {
     }
 
     /**
-     * The lookup of a name.
+     * The lookup with a name.
      *
      * @throws IllegalArgumentException if it is none of {@link #available()}
      */
@@ -67,7 +67,7 @@ public final class BatchLookups {
 
     private static List<BatchLookup> find() {
         List<BatchLookup> lookups = new ArrayList<>();
-        // C takes the words of a slot as numbers of the machine, as Java does here; only tested on such a machine.
+        // C reads a slot's words in the machine's byte order, as Java does; this is tested on little-endian machines only.
         if (ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN) {
             lookups.addAll(natively());
         }

@@ -4,11 +4,11 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import java.lang.foreign.MemorySegment;
 
-/** One key after the other, in Java: what the native lookups are compared with, and what serves without them. */
+/** Looks up one key after the other in Java: the reference for the native lookups, and the fallback without them. */
 final class JavaLookup implements BatchLookup {
     private final boolean isBesideWriter;
 
-    /** @param isBesideWriter false is faster, while nobody writes */
+    /** @param isBesideWriter whether a writer may run concurrently; false is faster */
     JavaLookup(boolean isBesideWriter) {
         this.isBesideWriter = isBesideWriter;
     }

@@ -1,17 +1,17 @@
 package io.github.roost.table.kernel;
 
 /**
- * Where a key belongs: in which slot of a table, and in which shard of several tables. Both mix all 64 bits one to
- * one: a multiplication by an odd number, which loses no bit of the key, then a finaliser, which brings the high bits, where a
- * product is well mixed, down and multiplies again. Stateless.
+ * The hash functions of keys: the slot of a key in a table, and its shard among several tables. Both are bijective mixes of all
+ * 64 bits: a multiplication by an odd number, then a finaliser that shifts down the high bits, where a product is well mixed, and
+ * multiplies again. Stateless.
  *
- * <p>The two mixes have different factors: if a shard's keys were those with some bits of the slot's own hash in common, every
- * shard would fill but a fraction of its slots.
+ * <p>The two mixes have different factors: if shards were chosen by bits of the slot hash, the keys of a shard would share these
+ * bits, and would use only a fraction of its slots.
  */
 public final class KeyHash {
     /** 2^64 divided by the golden ratio; lookup.h has the same. */
     private static final long FIRST = 0x9E3779B97F4A7C15L;
-    /** Odd, too; lookup.h has the same. */
+    /** An odd number; lookup.h has the same. */
     private static final long SECOND = 0xD6E8FEB86659FD93L;
 
     private static final long SHARD_FIRST = 0xBF58476D1CE4E5B9L;
@@ -19,7 +19,7 @@ public final class KeyHash {
 
     private KeyHash() {}
 
-    /** The hash whose highest bits are the slot. */
+    /** The hash whose highest bits are the slot number. */
     static long slotHash(long key, long seed) {
         long product = (key ^ seed) * FIRST;
         return (product ^ product >>> 32) * SECOND;
@@ -28,7 +28,7 @@ public final class KeyHash {
     /**
      * The shard of a key.
      *
-     * @param shards how many there are, 1 or more
+     * @param shards the number of shards, 1 or more
      */
     public static int shard(long key, int shards) {
         long product = (key ^ key >>> 32) * SHARD_FIRST;

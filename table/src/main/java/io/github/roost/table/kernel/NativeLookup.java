@@ -12,9 +12,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.List;
 
-/** The lookup in C, for one instruction set. Its calls are critical, as keys and payloads may be arrays, and so are short. */
+/** The lookup in C, for one instruction set. Its calls are critical, as keys and payloads may be heap arrays, and therefore short. */
 final class NativeLookup implements BatchLookup {
-    /** Keys of a call, for which a safepoint has to wait: some 60 microseconds where none is in the cache. */
+    /** The maximum keys per call, as a safepoint waits for it: some 60 microseconds if no slot is in the cache. */
     private static final int MAX_CRITICAL = 4_096;
 
     private final InstructionSet isa;
@@ -24,7 +24,7 @@ final class NativeLookup implements BatchLookup {
     }
 
     /**
-     * One lookup for each instruction set that this CPU has, the fastest first.
+     * One lookup per instruction set of this CPU, the fastest first.
      *
      * @throws ExceptionInInitializerError if the library cannot be loaded
      */
@@ -32,7 +32,7 @@ final class NativeLookup implements BatchLookup {
         return Library.LIBRARY.supported(NativeLookup::new);
     }
 
-    /** The functions of the library: constants, so that a call is compiled to a call. It stays loaded for the life of the JVM. */
+    /** The library's functions, as constants so that the JIT compiles them to direct calls. The library stays loaded for the life of the JVM. */
     static final class Library {
         static final NativeLibrary LIBRARY = NativeLibrary.load(NativeLookup.class, "roost_table");
 
@@ -49,7 +49,7 @@ final class NativeLookup implements BatchLookup {
         return isa.label();
     }
 
-    /** Slots know their own size, and steps wrap around within them, whatever their words hold. */
+    /** Memory-safe for any contents of the slots: steps wrap around within them. */
     @Override
     public int find(Slots slots, MemorySegment keys, int count, MemorySegment payloads) {
         BatchLookup.requireFits(keys, count, payloads);

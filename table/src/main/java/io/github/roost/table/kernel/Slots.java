@@ -8,45 +8,45 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
 /**
- * The memory of a hash table: 2^n slots of 16 bytes, four to a cache line, each a key and a word. A word is 12 bits of
- * <i>step</i>, the signed distance to the next slot of the chain plus 2,048, over 52 bits of payload; so a word of 0 is a free
- * slot, and zeroed memory an empty table. Distances wrap around at the end of the memory.
+ * The memory of a hash table: 2^n slots of 16 bytes, four per cache line, each a key and a word. The upper 12 bits of a word are
+ * the <i>step</i>, the signed distance to the next slot of the chain plus 2,048; the lower 52 bits are the payload. So a word of 0
+ * is a free slot, and zeroed memory is an empty table. Distances wrap around at the end of the memory.
  *
- * <p>One thread writes, any number read. When a slot may be used again, and why a reader never takes another key's payload, is
- * told at {@code Chains}. What is kept here is the order of accesses that this rests on:
+ * <p>One thread writes, any number read. {@code Chains} explains when a slot may be reused, and why a reader never takes another
+ * key's payload. This class guarantees the order of accesses that the explanation relies on:
  * <ul>
  *   <li>a reader reads a slot's key, then its word, both with acquire;
- *   <li>a writer writes a slot's word, then its key with release, and then has a chain lead to it with release;
- *   <li>the key in a free slot never belongs into that slot: so a reader that finds its key where the key belongs has found a
- *       slot in use, without looking whether it is free.
+ *   <li>a writer writes a slot's word, then its key with release, and then links a chain to it with release;
+ *   <li>the key in a free slot never has that slot as its home: so a reader that finds its key in the key's home has found a slot
+ *       in use, and need not check whether it is free.
  * </ul>
  */
 public final class Slots implements AutoCloseable {
-    /** Bytes of a slot. */
+    /** Bytes per slot. */
     public static final int SLOT_BYTES = 16;
-    /** Slots of a cache line. */
+    /** Slots per cache line. */
     public static final int LINE_SLOTS = 4;
-    /** The farthest that the next slot of a chain can be. */
+    /** The maximum distance to the next slot of a chain, in slots. */
     public static final int REACH = 2_047;
-    /** The least slots there can be. */
+    /** The minimum number of slots. */
     public static final long LEAST = 16;
-    /** The most slots there can be: 2^40 of them take a sixteenth of 48 bits of addresses. */
+    /** The maximum number of slots; 2^40 slots take a sixteenth of a 48-bit address space. */
     public static final long MOST = 1L << 40;
-    /** What is found for a key that is not there; payloads are not negative. */
+    /** The result for an absent key; payloads are not negative. */
     public static final long ABSENT = -1;
-    /** The payload of a key that has been removed: the largest of 52 bits. */
+    /** The payload of a removed key: the largest 52-bit number. */
     public static final long REMOVED = (1L << 52) - 1;
 
-    /** Slots from this size on ask for huge pages: two of them, as less would leave much of the last one unused. */
+    /** Slots of at least this size, two huge pages, request huge pages; with less, much of the last page would be unused. */
     private static final long HUGE_FROM_BYTES = 4L << 20;
-    /** From this size on the system has the memory back as soon as it is freed. */
+    /** Slots of at least this size are mapped, so that freed memory returns to the system at once. */
     private static final long MAPPED_FROM_BYTES = 64L << 10;
 
     private static final int CACHE_LINE = 64;
     private static final int STEP_SHIFT = 52;
     private static final int STEP_BIAS = 2_048;
     private static final long PAYLOAD_BITS = (1L << STEP_SHIFT) - 1;
-    /** All of them zero in the word of a free slot and of the last one of a chain, and in no other. */
+    /** The bits that are all zero in the word of a free slot and of the last slot of a chain, and in no other word. */
     private static final long NEXT_BITS = (STEP_BIAS - 1L) << STEP_SHIFT;
 
     private static final VarHandle WORD = JAVA_LONG.varHandle();
@@ -63,7 +63,7 @@ public final class Slots implements AutoCloseable {
         this.mask = memory.byteSize() / SLOT_BYTES - 1;
         this.shift = Long.numberOfLeadingZeros(mask);
         this.arena = arena;
-        // The one slot where a key of zeroed memory belongs.
+        // Zeroed memory has key 0 in every free slot, so the home of key 0 needs another key.
         long stranger = 1;
         while (bucket(stranger) == bucket(0)) {
             stranger++;
@@ -72,11 +72,11 @@ public final class Slots implements AutoCloseable {
     }
 
     /**
-     * Free slots, on huge pages where they are many and the system gives them.
+     * Allocates free slots; large ones are on huge pages if the system provides them.
      *
-     * @param slots a power of two from {@link #LEAST} to {@link #MOST}
-     * @param seed with another one every key belongs elsewhere
-     * @throws OutOfMemoryError if there is no memory for so many; nothing is left behind
+     * @param slots the number of slots, a power of two from {@link #LEAST} to {@link #MOST}
+     * @param seed the seed of the hash, which determines the home of every key
+     * @throws OutOfMemoryError if there is not enough memory; nothing leaks
      */
     public static Slots allocate(long slots, long seed) {
         if (slots < LEAST || slots > MOST || Long.bitCount(slots) != 1) {
@@ -107,29 +107,29 @@ public final class Slots implements AutoCloseable {
                 : DomainMemory.allocate(bytes, arena).segment();
     }
 
-    /** How many slots there are. */
+    /** The number of slots. */
     public long count() {
         return mask + 1;
     }
 
-    /** With another seed every key belongs elsewhere. */
+    /** The seed of the hash, which determines the home of every key. */
     public long seed() {
         return seed;
     }
 
-    /** The slot where a key belongs. */
+    /** The home of a key: the slot of its hash. */
     public long bucket(long key) {
         return KeyHash.slotHash(key, seed) >>> shift;
     }
 
     /**
-     * The payload of a key, or {@link #ABSENT}, while nobody writes. Most keys are where they belong: that is looked at by
-     * itself, so that little else stands in the loop of a caller, and the CPU gets to its next keys while this one's cache line
-     * comes.
+     * The payload of a key, or {@link #ABSENT}. Must not run concurrently with a writer. Most keys are in their home; that case is
+     * separate, so that little else is inlined into a caller's loop, and the CPU reaches the next keys while this key's cache line
+     * is loaded.
      *
-     * <p>What takes fewer branches was slower: with the first two slots compared by arithmetic, .85 times the lookups in 256 KiB and half in
-     * 256 MiB, as a second load that waits for the first one fills the CPU with what cannot go on; with only the second so, .75 and .6
-     * times. Without the checks of bounds and of whether the memory is there, .83 times in 256 KiB. All on a Zen 3.
+     * <p>Variants with fewer branches were slower, on a Zen 3. Comparing the first two slots by arithmetic gave 0.85 times the throughput in
+     * 256 KiB and half in 256 MiB, because a second load that depends on the first fills the CPU with instructions that cannot proceed;
+     * comparing only the second slot so gave 0.75 and 0.6 times. Without bounds and liveness checks it was 0.83 times in 256 KiB.
      *
      * @throws IllegalStateException if the slots are closed
      */
@@ -148,7 +148,7 @@ public final class Slots implements AutoCloseable {
     }
 
     /**
-     * {@link #find} beside a writer, half to two thirds as fast: no load may be moved before another one.
+     * {@link #find} concurrently with a writer, at half to two thirds of its speed: loads are ordered by acquire.
      *
      * @throws IllegalStateException if the slots are closed
      */
@@ -157,12 +157,12 @@ public final class Slots implements AutoCloseable {
     }
 
     private static void nothing() {
-        // Between the two loads of a slot there is nothing to do, but in tests.
+        // Only tests do something between the two loads of a slot.
     }
 
     /**
-     * {@link #findBesideWriter(long)} with something that happens between the two loads of each slot, for tests of what a writer does there. As a constant that does
-     * nothing it costs nothing.
+     * {@link #findBesideWriter(long)} with an action between the two loads of each slot, so that tests can write there. A constant action that does
+     * nothing costs nothing.
      */
     public long findBesideWriter(long key, Runnable between) {
         long slot = bucket(key);
@@ -185,7 +185,7 @@ public final class Slots implements AutoCloseable {
         return payload == REMOVED ? ABSENT : payload;
     }
 
-    /** The slot that holds a key, also one that has been removed, or {@link #ABSENT}. For the writer. */
+    /** The slot that holds a key, even if the key is removed, or {@link #ABSENT}. For the writer. */
     public long slotOf(long key) {
         long slot = bucket(key);
         while (key(slot) != key) {
@@ -202,28 +202,28 @@ public final class Slots implements AutoCloseable {
         return word(slot) == 0;
     }
 
-    /** The key in a slot, which means nothing in a free one. */
+    /** The key in a slot; meaningless for a free slot. */
     public long key(long slot) {
         return memory.get(JAVA_LONG, keyAt(slot));
     }
 
-    /** The payload in a slot, {@link #REMOVED} if its key has been removed. */
+    /** The payload in a slot, {@link #REMOVED} if its key is removed. */
     public long payload(long slot) {
         return word(slot) & PAYLOAD_BITS;
     }
 
-    /** The next slot of a slot's chain, or -1 for its last one and for a free slot. */
+    /** The next slot of a slot's chain, or -1 for its last slot and for a free slot. */
     public long next(long slot) {
         long word = word(slot);
         return (word & NEXT_BITS) == 0 ? -1 : slot + step(word) & mask;
     }
 
-    /** Whether a slot holds a key that belongs there: then a chain begins there. */
+    /** Whether a slot is the home of its key; then it is the head of a chain. */
     public boolean isHost(long slot) {
         return !isFree(slot) && bucket(key(slot)) == slot;
     }
 
-    /** Whether one slot of a chain can be followed by another. */
+    /** Whether {@code to} can follow {@code from} in a chain. */
     public boolean reaches(long from, long to) {
         return Math.abs(distance(from, to)) <= REACH;
     }
@@ -239,7 +239,7 @@ public final class Slots implements AutoCloseable {
     }
 
     /**
-     * Puts a key into a slot of which no chain leads to.
+     * Writes a key into a slot that no chain leads to.
      *
      * @param next the next slot of its chain, or -1 for none
      */
@@ -248,27 +248,27 @@ public final class Slots implements AutoCloseable {
         WORD.setRelease(memory, keyAt(slot), key);
     }
 
-    /** Has a chain go on from a slot to another. */
+    /** Links a slot to the next slot of its chain. */
     public void link(long slot, long next) {
         WORD.setRelease(memory, wordAt(slot), word(slot, payload(slot), next));
     }
 
-    /** Gives the key in a slot another payload. */
+    /** Replaces the payload of the key in a slot. */
     public void setPayload(long slot, long payload) {
         WORD.setRelease(memory, wordAt(slot), (word(slot) & ~PAYLOAD_BITS) | payload);
     }
 
     /**
-     * Frees the memory; whoever uses the slots from now on gets an {@link IllegalStateException}.
+     * Frees the memory; later uses throw an {@link IllegalStateException}.
      *
-     * @throws IllegalStateException if they have been closed, or a native lookup is reading them
+     * @throws IllegalStateException if the slots are closed already, or a native lookup is reading them
      */
     @Override
     public void close() {
         arena.close();
     }
 
-    /** Of two ways around from one slot to another the shorter one. */
+    /** The signed distance between two slots, the shorter way around. */
     private long distance(long from, long to) {
         long half = count() / 2;
         return (to - from + half & mask) - half;

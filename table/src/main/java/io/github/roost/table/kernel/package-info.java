@@ -1,4 +1,4 @@
-/** The slots of a table, and lookups in them: natively, or in Java where no native library can be loaded. */
+/** The slots of a hash table, and lookups in them: native, or in Java if no native library can be loaded. */
 @NullMarked
 package io.github.roost.table.kernel;
 

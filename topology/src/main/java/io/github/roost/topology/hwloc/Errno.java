@@ -7,9 +7,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.invoke.VarHandle;
 
-/** The C library's {@code errno} of a downcall, which means something only after a call that failed. */
+/** The C library's {@code errno} of a downcall; valid only after a call that failed. */
 final class Errno {
-    /** To link a function with that leaves its {@code errno}: its handle then takes an {@link #allocate} first. */
+    /** The link option that captures {@code errno}; the handle then takes a segment from {@link #allocate} as its first argument. */
     static final Linker.Option CAPTURED = Linker.Option.captureCallState("errno");
 
     private static final StructLayout LAYOUT = Linker.Option.captureStateLayout();

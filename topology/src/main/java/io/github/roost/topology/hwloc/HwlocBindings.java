@@ -19,11 +19,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The functions and struct fields of hwloc 2.x that Roost uses, as the header declares them.
  *
- * <p>The descriptors are data of their own ({@link #FUNCTIONS}), so that a test can hold them against the installed header, also
- * those of functions that the installed library lacks.
+ * <p>The descriptors are data ({@link #FUNCTIONS}), so that a test can compare them with the installed header, including
+ * functions that the installed library lacks.
  */
 final class HwlocBindings {
-    /** Names another library than the system's; a file path or what the dynamic linker finds. */
+    /** The system property that names another library than the system's: a file path or a name for the dynamic linker. */
     static final String LIBRARY_PROPERTY = "roost.hwloc.library";
 
     /** The head of {@code struct hwloc_obj}, up to the last field that is read. */
@@ -43,7 +43,7 @@ final class HwlocBindings {
     static final long ATTR = OBJECT.byteOffset(groupElement("attr"));
     static final long CPUSET = OBJECT.byteOffset(groupElement("cpuset"));
 
-    /** In {@code union hwloc_obj_attr_u}, {@code cache.size} and {@code numanode.local_memory} both stand first. */
+    /** In {@code union hwloc_obj_attr_u}, {@code cache.size} and {@code numanode.local_memory} are both at offset 0. */
     static final long ATTR_BYTES = 0;
 
     static final Map<String, FunctionDescriptor> FUNCTIONS = functions();
@@ -70,7 +70,7 @@ final class HwlocBindings {
     final MethodHandle bitmapFree;
     final MethodHandle bitmapSet;
     final MethodHandle bitmapNext;
-    /** Absent before hwloc 2.4. */
+    /** Null before hwloc 2.4. */
     final @Nullable MethodHandle cpuKindsCount;
 
     final @Nullable MethodHandle cpuKindsInfo;
@@ -101,7 +101,7 @@ final class HwlocBindings {
     /**
      * The system's hwloc, or the library that the property {@value #LIBRARY_PROPERTY} names.
      *
-     * @throws NativeUnavailableException where there is none, or it is not hwloc 2.x
+     * @throws NativeUnavailableException if there is none, or it is not hwloc 2.x
      */
     static synchronized HwlocBindings open() {
         if (opened == null) {
@@ -125,8 +125,8 @@ final class HwlocBindings {
     }
 
     /**
-     * Starts a topology that is never loaded nor ended. hwloc unloads its plugins with the last topology and loads them
-     * with the next, which costs 3 ms where a small machine takes 11 us.
+     * Initialises a topology that is never loaded or destroyed. hwloc unloads its plugins with the last topology and
+     * reloads them with the next, which costs 3 ms; reading a small machine takes 11 us.
      */
     private void keepPluginsLoaded() {
         try {

@@ -1,6 +1,6 @@
 package io.github.roost.topology.hwloc;
 
-/** hwloc refused what it was given; the message says what, and stands after the name of the value. */
+/** Thrown if hwloc rejects its input. The message says why, in words that follow the name of the input. */
 public final class HwlocException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -13,10 +13,10 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * One loaded hwloc topology; holds native memory until it is closed. For one thread at a time.
+ * One loaded hwloc topology; holds native memory until it is closed. Not thread-safe.
  *
- * <p>It is loaded with what the process may not use included, so that the model can show it: which PUs are allowed is a
- * set of its own.
+ * <p>It includes the PUs that the process may not use, so that the model can show them; {@link #allowedCpus} is the set of
+ * allowed PUs.
  */
 public final class HwlocTopology implements AutoCloseable {
     private static final long INCLUDE_DISALLOWED = 1;
@@ -34,10 +34,10 @@ public final class HwlocTopology implements AutoCloseable {
     }
 
     /**
-     * The machine that this process runs on (or what hwloc's own environment variables put in its place).
+     * The machine that this process runs on (or the one that hwloc's own environment variables substitute).
      *
-     * @throws NativeUnavailableException where hwloc 2.x cannot be used
-     * @throws HwlocException where the machine cannot be read
+     * @throws NativeUnavailableException if hwloc 2.x cannot be used
+     * @throws HwlocException if the machine cannot be read
      */
     public static HwlocTopology live() {
         return load(HwlocBindings.open(), (hwloc, topology, arena) -> {});
@@ -46,8 +46,8 @@ public final class HwlocTopology implements AutoCloseable {
     /**
      * The machine that an hwloc XML document describes.
      *
-     * @throws NativeUnavailableException where hwloc 2.x cannot be used
-     * @throws HwlocException where the document is not one that hwloc can load
+     * @throws NativeUnavailableException if hwloc 2.x cannot be used
+     * @throws HwlocException if hwloc cannot load the document
      */
     public static HwlocTopology xml(byte[] document) {
         return load(HwlocBindings.open(), (hwloc, topology, arena) -> {
@@ -61,8 +61,8 @@ public final class HwlocTopology implements AutoCloseable {
     /**
      * The machine that an hwloc synthetic description gives, for example {@code pack:2 l3:4 core:8 pu:2}.
      *
-     * @throws NativeUnavailableException where hwloc 2.x cannot be used
-     * @throws HwlocException where the description is not valid
+     * @throws NativeUnavailableException if hwloc 2.x cannot be used
+     * @throws HwlocException if the description is not valid
      */
     public static HwlocTopology synthetic(String description) {
         return load(HwlocBindings.open(), (hwloc, topology, arena) -> {
@@ -97,7 +97,7 @@ public final class HwlocTopology implements AutoCloseable {
                 "hwloc could not load it, it is not a whole hwloc description of a machine");
     }
 
-    /** Whether the PU numbers are those of the machine that this process runs on. */
+    /** Whether the PU numbers are CPUs of the machine that this process runs on. */
     public boolean isThisSystem() {
         try {
             return (int) hwloc.topologyIsThisSystem.invokeExact(topology) != 0;
@@ -106,7 +106,7 @@ public final class HwlocTopology implements AutoCloseable {
         }
     }
 
-    /** The objects of a type in hwloc's logical order; empty where the machine has none. */
+    /** The objects of a type in hwloc's logical order; empty if the machine has none. */
     public List<HwlocObject> objects(HwlocObjectType type) {
         try {
             List<HwlocObject> objects = new ArrayList<>();
@@ -134,12 +134,12 @@ public final class HwlocTopology implements AutoCloseable {
                 object.get(JAVA_INT, HwlocBindings.OS_INDEX), bits(object.get(ADDRESS, HwlocBindings.CPUSET)), bytes);
     }
 
-    /** The PUs that the process's cgroup, or the document, allows. A thread's own mask may be narrower. */
+    /** The PUs that the process's cgroup, or the document, allows. A thread's affinity mask may be narrower. */
     public BitSet allowedCpus() {
         return cpus(hwloc.topologyAllowedCpus);
     }
 
-    /** All PUs that are known of, those that are offline included. */
+    /** All known PUs, including offline ones. */
     public BitSet completeCpus() {
         return cpus(hwloc.topologyCompleteCpus);
     }
@@ -153,8 +153,8 @@ public final class HwlocTopology implements AutoCloseable {
     }
 
     /**
-     * The kinds of cores, the slowest first: the element at an efficiency class holds the PUs of that class. Empty where
-     * hwloc cannot tell cores apart.
+     * The kinds of cores, the slowest first: the element at an efficiency class holds the PUs of that class. Empty if hwloc
+     * cannot tell cores apart.
      */
     public List<BitSet> cpuKinds() {
         MethodHandle count = hwloc.cpuKindsCount;
@@ -188,7 +188,7 @@ public final class HwlocTopology implements AutoCloseable {
     }
 
     /**
-     * Binds memory to NUMA nodes, and migrates what is elsewhere.
+     * Binds memory to NUMA nodes, and migrates pages that are on other nodes.
      *
      * @param nodes OS numbers of NUMA nodes, not empty
      * @return 0, or the {@code errno} of the refusal

@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import org.jspecify.annotations.Nullable;
 
-/** Linux's anonymous mappings, its advice on huge pages, and the moving of pages between NUMA nodes. Thread-safe. */
+/** Linux's anonymous mappings, huge page advice and page migration between NUMA nodes. Thread-safe. */
 public final class LinuxMemory {
     private static final int PROT_READ = 1;
     private static final int PROT_READ_WRITE = 1 | 2;
@@ -27,9 +27,9 @@ public final class LinuxMemory {
     private static final int ENOSYS = 38;
     private static final int MPOL_MF_MOVE = 2;
     private static final long THIS_PROCESS = 0;
-    /** The smallest that Linux has on any processor. A larger one is named several times, and moved once. */
+    /** The smallest page size of Linux on any processor. A larger page is listed several times, and moved once. */
     private static final long PAGE = 4_096;
-    /** What one system call is told to move at most, so that what it is told in stays small. */
+    /** The maximum number of pages per system call, so that its arrays stay small. */
     private static final int PAGES_PER_CALL = 1_024;
 
     private static @Nullable LinuxMemory memory;
@@ -57,9 +57,9 @@ public final class LinuxMemory {
         }
     }
 
-    /** The system call: the C library has no function for it. */
+    /** The system call {@code move_pages}; the C library has no function for it. */
     record MovePages(MethodHandle systemCall, long number) {
-        /** Null on processors whose numbers of system calls are not known here. */
+        /** Null on processor architectures whose system call numbers are not listed here. */
         static @Nullable MovePages of(NativeFunctions c) {
             if (!c.has("syscall")) {
                 return null;
@@ -88,9 +88,9 @@ public final class LinuxMemory {
     }
 
     /**
-     * The memory of this system.
+     * The memory functions of this system.
      *
-     * @throws NativeUnavailableException where this is not Linux, or native access is denied
+     * @throws NativeUnavailableException if this is not Linux, or native access is denied
      */
     public static synchronized LinuxMemory open() {
         if (memory == null) {
@@ -100,10 +100,10 @@ public final class LinuxMemory {
     }
 
     /**
-     * Untouched zero pages, aligned to a huge page.
+     * Maps zeroed memory whose pages have not been touched, aligned to a huge page.
      *
      * @param bytes the size of the result, 1 or more
-     * @param arena unmaps it when it closes
+     * @param arena unmaps the memory when it closes
      */
     public MemorySegment map(long bytes, Arena arena) {
         MemorySegment mapping = mapPages(Math.addExact(roundUp(bytes), HUGE_PAGE), arena);
@@ -111,10 +111,10 @@ public final class LinuxMemory {
     }
 
     /**
-     * Untouched zero pages, of whatever size the kernel gives.
+     * Maps zeroed memory whose pages have not been touched, aligned to a page.
      *
-     * @param mapped the size of the result, 1 or more
-     * @param arena unmaps it when it closes
+     * @param mapped the size of the result in bytes, 1 or more
+     * @param arena unmaps the memory when it closes
      */
     @SuppressWarnings("restricted")
     public MemorySegment mapPages(long mapped, Arena arena) {
@@ -141,7 +141,7 @@ public final class LinuxMemory {
     /**
      * Asks for huge pages on memory that has not been touched.
      *
-     * @param mapped what {@link #map} gave
+     * @param mapped a segment from {@link #map}
      * @return 0, or the {@code errno} of the refusal
      */
     @SuppressWarnings("restricted")
@@ -150,9 +150,9 @@ public final class LinuxMemory {
     }
 
     /**
-     * Moves the whole huge pages inside a segment onto huge pages now.
+     * Moves the memory of a segment onto huge pages now; only ranges that are a whole aligned huge page move.
      *
-     * @return 0, or the {@code errno} of the refusal ({@code EINVAL} too where no whole huge page is inside)
+     * @return 0, or the {@code errno} of the refusal ({@code EINVAL} also if the segment contains no such range)
      */
     public int collapse(MemorySegment segment) {
         long skipped = roundUp(segment.address()) - segment.address();
@@ -161,8 +161,8 @@ public final class LinuxMemory {
     }
 
     /**
-     * Moves the pages that a segment touches to a NUMA node now, those excepted that have not been touched and those that the
-     * kernel cannot move, for want of room there among others. Where later pages come from is not changed.
+     * Moves the pages that a segment overlaps to a NUMA node now, except pages that have not been touched and pages that the
+     * kernel cannot move, for example because the node is full. The placement of pages touched later does not change.
      *
      * @return 0, or the {@code errno} of the refusal
      */
@@ -195,7 +195,7 @@ public final class LinuxMemory {
     }
 
     /**
-     * Gives the pages of memory back that lie whole inside a segment, which reads as zeros from then on.
+     * Returns the pages that lie wholly inside a segment to the kernel; they read as zeros from then on.
      *
      * @return 0, or the {@code errno} of the refusal
      */
@@ -206,10 +206,10 @@ public final class LinuxMemory {
     }
 
     /**
-     * Puts zeros in the place of a file's pages: who reads them is told nothing of the file any more, nor of its end.
+     * Replaces the pages of a mapped file with zero pages. Later reads see zeros, even past the end of a truncated file.
      *
-     * @param mapped the whole of a mapping of a file
-     * @return 0, or {@code EINVAL} where the kernel refused
+     * @param mapped a whole mapping of a file
+     * @return 0, or {@code EINVAL} if the kernel refused
      */
     public int detach(MemorySegment mapped) {
         long first = mapped.address() & -pageBytes;

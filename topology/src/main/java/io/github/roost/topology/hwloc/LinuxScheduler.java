@@ -15,27 +15,27 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Linux's scheduler: on which CPUs a thread may run, and in slices of what length. Thread-safe.
+ * Linux's scheduler: the affinity mask, time slice and policy of a thread. Thread-safe.
  *
- * <p>The masks are the scheduler's own ({@code sched_getaffinity(2)}), and need no hwloc.
+ * <p>The masks come from {@code sched_getaffinity(2)} and need no hwloc.
  */
 public final class LinuxScheduler {
     private static final int EINVAL = 22;
-    /** A mask smaller than the kernel's is refused with EINVAL; no kernel has more CPUs than this. */
+    /** The kernel refuses a mask smaller than its own with EINVAL; the size is then doubled, up to {@link #LAST_MASK_BYTES}. */
     private static final int FIRST_MASK_BYTES = 128;
 
     private static final int LAST_MASK_BYTES = 1 << 16;
 
-    /** Of {@code struct sched_attr}, in its first version (48 bytes): what the kernel says of a thread, all but its mask. */
+    /** The size of the first version of {@code struct sched_attr}, a thread's scheduling attributes without its mask. */
     private static final int ATTRIBUTES_BYTES = 48;
 
     private static final int POLICY_OFFSET = 4;
     private static final int RUNTIME_OFFSET = 24;
     private static final int SCHED_OTHER = 0;
     private static final int SCHED_BATCH = 3;
-    /** The policy of threads that run only where no other wants to. */
+    /** The policy of threads that run only while no other thread wants their CPU. */
     private static final int SCHED_IDLE = 5;
-    /** The policies whose threads have slices. */
+    /** The policies whose threads have time slices. */
     private static final Set<Integer> FAIR = Set.of(SCHED_OTHER, SCHED_BATCH);
 
     private static @Nullable LinuxScheduler scheduler;
@@ -51,7 +51,7 @@ public final class LinuxScheduler {
         FunctionDescriptor affinity = FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS);
         getAffinity = c.link("sched_getaffinity", affinity, Errno.CAPTURED);
         setAffinity = c.link("sched_setaffinity", affinity, Errno.CAPTURED);
-        // It reads memory and returns: the JVM need not be told that the thread is away.
+        // It only reads memory and returns, so the call needs no thread state transition.
         getCpu = c.link("sched_getcpu", FunctionDescriptor.of(JAVA_INT), Linker.Option.critical(false));
         getPolicy = c.link("sched_getscheduler", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
         setPolicy = c.link("sched_setscheduler", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS));
@@ -61,7 +61,7 @@ public final class LinuxScheduler {
     /**
      * The scheduler of this system.
      *
-     * @throws NativeUnavailableException where this is not Linux, or native access is denied
+     * @throws NativeUnavailableException if this is not Linux, or native access is denied
      */
     public static synchronized LinuxScheduler open() {
         if (scheduler == null) {
@@ -76,8 +76,8 @@ public final class LinuxScheduler {
     }
 
     /**
-     * The CPUs that the process may run on: the mask of its first thread, which a JVM's launcher leaves as the process
-     * was started. The mask of a pinned thread says nothing about the process.
+     * The CPUs that the process may run on: the mask of its first thread, which the JVM's launcher does not change. The
+     * mask of a pinned thread says nothing about the process.
      */
     public BitSet processMask() {
         return mask(Math.toIntExact(ProcessHandle.current().pid()));
@@ -120,14 +120,14 @@ public final class LinuxScheduler {
         }
     }
 
-    /** The calling thread's time slice in nanoseconds, 0 where the kernel has no such thing for it. */
+    /** The calling thread's time slice in nanoseconds, or 0 if the kernel reports none for it. */
     public long timeSlice() {
         return timeSlice(0);
     }
 
     /**
-     * The time slice that threads of the process have unless they are given another, 0 where the kernel has no such thing:
-     * that of its first thread, which a JVM's launcher leaves as the process was started.
+     * The default time slice of the process's threads in nanoseconds, or 0 if the kernel reports none: the slice of its
+     * first thread, which the JVM's launcher does not change.
      */
     public long processTimeSlice() {
         return timeSlice(ProcessHandle.current().pid());
@@ -143,9 +143,9 @@ public final class LinuxScheduler {
     }
 
     /**
-     * Changes the calling thread's time slice, where it has one.
+     * Changes the calling thread's time slice, if it has one.
      *
-     * @param nanos the kernel takes what is less than .1 ms as that, more than 100 ms as that
+     * @param nanos the slice in nanoseconds; the kernel clamps it to 0.1 ms to 100 ms
      * @return whether the kernel accepted it
      */
     public boolean setTimeSlice(long nanos) {
@@ -162,7 +162,7 @@ public final class LinuxScheduler {
         }
     }
 
-    /** Whether the calling thread runs only where no thread of another policy wants to. */
+    /** Whether the calling thread has the policy {@code SCHED_IDLE}. */
     public boolean isIdle() {
         try {
             return (int) getPolicy.invokeExact(0) == SCHED_IDLE;
@@ -171,7 +171,7 @@ public final class LinuxScheduler {
         }
     }
 
-    /** Has the calling thread run only where no other wants to; false if the kernel refuses. */
+    /** Gives the calling thread the policy {@code SCHED_IDLE}; false if the kernel refuses. */
     public boolean setIdle() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment noPriority = arena.allocateFrom(JAVA_INT, 0);
@@ -181,7 +181,7 @@ public final class LinuxScheduler {
         }
     }
 
-    /** The CPU that the calling thread runs on, or -1 where the system does not say. */
+    /** The CPU that the calling thread runs on, or -1 if the system does not say. */
     public int currentCpu() {
         try {
             return (int) getCpu.invokeExact();
@@ -190,9 +190,9 @@ public final class LinuxScheduler {
         }
     }
 
-    /** The system calls that read and write a thread's attributes: the C library has functions for them since 2025 only. */
+    /** The system calls that read and write a thread's attributes; C libraries older than 2025 have no functions for them. */
     record Attributes(MethodHandle systemCall, long get, long set) {
-        /** Null on processors whose numbers of system calls are not known here. */
+        /** Null on processor architectures whose system call numbers are not listed here. */
         static @Nullable Attributes of(NativeFunctions c) {
             if (!c.has("syscall")) {
                 return null;
@@ -208,7 +208,7 @@ public final class LinuxScheduler {
             };
         }
 
-        /** A thread's, 0 for the caller; without a slice where the kernel refuses, or where its policy has none. */
+        /** The attributes of a thread, 0 for the caller; the slice is 0 if the kernel refuses or the thread's policy has none. */
         MemorySegment read(Arena arena, long thread) {
             MemorySegment into = arena.allocate(ATTRIBUTES_BYTES, Long.BYTES);
             if (call(get, thread, into, ATTRIBUTES_BYTES, 0) < 0 || !FAIR.contains(into.get(JAVA_INT, POLICY_OFFSET))) {

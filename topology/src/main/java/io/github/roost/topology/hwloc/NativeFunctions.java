@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Links the functions of one native library and says clearly which one is missing. */
+/** Links the functions of one native library; the exception for a missing function names it. */
 final class NativeFunctions {
     private static final Linker LINKER = Linker.nativeLinker();
 
@@ -24,7 +24,7 @@ final class NativeFunctions {
     /**
      * The functions of Linux's C library.
      *
-     * @throws NativeUnavailableException where this is not Linux
+     * @throws NativeUnavailableException if this is not Linux
      */
     static NativeFunctions ofLinux() {
         String system = System.getProperty("os.name", "");
@@ -50,12 +50,12 @@ final class NativeFunctions {
         }
     }
 
-    /** What has been linked so far, for a test to hold against the header. */
+    /** The functions linked so far, for a test to compare with the header. */
     Map<String, FunctionDescriptor> linked() {
         return Map.copyOf(linked);
     }
 
-    /** What a downcall threw: it declares {@code Throwable}, and can only throw what is unchecked. */
+    /** Converts what a downcall threw: it declares {@code Throwable}, but throws unchecked exceptions and errors only. */
     static RuntimeException unexpected(Throwable thrown) {
         if (thrown instanceof Error error) {
             throw error;

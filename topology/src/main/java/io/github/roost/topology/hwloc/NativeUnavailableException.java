@@ -1,6 +1,6 @@
 package io.github.roost.topology.hwloc;
 
-/** A native library cannot be used in this process: it is missing, of another version, or native access is denied. */
+/** Thrown if a native library cannot be used in this process: it is missing or of another version, or native access is denied. */
 public final class NativeUnavailableException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -20,7 +20,7 @@ public final class NativeUnavailableException extends RuntimeException {
         this.isDenied = isDenied;
     }
 
-    /** The JVM does not let this module call native functions. The message names the argument that does. */
+    /** The JVM does not let this module call native functions. The message names the JVM argument that allows it. */
     static NativeUnavailableException denied(IllegalCallerException cause) {
         return new NativeUnavailableException(
                 "native access is denied to Roost's topology module; to allow it: --enable-native-access="
@@ -33,7 +33,7 @@ public final class NativeUnavailableException extends RuntimeException {
         return module.isNamed() ? module.getName() : "ALL-UNNAMED";
     }
 
-    /** Whether the JVM denies it: then there is nothing to install. */
+    /** Whether the JVM denies native access; then there is nothing to install. */
     public boolean isDenied() {
         return isDenied;
     }

@@ -1,7 +1,7 @@
 /**
- * The module's native border: every function of hwloc and of the C library that it calls, and nothing else.
+ * The module's native boundary: every function of hwloc and of the C library that the module calls, and nothing else.
  *
- * <p>Native addresses stay in here; what comes out are bit sets, numbers and strings.
+ * <p>Native addresses do not leave this package; its API returns bit sets, numbers, strings and memory segments.
  */
 @NullMarked
 package io.github.roost.topology.hwloc;
