@@ -79,7 +79,7 @@ final class Ring {
      * Releases a reserved place that no task was put into. If it is the last place reserved, the reservation is undone; otherwise
      * the place becomes a hole that consumers skip in its turn. Allocates nothing.
      *
-     * @param hole an instance for this use only, created before the place was reserved
+     * @param hole created before the place was reserved, and not used for places that are reserved after this call
      */
     void release(long place, Hole hole) {
         if (RESERVED.compareAndSet(head, place + 1, place)) {
@@ -135,7 +135,7 @@ final class Ring {
         return (int) (head.reserved - taken);
     }
 
-    /** Fills a released place; consumers skip it. Never in a ring twice, as the proof above requires of tasks. */
+    /** Fills a released place; consumers skip it. Never put into the same slot twice, as the proof above requires. */
     static final class Hole {}
 
     /** The fields that producers write, on separate cache lines. */

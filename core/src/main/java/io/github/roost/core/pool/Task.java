@@ -29,8 +29,8 @@ public interface Task {
     void fail(Throwable cause);
 
     /**
-     * Hands over the tasks that continue because this task has ended. Called by its owner after the task was run to its end or
-     * failed; called again if {@code goesOn} threw. Allocates nothing.
+     * Hands over the tasks that continue because this task has ended. Called once by its owner, after the task was run to its end
+     * or failed. Allocates nothing.
      */
     default void deliver(Consumer<Task> goesOn) {}
 
