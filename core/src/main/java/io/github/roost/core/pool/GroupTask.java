@@ -354,7 +354,7 @@ final class GroupTask implements Stepper {
         }
 
         @Override
-        @SuppressWarnings("NullAway") // a query is what its caller passed
+        @SuppressWarnings("NullAway") // null only if the caller submitted null
         public Object query(int index) {
             return entries[index].query;
         }

@@ -57,7 +57,7 @@ final class Join {
     }
 
     /** Runs the continuation of the parts and returns its step. */
-    @SuppressWarnings("unchecked") // the fork's own types: results are of its parts, the query of the task that forked
+    @SuppressWarnings("unchecked") // the fork's types: the results come from its parts, the query from the task that forked
     Step<?, ?> step(@Nullable Object query, SearchContext context) throws Exception {
         Throwable failed = failure;
         if (failed != null) {
@@ -68,7 +68,7 @@ final class Join {
         return joined(typed.next(), query, all, context);
     }
 
-    @SuppressWarnings("NullAway") // a task's query is what its search was submitted with
+    @SuppressWarnings("NullAway") // null only if the search was submitted with null
     private static Step<?, ?> joined(
             Step.Joined<Object, Object, Object> next, @Nullable Object query, List<Object> all, SearchContext context)
             throws Exception {

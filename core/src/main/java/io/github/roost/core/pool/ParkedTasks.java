@@ -65,7 +65,7 @@ final class ParkedTasks {
         }
     }
 
-    @SuppressWarnings("NullAway") // places from timed on are null, and never read
+    @SuppressWarnings("NullAway") // elements from timed on are null, and never read
     private void removeFromHeap(int place) {
         Parked last = heap[--timed];
         heap[timed] = null;

@@ -228,7 +228,7 @@ final class Runner implements Runnable {
         }
     }
 
-    // ---- What to run next.
+    // ---- Choosing the next task.
 
     /** Takes the next task in hand, from the queues that need no gate; whether there was one. */
     private boolean next() {
@@ -545,7 +545,7 @@ final class Runner implements Runnable {
         try {
             frame.finished(Outcome.FAILED);
         } catch (Throwable cannotBook) {
-            // The count is off by one; the task is failed below.
+            // The counts may be off by one; the task is failed below.
             counters.add(Counter.FAILED, 1);
         }
         pool.failBooked(task, worker, cause);

@@ -110,9 +110,9 @@ public interface Task {
         ENDED,
         /** The task continues after the tasks that wait. */
         YIELDED,
-        /** The task continues when the {@link Step.Park} in {@link TaskContext#step} completes. */
+        /** The task continues when the pending of the park in {@link TaskContext#step} completes. */
         PARKED,
-        /** The task continues after the parts of the {@link Step.Fork} in {@link TaskContext#step}. */
+        /** The task continues after the parts of the fork in {@link TaskContext#step}. */
         FORKED
     }
 
