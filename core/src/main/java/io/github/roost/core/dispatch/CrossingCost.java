@@ -1,47 +1,48 @@
 package io.github.roost.core.dispatch;
 
 /**
- * What it costs a domain's tasks to run in another domain, by what was measured: time per byte read there and at home. Where
- * tables are so large that searches miss the cache at home as well, crossing costs next to nothing, and to wait for nothing is
- * all that a gate would bring. A task that crosses loses that time itself, and, where most workers are at work, about as much again for
- * the searches whose data it displaces; so crossing pays where the wait at home is longer. Where too few tasks have crossed to know, one may
- * now and then, to find out. Immutable and pure: the pool and the simulator keep one per domain and replace it.
+ * The measured cost of running a domain's tasks in another domain: the time per byte there, relative to the time per byte at
+ * home. If tables are so large that searches miss the cache at home too, crossing costs almost nothing, and a gate would only
+ * add waiting. A task that crosses loses this time itself; if most workers there are busy, the searches whose data it evicts
+ * lose about as much. Crossing pays if the wait at home is longer than these losses. While too few tasks have crossed to
+ * measure, one task now and then crosses as a trial. Immutable and pure: the pool and the simulator keep one per domain and
+ * replace it.
  *
- * @param homeNanos time of tasks at home, older ones counting less
- * @param homeBytes that they have read
- * @param strayNanos time of tasks that have crossed, older ones counting less
- * @param strayBytes that they have read
- * @param strays how many of these are counted
- * @param sinceStray tasks at home since the last that has crossed
+ * @param homeNanos decayed sum of the times of tasks at home, in nanoseconds
+ * @param homeBytes decayed sum of the bytes that those tasks read
+ * @param strayNanos decayed sum of the times of tasks that crossed, in nanoseconds
+ * @param strayBytes decayed sum of the bytes that those tasks read
+ * @param strays decayed number of tasks that crossed
+ * @param sinceStray number of tasks at home since the last task that crossed, at most the interval of trials
  */
 public record CrossingCost(
         double homeNanos, double homeBytes, double strayNanos, double strayBytes, double strays, int sinceStray) {
-    /** Nothing is known, nor is there traffic by which it could be: crossing never pays. */
+    /** The initial state, without measurements or traffic: crossing never pays. */
     public static final CrossingCost UNKNOWN = new CrossingCost(0, 0, 0, 0, 0, 0);
 
-    /** One of so many tasks of a worker at home is measured: all would write one line of memory for each. */
+    /** A worker measures one task at home out of this many: otherwise all workers would write the same cache line per task. */
     public static final int TASKS_PER_MEASURE = 16;
 
-    /** What is kept of the sums at each further task: they stand for some 64. */
+    /** Decay of the sums per added task, so they cover about 64 tasks. */
     private static final double KEPT = 1 - 1 / 64.0;
-    /** Strays that must be counted for a ratio. */
+    /** Minimum number of strays for a ratio. */
     private static final double ENOUGH = 4;
-    /** Strays from which on nobody needs to find out. */
+    /** Number of strays at which trials stop. */
     private static final double PLENTY = 32;
-    /** Tasks at home for each that crosses to find out: 1.5 %. */
+    /** Tasks at home per trial: 1.5 % of tasks cross. */
     private static final int TASKS_PER_TRIAL = 64;
-    /** What the task loses. */
+    /** Weight of the slowdown if only the task itself loses time. */
     private static final double OWN = 1;
-    /** What the task loses, and what those lose whose data it displaces. */
+    /** Weight of the slowdown if the searches whose data the task evicts lose time too. */
     private static final double OWN_AND_OTHERS = 2;
 
     /**
-     * After a task at home.
+     * The cost updated by a task that ran at home.
      *
-     * @param nanos that it took
-     * @param bytes that it read, above 0
-     * @param tasks for how many it stands, at least 1
-     * @return what is known now
+     * @param nanos time of the task, in nanoseconds
+     * @param bytes bytes that it read, above 0
+     * @param tasks number of tasks that this measurement stands for, at least 1
+     * @return the new state
      */
     public CrossingCost atHome(long nanos, long bytes, int tasks) {
         return new CrossingCost(
@@ -54,11 +55,11 @@ public record CrossingCost(
     }
 
     /**
-     * After a task that has crossed.
+     * The cost updated by a task that crossed.
      *
-     * @param nanos that it took
-     * @param bytes that it read, above 0
-     * @return what is known now
+     * @param nanos time of the task, in nanoseconds
+     * @param bytes bytes that it read, above 0
+     * @return the new state
      */
     public CrossingCost strayed(long nanos, long bytes) {
         return new CrossingCost(
@@ -66,13 +67,13 @@ public record CrossingCost(
     }
 
     /**
-     * Whether the next task of the domain had better cross than wait.
+     * Whether the next task of the domain should cross instead of waiting.
      *
-     * @param waiting tasks that wait there
-     * @param workers of the domain, all of them busy
-     * @param mostBusyThere whether more than half of the workers are at work where the task would run: else it displaces little
-     *     that anybody reads
-     * @return whether the wait is predicted to be longer than what crossing costs
+     * @param waiting number of tasks that wait in the domain
+     * @param workers number of workers of the domain, all of them busy
+     * @param mostBusyThere whether more than half of the workers of the other domain are busy; otherwise the task evicts little
+     *     data that is in use
+     * @return whether the predicted wait is longer than the loss by crossing, or a trial is due
      */
     public boolean pays(int waiting, int workers, boolean mostBusyThere) {
         if (waiting == 0) {
@@ -83,7 +84,7 @@ public record CrossingCost(
         return trial || (strays >= ENOUGH && homeBytes > 0 && waiting > losses * slowdown() * workers);
     }
 
-    /** {@return how much longer a task takes away from home, as a share of its time at home, at least 0; 0 where it is not known} */
+    /** {@return the extra time of a task away from home, as a share of its time at home, at least 0; 0 if not measured} */
     public double slowdown() {
         return homeNanos == 0 || strayBytes == 0
                 ? 0

@@ -3,12 +3,12 @@ package io.github.roost.core.dispatch;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.policy.SchedulingPolicy;
 
-/** Decides which worker's ring a task is put into. Pure: everything it knows is passed in. */
+/** Chooses the worker whose ring a task is put into. Pure: all its input is passed as arguments. Thread-safe. */
 public interface Dispatcher {
     /**
      * The dispatcher of a scheduling policy.
      *
-     * @param policy says whether tasks go to the homes of their mapping ids
+     * @param policy determines whether tasks go to the homes of their mapping ids
      * @param layout the workers
      * @return a dispatcher
      */
@@ -17,13 +17,13 @@ public interface Dispatcher {
     }
 
     /**
-     * Chooses where a task waits.
+     * Chooses the worker for a task.
      *
-     * @param slot the mapping id's slot
-     * @param mapping the snapshot that the task is dispatched under
-     * @param load how loaded the workers are
-     * @param ticket a number that differs from task to task: consecutive for round robin, random otherwise
-     * @return the worker
+     * @param slot the slot of the task's mapping id
+     * @param mapping the mapping that the task is dispatched under
+     * @param load the load of the workers
+     * @param ticket a number per task: consecutive for round robin, random otherwise
+     * @return index of the worker
      */
     int worker(int slot, Mapping mapping, LoadView load, long ticket);
 }

@@ -3,18 +3,19 @@ package io.github.roost.core.dispatch;
 import io.github.roost.core.mapping.Mapping;
 
 /**
- * The dispatch of V2: a worker of the mapping id's home domain. Inside the domain a mapping id keeps to one worker, so
- * that its data stay in that core's private cache, unless a second worker drawn at random is less loaded (the power of
- * two choices: Mitzenmacher, IEEE TPDS 12(10), 2001). While nobody there sleeps only one task in four compares the two, which
- * costs cache lines that workers write with every task: queues still even out (the (1 + beta)-choice: Peres, Talwar and Wieder,
- * SODA 2010), and who runs dry steals. While tasks are so short that a private cache saves them less than the way to another core
- * costs, they wait at the core of their caller instead. Of several homes the least loaded of two drawn at random is taken.
+ * The dispatcher of V2: a worker of the mapping id's home domain. Inside the domain a mapping id has a preferred worker, so that
+ * its data stay in that core's private cache, unless a second worker drawn at random is less loaded (the power of two choices:
+ * Mitzenmacher, IEEE TPDS 12(10), 2001). Comparing loads reads cache lines that workers write with every task, so while no
+ * worker of the preferred worker's shard sleeps, only one task in four compares: queues still even out (the (1 + beta)-choice:
+ * Peres, Talwar and Wieder, SODA 2010), and workers that run out of tasks steal. If tasks are so short that a private cache
+ * saves them less than the handover to another core costs, they go to the worker on the caller's core instead. If the id has
+ * several homes, two are drawn at random and the less loaded one is taken.
  */
 public final class HomeDomainDispatcher implements Dispatcher {
     private final WorkerLayout layout;
 
     /**
-     * Dispatches to the workers of a machine.
+     * Creates a dispatcher for the workers of a machine.
      *
      * @param layout the workers
      */
@@ -49,7 +50,7 @@ public final class HomeDomainDispatcher implements Dispatcher {
         return loadOfPreferred <= load.load(other) ? preferred : other;
     }
 
-    /** By the highest bits of the ticket: of the random ones one in four has none of the two. */
+    /** Whether to compare loads: the two highest bits of the ticket are zero, which is true for one random ticket in four. */
     private static boolean compares(long ticket) {
         return ticket >>> (Long.SIZE - 2) == 0;
     }

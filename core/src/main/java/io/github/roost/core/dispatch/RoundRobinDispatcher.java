@@ -2,12 +2,12 @@ package io.github.roost.core.dispatch;
 
 import io.github.roost.core.mapping.Mapping;
 
-/** The dispatch of V0 and V1: every worker in turn, whatever the mapping says. */
+/** The dispatcher of V0 and V1: every worker in turn, regardless of the mapping. */
 public final class RoundRobinDispatcher implements Dispatcher {
     private final int workers;
 
     /**
-     * Dispatches to the workers of a machine.
+     * Creates a dispatcher for the workers of a machine.
      *
      * @param layout the workers
      */

@@ -8,8 +8,9 @@ import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
 /**
- * Whose rings a worker looks into when its own is empty, nearest first: Algorithm 2 of the paper. First come levels of
- * workers that may be stolen from at any time, then levels of domains behind the cross-domain gate. Immutable.
+ * The order in which a worker whose rings are empty looks at other workers, nearest first: Algorithm 2 of the paper (Huang et
+ * al., 2026). First come levels of workers that may be stolen from at any time, then levels of domains behind the cross-domain
+ * gate. Immutable.
  */
 public final class StealOrder {
     private static final StealOrder NONE = new StealOrder(List.of(), List.of());
@@ -25,10 +26,10 @@ public final class StealOrder {
     /**
      * The steal order of a scheduling policy.
      *
-     * @param policy says how far from its ring a task may be run
+     * @param policy determines which workers may run a task without asking the gate
      * @param layout all workers
      * @param thief index of the worker that steals
-     * @return nearest first
+     * @return the steal order of that worker
      */
     public static StealOrder of(SchedulingPolicy policy, WorkerLayout layout, int thief) {
         return switch (policy.reach()) {
@@ -39,16 +40,16 @@ public final class StealOrder {
     }
 
     /**
-     * V0: nobody is stolen from.
+     * The steal order of V0: no stealing.
      *
-     * @return no victims
+     * @return an order without victims
      */
     public static StealOrder none() {
         return NONE;
     }
 
     /**
-     * V1: every other worker, wherever it is, as one level (bthread's way).
+     * The steal order of V1: all other workers as one level, as in bthread.
      *
      * @param layout all workers
      * @param thief index of the worker that steals
@@ -59,7 +60,7 @@ public final class StealOrder {
     }
 
     /**
-     * V2: the thief's shard, the rest of its domain, then domains of its package, then all others.
+     * The steal order of V2: the thief's shard, the rest of its domain, then the domains of its package, then the other packages.
      *
      * @param layout all workers
      * @param thief index of the worker that steals

@@ -4,13 +4,14 @@ import java.util.function.IntUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a worker whose own rings are empty looks for a task of another's: Algorithm 2 of the paper (Huang et al., 2026), near
- * victims first, with the gate that its text asks for. Inside a level the thief looks at two victims drawn at random and
- * takes from the one with more waiting (the power of two choices: Mitzenmacher, IEEE TPDS 12(10), 2001), so that what a look
- * costs does not grow with the machine. A look may miss the only task there is: who is about to sleep looks at all. It holds
- * no task and no clock: what waits where, and whether the gate is open, it asks its {@link Victims}. Owned by one worker.
+ * The search of a worker whose own rings are empty for a task of another worker: Algorithm 2 of the paper (Huang et al., 2026),
+ * near victims first, with the gate that its text asks for. Inside a level the thief looks at two victims drawn at random and
+ * takes from the one with more waiting tasks (the power of two choices: Mitzenmacher, IEEE TPDS 12(10), 2001), so the cost of a
+ * look does not grow with the machine. A look may miss the only waiting task; therefore a worker looks at all victims before it
+ * sleeps. Holds no tasks and reads no clock: queue lengths and the state of the gate come from {@link Victims}. Owned by one
+ * worker; not thread-safe.
  *
- * @param <T> what a task is
+ * @param <T> the type of tasks
  */
 public final class Stealing<T> {
     private final WorkerLayout layout;
@@ -19,16 +20,16 @@ public final class Stealing<T> {
     private final IntUnaryOperator random;
 
     /**
-     * What a thief may ask of the other workers.
+     * A thief's view of the other workers.
      *
-     * @param <T> what is stolen
+     * @param <T> the type of tasks
      */
     public interface Victims<T> {
         /**
-         * How many tasks wait in a worker's rings.
+         * The number of tasks that wait at a worker.
          *
-         * @param worker index of a worker
-         * @return at least 0; may be a moment old
+         * @param worker index of the worker
+         * @return at least 0; may be slightly stale
          */
         int waiting(int worker);
 
@@ -36,27 +37,27 @@ public final class Stealing<T> {
          * Whether the cross-domain gate lets this thief take from another domain now.
          *
          * @param domain index of the victim domain
-         * @return whether it may be taken from now
+         * @return whether the gate is open
          */
         boolean gateOpens(int domain);
 
         /**
-         * Takes the oldest task of a worker's rings.
+         * Takes a task that waits at a worker.
          *
          * @param victim index of the worker
-         * @return the task, or null where there is none left
+         * @return the task, or null if none is left
          */
         @Nullable
         T take(int victim);
     }
 
     /**
-     * The steals of one thief.
+     * Creates the search of one thief.
      *
      * @param layout all workers
-     * @param order whose rings the thief looks into, nearest first
+     * @param order the order in which the thief looks at victims, nearest first
      * @param victims the other workers
-     * @param random for a bound of at least 1 a number from 0 to the bound exclusive
+     * @param random returns, for a bound of at least 1, a random number from 0 to the bound exclusive
      */
     public Stealing(WorkerLayout layout, StealOrder order, Victims<T> victims, IntUnaryOperator random) {
         this.layout = layout;
@@ -65,7 +66,7 @@ public final class Stealing<T> {
         this.random = random;
     }
 
-    /** {@return a task from one who may be stolen from at any time, or null if the look found none} */
+    /** {@return a task from a worker that may be stolen from at any time, or null if the look found none} */
     public @Nullable T ungated() {
         for (int level = 0; level < order.levels(); level++) {
             int count = order.victims(level);
@@ -88,7 +89,7 @@ public final class Stealing<T> {
         return victims.take(ofOne >= ofOther ? one : other);
     }
 
-    /** {@return a task from behind the cross-domain gate, or null} */
+    /** {@return a task from a domain whose gate is open, or null if the look found none} */
     public @Nullable T gated() {
         for (int level = 0; level < order.gatedLevels(); level++) {
             int count = order.gated(level);
@@ -104,7 +105,7 @@ public final class Stealing<T> {
         return null;
     }
 
-    /** From the fuller of two of its workers; where both have none, from the next that has some. */
+    /** Takes from the fuller of two workers of a domain; if neither has a task, from the next worker that has one. */
     private @Nullable T fromDomain(int domain) {
         int count = layout.workersIn(domain);
         int start = random.applyAsInt(count);

@@ -6,18 +6,19 @@ import io.github.roost.core.policy.SchedulingPolicy;
 import java.util.function.IntConsumer;
 
 /**
- * Which domains help another whose queue stands: whether a thief may take a task across, and in which domains a sleeping
- * worker is to be woken for it. Pure but for what it asks of its {@link Domains}; the pool and the simulator run it.
+ * The policy of help across domains: whether a thief may take a task of another domain, and in which domains a sleeping worker
+ * is woken for one. Pure apart from its calls of {@link Domains}; used by the pool and the simulator. Thread-safe if
+ * {@link Domains} is.
  *
- * <p>A sleeper cannot see that a queue elsewhere has become old enough to take from. So while any domain is backlogged one
- * who watches asks {@link #helpers} at the times that {@link #nextLook} gives, and each thief that has taken a task asks
- * {@link #afterSteal}, which wakes the next sleeper: first one in every domain that may help, then these wake their own.
- * Nothing depends on a single signal: the next look finds whoever still sleeps.
+ * <p>A sleeping worker cannot see that a queue in another domain has become old enough to steal from. So while any domain is
+ * backlogged, a watcher calls {@link #helpers} at the times given by {@link #nextLook}; this wakes one worker per domain that may
+ * help. Each thief that has taken a task then calls {@link #afterSteal} to find whether to wake the next sleeper of its own
+ * domain. A lost wake-up does no harm: the next look finds the workers that still sleep.
  */
 public final class WakePolicy {
-    /** Time between two looks at a backlog that sleepers already help with: for those that have gone to sleep since. */
+    /** Interval of looks at a backlog that already has helpers; finds workers that have fallen asleep since. */
     static final long REPEAT_NANOS = 1_000_000;
-    /** The shortest time between two looks; less costs more than it saves. */
+    /** Minimum time to a look at a time threshold; shorter intervals cost more than they save. */
     static final long SHORTEST_LOOK_NANOS = 20_000;
 
     private final WorkerLayout layout;
@@ -25,10 +26,10 @@ public final class WakePolicy {
     private final boolean gated;
     private final Domains domains;
 
-    /** What is known of the domains. Numbers may be a moment old. */
+    /** The state of the domains. Numbers may be slightly stale. */
     public interface Domains {
         /**
-         * Tasks that wait in the rings of a domain.
+         * The number of tasks that wait in the rings and lists of a domain.
          *
          * @param domain from 0
          * @return at least 0
@@ -36,7 +37,7 @@ public final class WakePolicy {
         int waiting(int domain);
 
         /**
-         * Workers of a domain that found nothing to run, awake or asleep.
+         * The number of idle workers of a domain: those that found nothing to run, awake or asleep.
          *
          * @param domain from 0
          * @return at least 0
@@ -44,7 +45,7 @@ public final class WakePolicy {
         int idle(int domain);
 
         /**
-         * Workers of a domain that run a task of another one.
+         * The number of workers of a domain that run a task of another domain.
          *
          * @param domain from 0
          * @return at least 0
@@ -52,18 +53,18 @@ public final class WakePolicy {
         int strays(int domain);
 
         /**
-         * Its queue over time.
+         * The backlog of a domain.
          *
          * @param domain from 0
-         * @return {@link Backlog#NONE} where there is no backlog
+         * @return the backlog; {@link Backlog#NONE} if there is none
          */
         Backlog backlog(int domain);
 
         /**
-         * What crossing costs its tasks.
+         * The cost of crossing for tasks of a domain.
          *
          * @param domain from 0
-         * @return {@link CrossingCost#UNKNOWN} where nothing was measured
+         * @return the cost; {@link CrossingCost#UNKNOWN} if nothing was measured
          */
         default CrossingCost crossing(int domain) {
             return CrossingCost.UNKNOWN;
@@ -71,12 +72,12 @@ public final class WakePolicy {
     }
 
     /**
-     * The policy of one machine.
+     * Creates the policy of one machine.
      *
      * @param layout the workers
-     * @param scheduling whether there is a gate at all
-     * @param gate when a task may cross
-     * @param domains what is known of them
+     * @param scheduling determines whether tasks cross only through the gate
+     * @param gate determines when a task may cross
+     * @param domains the state of the domains
      */
     public WakePolicy(WorkerLayout layout, SchedulingPolicy scheduling, CrossDomainGate gate, Domains domains) {
         this.layout = layout;
@@ -109,12 +110,12 @@ public final class WakePolicy {
     }
 
     /**
-     * Whether a domain has more workers idle than it keeps in reserve, another has none, and a task there had better cross than
-     * wait, by what that was measured to cost.
+     * Whether a thief's domain has more idle workers than its reserve, the victim domain has none, and a task there should cross
+     * instead of waiting, by the measured cost of crossing.
      *
      * @param thief the domain with idle workers
      * @param victim the other domain
-     * @return whether it may take one
+     * @return whether the thief's domain may take a task
      */
     public boolean sparesTimeFor(int thief, int victim) {
         CrossingCost cost = domains.crossing(victim);
@@ -126,10 +127,10 @@ public final class WakePolicy {
     }
 
     /**
-     * The domain in which one sleeping worker is to be woken since another's queue has grown.
+     * The domain in which to wake one sleeping worker because the queue of another domain has grown.
      *
      * @param busy the domain whose queue has grown
-     * @return the nearest by number that {@linkplain #sparesTimeFor spares time}, or -1
+     * @return the next domain after {@code busy}, by number and cyclically, that {@linkplain #sparesTimeFor spares time}, or -1
      */
     public int helperOf(int busy) {
         if (gated && !domains.crossing(busy).equals(CrossingCost.UNKNOWN)) {
@@ -144,10 +145,10 @@ public final class WakePolicy {
     }
 
     /**
-     * The domains in each of which one sleeping worker is to be woken for the queues of others.
+     * Finds the domains in which to wake one sleeping worker for the queue of another domain.
      *
      * @param now {@link System#nanoTime()}
-     * @param wake told each such domain
+     * @param wake called with each such domain, once per domain that it may help
      */
     public void helpers(long now, IntConsumer wake) {
         for (int victim = 0; victim < layout.domains(); victim++) {
@@ -169,20 +170,20 @@ public final class WakePolicy {
     /**
      * Whether a thief that has just taken a task across wakes the next sleeper of its own domain.
      *
-     * @param thief its domain; the thief is counted as stray by now, not as idle
-     * @param victim whose task it has taken
+     * @param thief the thief's domain; the thief counts as a stray already, not as idle
+     * @param victim the domain of the task
      * @param now {@link System#nanoTime()}
-     * @return whether another one would find the gate open
+     * @return whether there is another idle worker, a waiting task, and the gate is open
      */
     public boolean afterSteal(int thief, int victim, long now) {
         return domains.idle(thief) > 0 && domains.waiting(victim) > 0 && opens(thief, victim, now);
     }
 
     /**
-     * When to ask {@link #helpers} next.
+     * The time until the next call of {@link #helpers}.
      *
      * @param now {@link System#nanoTime()}
-     * @return nanoseconds from now; {@link Long#MAX_VALUE} where no domain is backlogged
+     * @return nanoseconds from now; {@link Long#MAX_VALUE} if no domain is backlogged
      */
     public long nextLook(long now) {
         long next = Long.MAX_VALUE;

@@ -8,12 +8,12 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Which worker sits on which core of which cache domain: one worker per core, numbered domain by domain. A domain of more
- * than {@value #SHARD_WORKERS} workers is divided into shards, as even as can be, so that what its workers count together
- * is never shared by more; placement knows domains only. Immutable.
+ * The assignment of workers to cores and cache domains: one worker per core, numbered domain by domain. A domain of more than
+ * {@value #SHARD_WORKERS} workers is divided evenly into shards, so that no counter is shared by more workers than that.
+ * Placement uses only domains, not shards. Immutable.
  */
 public final class WorkerLayout {
-    /** Workers of a shard, at most. */
+    /** Maximum number of workers per shard. */
     public static final int SHARD_WORKERS = 16;
 
     private final List<Core> cores;
@@ -49,10 +49,10 @@ public final class WorkerLayout {
     }
 
     /**
-     * One worker for each usable core of a topology.
+     * A layout with one worker per usable core of a topology.
      *
      * @param topology the machine
-     * @return workers numbered domain by domain
+     * @return the layout, with workers numbered domain by domain
      */
     public static WorkerLayout of(Topology topology) {
         List<CacheDomain> domains = topology.domains();
@@ -87,7 +87,7 @@ public final class WorkerLayout {
         return workersOf.length;
     }
 
-    /** {@return one more than the largest OS number of a PU of any worker} */
+    /** {@return the largest OS number of a PU of any worker, plus 1} */
     public int cpus() {
         return 1
                 + cores.stream()

@@ -1,4 +1,4 @@
-/** Where a task goes and who may take it: pure decisions over a mapping and a view of load. */
+/** Pure decisions over a mapping and a view of load: the worker that a task goes to, and the workers that may take it. */
 @NullMarked
 package io.github.roost.core.dispatch;
 

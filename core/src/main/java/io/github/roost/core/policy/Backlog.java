@@ -1,34 +1,34 @@
 package io.github.roost.core.policy;
 
 /**
- * Since when a domain's queue has been longer than its workers clear in a moment, since when it has been deep, and whether
- * its own workers have taken their share of it meanwhile. Immutable and pure: the pool and the simulator keep one per domain
- * and replace it by {@link #next} and {@link #taken}.
+ * The state of a domain's backlog: since when its queue has been over the backlog threshold, since when it has been deep, and
+ * whether its own workers have taken their share since. Immutable and pure: the pool and the simulator keep one per domain and
+ * replace it by {@link #next} and {@link #taken}.
  *
- * <p>A backlog ends as soon as fewer tasks wait than its mark. A deep queue ends only below that same mark, so that thieves
- * drain a flood and do not hover about the mark at which it began.
+ * <p>A backlog ends when fewer tasks wait than its threshold. A deep queue also ends only at the backlog threshold, not at the
+ * higher one where it began, so that thieves drain a flood instead of stopping and starting around that threshold.
  *
  * @param since {@link System#nanoTime()} when the backlog began, or {@link #NEVER}
- * @param deepSince when the queue became deep, or {@link #NEVER}
- * @param round tasks still to be taken until every worker of the domain could have taken one more than it was free for when
- *     the backlog began, at least 0
+ * @param deepSince {@link System#nanoTime()} when the queue became deep, or {@link #NEVER}
+ * @param round tasks still to be taken from the queue before the backlog has outlasted a round, at least 0; a round is one task
+ *     per worker of the domain, plus one per worker that was idle when the backlog began
  */
 public record Backlog(long since, long deepSince, int round) {
-    /** Stands for a time where there is none. */
+    /** The value of a time that does not exist. */
     public static final long NEVER = Long.MIN_VALUE;
 
     /** No backlog. */
     public static final Backlog NONE = new Backlog(NEVER, NEVER, 0);
 
     /**
-     * The backlog after a look at the queue.
+     * The backlog updated by the current length of the queue.
      *
-     * @param gate says what is a backlog, and what is deep
-     * @param waiting tasks that wait in the domain's rings
-     * @param workers of the domain
-     * @param idle of these, the ones that have nothing to run
+     * @param gate has the thresholds of a backlog and of a deep queue
+     * @param waiting tasks that wait in the domain's rings and lists
+     * @param workers number of workers of the domain
+     * @param idle number of those workers that have nothing to run
      * @param now {@link System#nanoTime()}
-     * @return this where nothing has changed
+     * @return the new state; this if nothing has changed
      */
     public Backlog next(CrossDomainGate gate, int waiting, int workers, int idle, long now) {
         if (!gate.backlogged(waiting, workers)) {
@@ -41,22 +41,22 @@ public record Backlog(long since, long deepSince, int round) {
         return deep == deepSince ? this : new Backlog(since, deep, round);
     }
 
-    /** {@return the backlog after a task was taken from the queue; this where that changes nothing} */
+    /** {@return the backlog after a task was taken from the queue; this if nothing has changed} */
     public Backlog taken() {
         return round == 0 ? this : new Backlog(since, deepSince, round - 1);
     }
 
     /**
-     * Whether the queue stands although every worker of the domain could take another task: what its own workers take in
-     * their next turn is no reason to cross.
+     * Whether the backlog persists after every worker of the domain could take another task. Before that, tasks need not cross:
+     * the domain's own workers may clear the queue in their next turn.
      *
-     * @return whether a round is over
+     * @return whether there is a backlog and the round is over
      */
     public boolean outlastsARound() {
         return since != NEVER && round == 0;
     }
 
-    /** {@return whether there is one} */
+    /** {@return whether there is a backlog} */
     public boolean exists() {
         return since != NEVER;
     }
@@ -64,9 +64,9 @@ public record Backlog(long since, long deepSince, int round) {
     /**
      * Whether the backlog has lasted for a time.
      *
-     * @param nanos the time
+     * @param nanos the time, in nanoseconds
      * @param now {@link System#nanoTime()}
-     * @return whether it began at least so long ago
+     * @return whether it began at least {@code nanos} ago
      */
     public boolean lasts(long nanos, long now) {
         return since != NEVER && now - since >= nanos;
@@ -75,9 +75,9 @@ public record Backlog(long since, long deepSince, int round) {
     /**
      * Whether the queue has been deep for a time.
      *
-     * @param nanos the time
+     * @param nanos the time, in nanoseconds
      * @param now {@link System#nanoTime()}
-     * @return whether it became deep at least so long ago
+     * @return whether it became deep at least {@code nanos} ago
      */
     public boolean isDeepFor(long nanos, long now) {
         return deepSince != NEVER && now - deepSince >= nanos;

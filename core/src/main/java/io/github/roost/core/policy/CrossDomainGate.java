@@ -1,27 +1,27 @@
 package io.github.roost.core.policy;
 
 /**
- * When a worker may take a task from another cache domain. A task that crosses finds a cold cache and warms the wrong one,
- * so a queue that its own domain would clear in a moment is left alone; but no core idles beside a queue that stands.
+ * The rule by which a worker may steal a task from another cache domain. A task that crosses runs on a cold cache and evicts
+ * data there, so short queues are left to their own domain; but no core should stay idle while another domain's queue persists.
  *
  * <ul>
- *   <li><b>Burst:</b> while every worker of the thief's domain is free, it may take from a domain that has been backlogged
- *       for a moment, and is so still although each of its workers could take another task; where tasks are long, from one
- *       that has been backlogged for the time of a flood.
- *   <li><b>Flood:</b> from a domain whose queue has been deep for longer, any worker may take that finds nothing in its own
- *       domain, except a reserve of one in {@value #WORKERS_PER_RESERVE} workers, which keeps the domain responsive.
+ *   <li><b>Burst:</b> while every worker of the thief's domain is free, it may steal from a domain that has been backlogged for
+ *       {@code sustainedNanos}, if the backlog has outlasted a round in which each worker of that domain could take another
+ *       task. If the round is not over, because tasks are long, the backlog must have lasted for {@code floodNanos}.
+ *   <li><b>Flood:</b> from a domain whose queue has been deep for {@code floodNanos}, any worker may steal that finds nothing in
+ *       its own domain, except a reserve of one per {@value #WORKERS_PER_RESERVE} workers, which keeps the domain responsive.
  * </ul>
  *
- * <p>Where it was measured that crossing costs less than the wait, it opens earlier.
+ * <p>The gate opens earlier if crossing was measured to cost less than waiting.
  *
- * @param backlogPerWorker waiting tasks per worker of the victim domain from which on it counts as backlogged, at least 1;
- *     below it a flood ends
- * @param sustainedNanos how long it must have been backlogged for a burst, in nanoseconds, at least 0
- * @param floodPerWorker waiting tasks per worker from which on a queue is deep, at least {@code backlogPerWorker}
- * @param floodNanos how long the queue must have been deep for a flood, in nanoseconds, at least 0
+ * @param backlogPerWorker minimum number of waiting tasks per worker at which a domain counts as backlogged, at least 1; a
+ *     flood ends below it
+ * @param sustainedNanos minimum duration of a backlog for a burst, in nanoseconds, at least 0
+ * @param floodPerWorker minimum number of waiting tasks per worker at which a queue is deep, at least {@code backlogPerWorker}
+ * @param floodNanos minimum duration of a deep queue for a flood, in nanoseconds, at least 0
  */
 public record CrossDomainGate(int backlogPerWorker, long sustainedNanos, int floodPerWorker, long floodNanos) {
-    /** Workers of a domain for each one that takes no part in a flood of another. */
+    /** Number of workers of a domain per worker that is reserved for its own tasks during a flood of another domain. */
     public static final int WORKERS_PER_RESERVE = 8;
 
     private static final int FLOOD_PER_WORKER = 8;
@@ -30,7 +30,7 @@ public record CrossDomainGate(int backlogPerWorker, long sustainedNanos, int flo
     /** Two waiting tasks per worker for 200 microseconds, eight for 2 milliseconds; measured with {@code ./roost bench gate}. */
     public static final CrossDomainGate DEFAULT = new CrossDomainGate(2, 200_000);
 
-    /** Checks the marks and times. */
+    /** Checks the thresholds and times. */
     public CrossDomainGate {
         if (backlogPerWorker < 1) {
             throw new IllegalArgumentException("backlog per worker must be at least 1, got " + backlogPerWorker);
@@ -50,8 +50,8 @@ public record CrossDomainGate(int backlogPerWorker, long sustainedNanos, int flo
     /**
      * A gate with the default flood: eight waiting tasks per worker, or the backlog if that is more, for 2 milliseconds.
      *
-     * @param backlogPerWorker waiting tasks per worker from which on a domain counts as backlogged, at least 1
-     * @param sustainedNanos how long it must have been backlogged for a burst, at least 0
+     * @param backlogPerWorker minimum number of waiting tasks per worker at which a domain counts as backlogged, at least 1
+     * @param sustainedNanos minimum duration of a backlog for a burst, in nanoseconds, at least 0
      */
     public CrossDomainGate(int backlogPerWorker, long sustainedNanos) {
         this(backlogPerWorker, sustainedNanos, Math.max(FLOOD_PER_WORKER, backlogPerWorker), FLOOD_NANOS);
@@ -60,9 +60,9 @@ public record CrossDomainGate(int backlogPerWorker, long sustainedNanos, int flo
     /**
      * Whether a domain is backlogged.
      *
-     * @param waiting tasks that wait in the domain's rings
-     * @param workers of the domain
-     * @return whether so many wait that another domain may help
+     * @param waiting tasks that wait in the domain's rings and lists
+     * @param workers number of workers of the domain
+     * @return whether the queue is long enough that, if it lasts, another domain may help
      */
     public boolean backlogged(int waiting, int workers) {
         return waiting >= (long) backlogPerWorker * workers;
@@ -71,41 +71,41 @@ public record CrossDomainGate(int backlogPerWorker, long sustainedNanos, int flo
     /**
      * Whether a domain's queue is deep.
      *
-     * @param waiting tasks that wait in the domain's rings
-     * @param workers of the domain
-     * @return whether so many wait that, if it lasts, this is a flood
+     * @param waiting tasks that wait in the domain's rings and lists
+     * @param workers number of workers of the domain
+     * @return whether the queue is long enough that, if it lasts, it is a flood
      */
     public boolean deep(int waiting, int workers) {
         return waiting >= (long) floodPerWorker * workers;
     }
 
     /**
-     * How many workers of a domain take no part in a flood of another.
+     * The number of workers of a domain that do not help with a flood of another domain.
      *
-     * @param workers of the domain
-     * @return none where there are fewer than {@value #WORKERS_PER_RESERVE}
+     * @param workers number of workers of the domain
+     * @return 0 for fewer than {@value #WORKERS_PER_RESERVE} workers
      */
     public static int reserve(int workers) {
         return workers / WORKERS_PER_RESERVE;
     }
 
     /**
-     * How long a domain must have been backlogged for a burst.
+     * The minimum duration of a domain's backlog for a burst. Longer until the domain's workers have taken a round of tasks.
      *
-     * @param backlog the domain's
-     * @return the longer time until its workers have taken a round of tasks, in nanoseconds
+     * @param backlog the domain's backlog
+     * @return the time in nanoseconds
      */
     public long sustainedNanos(Backlog backlog) {
         return backlog.outlastsARound() ? sustainedNanos : Math.max(sustainedNanos, floodNanos);
     }
 
     /**
-     * Whether a task of a domain may cross to the thief's.
+     * Whether a task of the victim domain may cross to the thief's domain.
      *
-     * @param free workers of the thief's domain that are idle, the thief included, or run a task that has crossed
-     * @param idle workers of the thief's domain that are idle, the thief included
-     * @param workers all workers of the thief's domain
-     * @param backlog the victim domain's
+     * @param free number of workers of the thief's domain that are idle, the thief included, or run a task of another domain
+     * @param idle number of workers of the thief's domain that are idle, the thief included
+     * @param workers number of workers of the thief's domain
+     * @param backlog the victim domain's backlog
      * @param now {@link System#nanoTime()}
      * @return whether the thief may take it
      */

@@ -1,24 +1,24 @@
 package io.github.roost.core.policy;
 
 /**
- * How many queries that wait for one mapping id are served together. A group reads a list once, which saves memory bandwidth
- * the more the larger it is; but it is one task, so one worker serves in turn what several could serve at once, and every query in a
- * group waits for the whole group. So while any worker is free groups are small, and several workers serve one list at
- * once; where all are busy groups are as large as a latency budget allows. Pure: the pool and the simulator ask it.
+ * The rule for the size of the groups in which queries of one mapping id are served. A group reads its list once, so larger
+ * groups save more memory bandwidth. But a group is one task: one worker serves its queries in turn, and each query waits for
+ * the whole group. So groups are small while any worker is free, and several workers serve one list at once; if all workers are
+ * busy, groups are as large as a latency budget allows. Immutable and pure: used by the pool and the simulator.
  *
- * @param whileFree queries of a group at most while workers are free; at least 1
- * @param least queries of a group where all are busy, however long they take; at least {@code whileFree}
- * @param most queries of a group, at least {@code least}
- * @param budgetNanos how long a group of more than {@code least} queries may take, in nanoseconds, at least 1
+ * @param whileFree maximum number of queries per group while workers are free; at least 1
+ * @param least minimum size of groups, in queries, while all workers are busy, whatever the budget; at least {@code whileFree}
+ * @param most maximum number of queries per group, at least {@code least}
+ * @param budgetNanos maximum time of a group of more than {@code least} queries, in nanoseconds, at least 1
  */
 public record GroupRule(int whileFree, int least, int most, long budgetNanos) {
     /**
-     * One query while workers are free, so that sharing is never slower than no sharing; else 4, each of which costs less than half
-     * of a lone one, to 64 that take at most 200 microseconds.
+     * One query per group while workers are free, so that sharing is never slower than no sharing. Otherwise 4 to 64 queries in at
+     * most 200 microseconds; a query in a group of 4 costs less than half of a query alone.
      */
     public static final GroupRule DEFAULT = new GroupRule(1, 4, 64, 200_000);
 
-    /** One part in so many of what a time differs from the mean goes into the mean. */
+    /** A new time moves the mean by its difference from the mean, divided by this. */
     private static final int SMOOTHING = 8;
 
     /** Checks the sizes and the budget. */
@@ -42,9 +42,9 @@ public record GroupRule(int whileFree, int least, int most, long budgetNanos) {
     }
 
     /**
-     * Queries of a group.
+     * The target size of a group.
      *
-     * @param nanosPerQuery what a query of a group takes, by {@link #measured}; 0 where nothing was measured yet
+     * @param nanosPerQuery mean time per query by {@link #measured}, in nanoseconds; 0 if not measured
      * @param workersFree whether any worker has nothing to do
      * @return from {@code whileFree} to {@code most}
      */
@@ -56,11 +56,11 @@ public record GroupRule(int whileFree, int least, int most, long budgetNanos) {
     }
 
     /**
-     * Whether a query that joins is to have another task queued: those that are queued have their groups.
+     * Whether a query that joins needs another task, because the queued tasks do not suffice for all waiting queries.
      *
-     * @param waiting queries that wait, this one included
-     * @param tasks that are queued and have taken no group yet
-     * @param size of groups now
+     * @param waiting number of waiting queries, this one included
+     * @param tasks number of queued tasks that have not taken a group
+     * @param size target size of groups now
      * @return whether to queue a task
      */
     public static boolean needsTask(int waiting, int tasks, int size) {
@@ -68,12 +68,12 @@ public record GroupRule(int whileFree, int least, int most, long budgetNanos) {
     }
 
     /**
-     * How many of the queries that wait a task takes: its fair share. Where {@link #needsTask} was heeded, with whatever sizes,
-     * that is never above the largest of them, and those that are left are never more than the other tasks can take.
+     * The number of waiting queries that a task takes: its fair share. If every {@link #needsTask} was followed, this is never
+     * above the largest size passed to it, and the other tasks have enough room for the queries that are left.
      *
-     * @param waiting queries that wait
-     * @param tasks that are queued, this one included, at least 1
-     * @return 0 where none waits
+     * @param waiting number of waiting queries
+     * @param tasks number of queued tasks, this one included, at least 1
+     * @return the number of queries to take; 0 if none waits
      */
     public static int taken(int waiting, int tasks) {
         return Math.ceilDiv(waiting, tasks);
@@ -82,10 +82,10 @@ public record GroupRule(int whileFree, int least, int most, long budgetNanos) {
     /**
      * The mean time per query after one more group.
      *
-     * @param before the mean; 0 for none
-     * @param nanos what the group took
-     * @param queries in the group, at least 1
-     * @return at least 1
+     * @param before the mean so far, in nanoseconds; 0 for none
+     * @param nanos time of the group, in nanoseconds
+     * @param queries number of queries in the group, at least 1
+     * @return the new mean in nanoseconds, at least 1
      */
     public static long measured(long before, long nanos, int queries) {
         long each = Math.max(1, nanos / queries);

@@ -1,33 +1,33 @@
 package io.github.roost.core.policy;
 
 /**
- * How long a worker that finds nothing to run keeps looking before it sleeps. Shared by all workers: stateless. A worker on
- * which it throws does not ask it again, and sleeps as soon as it finds nothing.
+ * Determines how long a worker that finds nothing to run keeps looking before it sleeps. All workers share one instance, so it
+ * must be stateless or thread-safe. If it throws, the worker does not call it again and sleeps as soon as it finds nothing.
  */
 @FunctionalInterface
 public interface IdleStrategy {
     /**
-     * Asked after every fruitless look.
+     * Called after each look for tasks that found none.
      *
-     * @param looks fruitless looks since the worker last ran something, from 1
+     * @param looks number of looks without success since the worker last ran a task, from 1
      * @return true to look again at once, false to sleep until there is work
      */
     boolean looksAgain(int looks);
 
     /**
-     * Looks this many times, then sleeps.
+     * A strategy that looks a number of times and then sleeps; for workers that share their cores with other programs.
      *
-     * @param looks how many, at least 0
-     * @return for workers that share their cores with other programs
+     * @param looks number of looks before the worker sleeps; 0 or 1 to sleep after the first
+     * @return the strategy
      */
     static IdleStrategy spinThenPark(int looks) {
         return count -> count < looks;
     }
 
     /**
-     * Never sleeps: for cores that nothing else may use. Costs a whole core per worker even when idle.
+     * A strategy that never sleeps; for cores that no other program uses. Costs a whole core per worker even when idle.
      *
-     * @return for workers that own their cores
+     * @return the strategy
      */
     static IdleStrategy spin() {
         return count -> true;

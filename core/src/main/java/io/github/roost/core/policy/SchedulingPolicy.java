@@ -1,7 +1,7 @@
 package io.github.roost.core.policy;
 
 /**
- * How tasks are dispatched and stolen: chosen once, when an orchestrator is built. The first two are baselines of the paper
+ * The policy of task dispatch and stealing, chosen when an orchestrator is built. The first two are the baselines of the paper
  * (Huang et al., 2026: V0 and V1), the third its design (V2), the last its design without a gate (Algorithm 2 as published).
  */
 public enum SchedulingPolicy {
@@ -9,18 +9,18 @@ public enum SchedulingPolicy {
     ROUND_ROBIN(false, Reach.WORKER, false),
     /** Round robin over all workers; an idle worker steals from any other, blind to the topology (V1). */
     WORK_STEALING(false, Reach.MACHINE, false),
-    /** A worker of the mapping id's home domain; stealing inside the domain first, across domains through a gate (V2). */
+    /** Dispatch to a worker of the mapping id's home domain; stealing inside the domain first, across domains through a gate (V2). */
     HOME_DOMAIN(true, Reach.DOMAIN, true),
     /** As {@link #HOME_DOMAIN}, but any idle worker may steal across domains at any time (Algorithm 2 of the paper). */
     HOME_DOMAIN_UNGATED(true, Reach.DOMAIN, false);
 
-    /** How far from its ring a task may be run without asking a gate. */
+    /** The set of workers that may run a task without asking the gate. */
     public enum Reach {
-        /** On its own worker alone. */
+        /** Only the worker whose ring it is in. */
         WORKER,
-        /** On any worker of its domain. */
+        /** Any worker of the same domain. */
         DOMAIN,
-        /** Anywhere. */
+        /** Any worker. */
         MACHINE
     }
 
@@ -34,12 +34,12 @@ public enum SchedulingPolicy {
         this.gated = gated;
     }
 
-    /** {@return whether tasks go to the home of their mapping id, and homes move with the traffic} */
+    /** {@return whether tasks are dispatched to the home of their mapping id, and homes move with the traffic} */
     public boolean usesHomes() {
         return homes;
     }
 
-    /** {@return how far from its ring a task may be run without asking a gate} */
+    /** {@return which workers may run a task without asking the gate} */
     public Reach reach() {
         return reach;
     }

@@ -1,4 +1,4 @@
-/** What an orchestrator is told about scheduling: how tasks are dispatched and stolen, when they cross domains, when workers sleep. */
+/** The scheduling options of an orchestrator: how tasks are dispatched and stolen, when they cross domains, when workers sleep. */
 @NullMarked
 package io.github.roost.core.policy;
 

@@ -1,8 +1,8 @@
 package io.github.roost.core.pool;
 
 /**
- * Keeps the fields of a subclass off the cache lines of what lies before the object: fields of a superclass come first. A
- * subclass that is written often ends with as many fields again. Two lines, since processors fetch lines in pairs.
+ * Padding that keeps the fields of a subclass off the cache lines of the preceding object, since superclass fields come first. A
+ * subclass that is written often ends with the same padding. Two lines, since processors fetch lines in pairs.
  */
 @SuppressWarnings("unused")
 abstract class CacheLinePadding {

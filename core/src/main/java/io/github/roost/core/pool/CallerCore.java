@@ -5,14 +5,14 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.IntSupplier;
 
 /**
- * Which worker is pinned to the core that the calling thread runs on. To wake a sleeper on one's own core takes no
- * interrupt of another core, and no core out of its sleep: several times faster. Thread-safe.
+ * Finds the worker that is pinned to the calling thread's core. Waking a worker on the own core is several times faster: it
+ * interrupts no other core and takes no core out of a sleep state. Thread-safe.
  */
 final class CallerCore {
     private static final int MAX_CPUS = 1 << 16;
 
     private final IntSupplier currentCpu;
-    /** Worker plus 1 by OS number of a PU, 0 where there is none; each worker writes its own as it pins itself. */
+    /** Worker plus 1 by OS number of a PU, 0 for none; each worker writes its own entries when it pins itself. */
     private final AtomicIntegerArray workers;
 
     /**
@@ -24,7 +24,7 @@ final class CallerCore {
         this.workers = new AtomicIntegerArray(Math.min(cpus, MAX_CPUS));
     }
 
-    /** Notes where a worker is pinned; one that is not is never near anybody. */
+    /** Records the PUs that a worker is pinned to; a worker that is not pinned is never near a caller. */
     void pinned(int worker, PinResult pin) {
         if (pin.pinned()) {
             for (int cpu : pin.got()) {
@@ -35,7 +35,7 @@ final class CallerCore {
         }
     }
 
-    /** The worker of the caller's core, or -1. */
+    /** The worker on the caller's core, or -1. */
     int worker() {
         int cpu = currentCpu.getAsInt();
         return cpu >= 0 && cpu < workers.length() ? workers.get(cpu) - 1 : -1;

@@ -7,7 +7,7 @@ import io.github.roost.core.task.Step;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Runs tasks in their submitters' threads, because the rings were full. A task that parks goes on at a worker of its home.
+ * Runs tasks in their submitters' threads when the rings are full. A task that parks resumes on a worker of its home.
  * Thread-safe.
  */
 public final class CallerRunner {
@@ -26,7 +26,7 @@ public final class CallerRunner {
         }
     }
 
-    /** How many tasks ended here in a way. */
+    /** The number of tasks that ended here with an outcome. */
     public long count(Outcome outcome) {
         return outcomes[outcome.ordinal()].sum();
     }
@@ -36,16 +36,16 @@ public final class CallerRunner {
         return RUNNING.get() != null;
     }
 
-    /** Runs a task that was put nowhere. */
+    /** Runs a task that is in no queue. */
     public void run(Task task) {
         if (task.claim()) {
             runOwned(task);
         }
     }
 
-    /** Runs a task that the caller owns, until it has ended or goes on elsewhere. */
+    /** Runs a task that the caller owns, until it has ended or continues on a worker. */
     public void runOwned(Task task) {
-        // Whichever worker sees to a task that was struck before its home is known.
+        // If an error occurs before the home is known, any worker can handle the task.
         Worker home = pool.worker(0);
         After after = After.YIELDED;
         CallerContext context = null;
@@ -69,7 +69,7 @@ public final class CallerRunner {
                 default -> {}
             }
         } catch (Throwable failure) {
-            // What user code throws is the outcome of a future; this is none of it.
+            // Not thrown by user code: that is the outcome of a future.
             if (context == null || !context.isFinished()) {
                 outcomes[Outcome.FAILED.ordinal()].increment();
             }
@@ -81,7 +81,7 @@ public final class CallerRunner {
             }
         }
         if (after == After.ENDED) {
-            // What follows may wait for others that follow, so it does not run in the midst of seeing to them.
+            // Continuations may wait for other continuations of this task, so they do not run nested in its delivery.
             pool.over(task, home, home.resume);
         }
     }

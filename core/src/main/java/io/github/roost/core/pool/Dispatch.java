@@ -19,11 +19,11 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts tasks where the dispatcher wants them: into the ring of the worker it names, or of another one of that domain. What
- * belongs to a request that has been accepted is never refused: where all rings are full it waits in a list. Thread-safe.
+ * Puts tasks into the ring of the worker that the dispatcher chooses, or of another worker of that domain. Tasks of accepted
+ * requests are never refused: if all rings are full, they wait in a list. Thread-safe.
  */
 public final class Dispatch {
-    /** In place of a worker's number. */
+    /** Stands for no worker. */
     private static final int NOWHERE = -1;
 
     private final WorkerPool pool;
@@ -32,7 +32,7 @@ public final class Dispatch {
     private final LongSupplier tickets;
     private final LoadView load;
 
-    /** @param tickets what the dispatcher draws by */
+    /** @param tickets source of the tickets passed to the dispatcher */
     Dispatch(WorkerPool pool, WorkerLayout layout, Dispatcher dispatcher, LongSupplier tickets) {
         this.pool = pool;
         this.layout = layout;
@@ -41,22 +41,22 @@ public final class Dispatch {
         this.load = pool.loadView();
     }
 
-    /** The worker where a task with a slot is to wait. */
+    /** The worker that the dispatcher chooses for a slot. */
     public int worker(int slot, Mapping mapping) {
         return worker(slot, mapping, tickets.getAsLong());
     }
 
-    /** As {@link #worker(int, Mapping)}, by a ticket drawn before. */
+    /** As {@link #worker(int, Mapping)}, with a ticket drawn earlier. */
     public int worker(int slot, Mapping mapping, long ticket) {
         return dispatcher.worker(slot, mapping, load, ticket);
     }
 
-    /** A ticket for {@link #worker(int, Mapping, long)}. */
+    /** Draws a ticket for {@link #worker(int, Mapping, long)}. */
     public long ticket() {
         return tickets.getAsLong();
     }
 
-    /** Puts a task into the ring of a worker, or of another of its domain, and wakes who is to run it; false where all are full. */
+    /** Puts a task into the ring of a worker, or of another worker of its domain, and wakes a worker; false if all are full. */
     public boolean offer(int preferred, Task task) {
         int worker = put(preferred, task);
         if (worker == NOWHERE) {
@@ -66,14 +66,14 @@ public final class Dispatch {
         return true;
     }
 
-    /** Puts a task into the ring of a worker, or of another of its domain, whose number it returns. */
+    /** Puts a task into the ring of a worker, or of another worker of its domain; returns that worker, or {@link #NOWHERE}. */
     private int put(int preferred, Task task) {
         return pool.tryPut(preferred, task.priority(), task)
                 ? preferred
                 : tryOthers(preferred, worker -> pool.tryPut(worker, task.priority(), task));
     }
 
-    /** Whether a worker, or another of its domain, has room in its ring now. */
+    /** Whether a worker, or another worker of its domain, has room in its ring now. */
     private boolean hasRoom(int preferred, Priority priority, int capacity) {
         return pool.worker(preferred).ring(priority).waiting() < capacity
                 || tryOthers(
@@ -82,14 +82,14 @@ public final class Dispatch {
                         != NOWHERE;
     }
 
-    /** Reserves a place near a worker; false where all rings are full. */
+    /** Reserves a place in the ring of a worker, or of another worker of its domain; false if all are full. */
     boolean reserve(int preferred, Reservation places, int index) {
         Faults.point();
         return places.reserve(index, preferred)
                 || tryOthers(preferred, worker -> places.reserve(index, worker)) != NOWHERE;
     }
 
-    /** The first of the other workers of a domain with which an attempt succeeds, or {@link #NOWHERE}. */
+    /** The first of the other workers of a domain for which an attempt succeeds, or {@link #NOWHERE}. */
     private int tryOthers(int preferred, IntPredicate attempt) {
         int domain = layout.domainOf(preferred);
         for (int i = 0; i < layout.workersIn(domain); i++) {
@@ -102,8 +102,8 @@ public final class Dispatch {
     }
 
     /**
-     * Puts tasks of accepted requests into rings, or where these are full into workers' lists, and then wakes who is to run
-     * them: a worker that wakes up may take the core of who places the rest.
+     * Puts tasks of accepted requests into rings, or into workers' lists if the rings are full. Wakes workers only after all
+     * tasks are placed, since a worker that wakes up may preempt this thread.
      */
     public void place(TaskList held) {
         long[] woken = workerSet();
@@ -127,7 +127,7 @@ public final class Dispatch {
         }
     }
 
-    /** For the numbers of all workers; null where there is no memory: then each is woken at once. */
+    /** A bit set of all workers; null if there is no memory for it: then each worker is woken at once. */
     private long @Nullable [] workerSet() {
         try {
             Faults.point();
@@ -149,7 +149,7 @@ public final class Dispatch {
                 pool.worker(preferred).resume(task);
             }
         } catch (OutOfMemoryError | StackOverflowError struck) {
-            // It is accepted, and whoever holds others to be placed goes on with these.
+            // The task is accepted, so it must not be lost; the caller continues with the next task.
             if (task.claim()) {
                 pool.worker(0).resume(task);
             }
@@ -164,16 +164,16 @@ public final class Dispatch {
         }
     }
 
-    /** Puts a task of maintenance, claimed by the caller, where its home's workers find it. */
+    /** Puts a task of maintenance, claimed by the caller, into the maintenance list of its home domain. */
     public void maintain(Task task) {
         pool.maintain(layout.domainOf(worker(task.slot(), task.epoch().mapping())), task);
     }
 
     /**
-     * Reserves places for the parts of a fork, all or none, and looks whether there is room for what its batch queues need: in
-     * the queue, and in a ring where nobody has queued a task for it. Who loses that room to others meanwhile waits in a list.
+     * Reserves places for the parts of a fork, all or none, and checks that its batch queues have room, and a ring too if a task
+     * must be queued for them. That room is not reserved: a group task that loses it to other tasks waits in a list.
      *
-     * @param capacity tasks that may wait in a ring, and queries in a batch queue
+     * @param capacity maximum number of tasks that wait in a ring, and of queries that wait in a batch queue
      * @return -1, or the domain that is full
      */
     public int reserve(
@@ -181,7 +181,7 @@ public final class Dispatch {
         try {
             return reserveAll(fork, places, mapping, priority, capacity);
         } catch (Throwable struck) {
-            // A place that nobody fills would hold up those behind it for ever.
+            // A reserved place that is never filled would block the tasks behind it forever.
             places.release();
             throw struck;
         }
@@ -203,8 +203,8 @@ public final class Dispatch {
             boolean needsTask = shared.nextNeedsTask(priority, workersFree);
             boolean full = shared.waiting() >= capacity;
             if (needsTask || full) {
-                // Its dispatcher is asked once, when the task is placed: that costs the most, and takes a turn of round
-                // robin.
+                // The dispatcher is not called here but once, when the task is placed: a call is expensive and uses up a turn
+                // of round robin.
                 int home = mapping.home(shared.mappingId().slot(), 0);
                 if (full || !hasRoom(layout.workerIn(home, 0), priority, capacity)) {
                     places.release();
@@ -215,7 +215,7 @@ public final class Dispatch {
         return -1;
     }
 
-    /** Has a task go on in parts, for which no place is reserved. Called by its owner, who no longer is when this returns. */
+    /** Forks a task into parts without reserved places. Called by the owner of the task, which loses ownership. */
     void fork(Stepper task, Step.Fork<?, ?, ?, ?> fork, Consumer<Task> goesOn) {
         requireOpen(task.epoch(), fork);
         TaskList held = new TaskList();
@@ -240,13 +240,13 @@ public final class Dispatch {
     }
 
     /**
-     * Puts the parts of a task on their way. What fails in the midst of it fails the request; the parts that are on their way
-     * find that out, the others are counted off here. Where this throws, nothing has begun, and the task is its owner's still.
+     * Starts the parts of a task. A failure midway fails the request: parts already started observe that, the remaining parts are
+     * counted off here. If this throws, nothing has started, and the caller still owns the task.
      *
-     * @param places where those are reserved; null for none
-     * @param elsewhere keeps those for which none is, to be placed when this returns, or runs them
-     * @param held how many tasks were made before these that have not been placed: workers that will run them are not free
-     * @param goesOn told the task where no part is left
+     * @param places reserved places of the parts; null for none
+     * @param elsewhere receives tasks without a reserved place: holds them to be placed after this returns, or runs them
+     * @param held number of earlier tasks that are not placed yet: the workers that will run them are not free
+     * @param goesOn receives the task if no part is left
      */
     public void begin(
             Stepper task,
@@ -277,7 +277,7 @@ public final class Dispatch {
                 Faults.point();
                 part.use().enterFromInside(lane());
                 task.epoch().enter(lane(), 1);
-                // From here on the part counts itself off.
+                // From here on the part itself counts off its join.
                 int index = begun++;
                 put(part, places, index, elsewhere);
             }
@@ -286,10 +286,10 @@ public final class Dispatch {
             while (begun < count) {
                 SharedQueue<?, ?> queue = (SharedQueue<?, ?>) shared.get(begun - parts.size());
                 Entry entry = new Entry(join, begun, fork.asked());
-                // Made before the query joins: a group that nobody is to serve would wait for ever.
+                // Allocated before the query joins: a queue without a task to serve it would wait forever.
                 spare = spare == null ? new GroupTask(task.epoch(), task.priority()) : spare;
                 Faults.point();
-                // Before the query joins, since it may be refused.
+                // Before the query joins, since this may throw.
                 queue.use().enterFromInside(lane());
                 begun++;
                 if (!queue.join(task.priority(), entry, workersFree)) {
@@ -302,7 +302,7 @@ public final class Dispatch {
                 }
             }
         } catch (Throwable failure) {
-            // First what needs no memory: should it not be told now, the task finds it when its parts are counted off.
+            // First the step that allocates nothing: if the request cannot be failed now, the task finds the failure in its join.
             join.fail(failure);
             tell(task, failure);
         }
@@ -318,17 +318,17 @@ public final class Dispatch {
             Faults.point();
             task.failRequest(failure);
         } catch (OutOfMemoryError | StackOverflowError struck) {
-            // The join tells it.
+            // The task finds the failure in its join.
             return;
         }
     }
 
-    /** Puts a task where it will be run. It counts for others, so an error in the midst of it must not lose it. */
+    /** Puts a task into its reserved place or hands it to {@code elsewhere}. Its join depends on it, so no error may lose it. */
     private void put(Task task, @Nullable Reservation places, int index, Consumer<Task> elsewhere) {
         try {
             Faults.point();
             if (places != null && places.has(index)) {
-                // Before it is in a ring: from then on it may be over.
+                // Before the task is in a ring: from then on it may have ended.
                 pool.submitted(task);
                 places.put(index, task);
             } else {

@@ -3,11 +3,11 @@ package io.github.roost.core.pool;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Points between "taken from a queue" and "answered" at which memory or stack could run out. Tests have an error thrown at
- * any one of them; otherwise they are nothing: the switch is a constant of the JVM.
+ * Fault-injection points between "taken from a queue" and "answered", where memory or stack could run out. Tests throw errors
+ * at any of them. Without the system property the points cost nothing: the switch is a JIT constant.
  */
 final class Faults {
-    /** Whether tests may throw here. */
+    /** Whether fault injection is enabled. */
     static final boolean ON = Boolean.getBoolean("io.github.roost.faults");
 
     private static volatile @Nullable Runnable thrower;
@@ -24,7 +24,7 @@ final class Faults {
         }
     }
 
-    /** Has something run, and perhaps thrown, at every point; null for nothing. */
+    /** Sets the action that runs at every point, and may throw; null for none. */
     static void at(@Nullable Runnable fault) {
         thrower = fault;
     }

@@ -15,9 +15,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Serves a group of the queries that wait in a {@link SharedQueue}. Those that are over or too late are left out, each by itself. All
- * that it has taken hang on one chain, from the first moment on, so that whatever fails they are answered: a query's part is
- * counted off when the task has ended, first those of all queries, so that what follows one answer may wait for another.
+ * A task that serves a group of queries of a {@link SharedQueue}. Queries that are done or past their deadline are left out
+ * individually. From the moment they are taken, all queries are linked in one chain, so that after any failure each of them is
+ * answered. The parts of all queries are counted off only after the task has ended, so the continuation of one answer may wait
+ * for another answer.
  */
 final class GroupTask implements Stepper {
     private static final VarHandle CLAIMED;
@@ -35,14 +36,14 @@ final class GroupTask implements Stepper {
 
     private final Epoch epoch;
     private final Priority priority;
-    /** What was taken out of the queue; null before. */
+    /** The chain of queries taken out of the queue and not delivered; null for none. */
     private volatile @Nullable Entry taken;
 
-    /** Whether it has taken a group, be it of none: others have their own tasks. */
+    /** Whether it has taken its group, which may be empty. */
     private boolean begun;
 
     private @Nullable Members members;
-    /** What its slices have taken so far; written by who runs it. */
+    /** Total time of its slices so far; written by the thread that runs it. */
     private long ranNanos;
 
     private @Nullable Object work;
@@ -59,7 +60,7 @@ final class GroupTask implements Stepper {
         this.priority = priority;
     }
 
-    /** Serves this queue; called before it is queued itself. */
+    /** Sets the queue to serve; called before the task is queued. */
     GroupTask of(SharedQueue<?, ?> served) {
         queue = served;
         return this;
@@ -114,13 +115,13 @@ final class GroupTask implements Stepper {
         return after;
     }
 
-    /** One assignment: what is out of the queue is on the chain. */
+    /** A single assignment, so that no query is out of the queue and not in the chain. */
     private void take() {
         taken = queue().take(priority);
         begun = true;
     }
 
-    /** Ends those that nobody waits for, or that come too late; how many are left. */
+    /** Ends the queries that are done or past their deadline; returns the number of the remaining ones. */
     private int leaveOut(long now) {
         int left = 0;
         for (Entry entry = taken; entry != null; entry = entry.next) {
@@ -165,13 +166,13 @@ final class GroupTask implements Stepper {
     @Override
     public void fail(Throwable cause) {
         if (!begun) {
-            // A group of those who have joined counts on this task.
+            // The queue counts on this task to take a group.
             take();
         }
         failRequest(cause);
     }
 
-    /** Those who wait are told at once; the task that runs finds out. */
+    /** Fails the requests at once; the running task finds them done. */
     @Override
     public void failRunning(Throwable cause) {
         for (Entry entry = taken; entry != null; entry = entry.next) {
@@ -203,7 +204,7 @@ final class GroupTask implements Stepper {
         Entry entry = taken;
         while (entry != null) {
             Entry following = entry.next;
-            // From here on the entry is behind us: a failure further down cannot count it off twice.
+            // Unlink the entry first, so that delivery after an error cannot count it off twice.
             taken = following;
             entry.join.result(entry.index, entry.result);
             if (entry.failure != null) {
@@ -255,7 +256,7 @@ final class GroupTask implements Stepper {
         return NOT_TIMED;
     }
 
-    /** Each query has its own. */
+    /** The deadline is per query. */
     @Override
     public long deadlineNanos() {
         return NO_DEADLINE;
@@ -273,7 +274,7 @@ final class GroupTask implements Stepper {
         return earliest;
     }
 
-    /** The late ones are answered now: what they wait for may never come. */
+    /** Fails the expired queries now, since the bytes that the group waits for may never arrive. */
     @Override
     public boolean staysParked(long now) {
         boolean anyLeft = false;
@@ -295,7 +296,7 @@ final class GroupTask implements Stepper {
         return first;
     }
 
-    /** Each query may be; those that are left are served. */
+    /** Cancellation is per query; the rest of the group is served. */
     @Override
     public boolean abandoned() {
         return false;
@@ -339,7 +340,7 @@ final class GroupTask implements Stepper {
         }
     }
 
-    /** The group as its search sees it. */
+    /** The view of the group that is passed to its search. */
     private static final class Members implements Group<Object, Object> {
         private final Entry[] entries;
 
@@ -353,7 +354,7 @@ final class GroupTask implements Stepper {
         }
 
         @Override
-        @SuppressWarnings("NullAway") // a query is what its caller passed
+        @SuppressWarnings("NullAway") // null only if the caller submitted null
         public Object query(int index) {
             return entries[index].query;
         }

@@ -10,18 +10,18 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parts of a task that have not ended, and their results.
+ * The join of a forked task: the count of parts that have not ended, and the results of the parts.
  *
- * <p>Every part writes its result into its own place of an array, then counts itself off with an atomic decrement. Who
- * counts to zero has thereby seen all decrements, and with them all writes before them, and owns the task from then on. The
- * one who makes the parts holds one count itself until all are on their way, so the task does not go on before.
+ * <p>Each part writes its result into its own array element, then decrements the count atomically. The thread that reaches zero
+ * has seen all decrements and all writes before them, and owns the task from then on. The thread that starts the parts holds
+ * one count itself until all parts are started, so the task does not continue earlier.
  */
 final class Join {
     private final Stepper task;
     private final Step.Fork<?, ?, ?, ?> fork;
     private final AtomicInteger remaining;
     private final @Nullable Object[] results;
-    /** What a part of a batch queue failed with: written before it is counted off, read by who goes on. */
+    /** A failure of a part, or of starting the parts: written before the count-off, read by the continuation. */
     private volatile @Nullable Throwable failure;
 
     Join(Stepper task, Step.Fork<?, ?, ?, ?> fork) {
@@ -36,28 +36,28 @@ final class Join {
         return task;
     }
 
-    /** A part has ended, with its result if it has one. */
+    /** Sets the result of a part; null for none. */
     void result(int index, @Nullable Object result) {
         results[index] = result;
     }
 
     /**
-     * A part has failed: the task finds that out when all are counted off. For parts that end together with those of others,
-     * whose answers must not wait for what follows the failure.
+     * Records a failure; the task finds it when all parts are counted off. Used if parts cannot be started, and for parts that end
+     * together with parts of other requests, whose answers must not wait for the continuations of the failure.
      */
     void fail(Throwable cause) {
         failure = cause;
     }
 
-    /** Counts parts off that have ended; the last hands the task over. */
+    /** Counts off ended parts; hands over the task if none is left. */
     void countOff(int parts, Consumer<Task> goesOn) {
         if (remaining.addAndGet(-parts) == 0) {
             goesOn.accept(task);
         }
     }
 
-    /** What follows the parts. */
-    @SuppressWarnings("unchecked") // the fork's own types: results are of its parts, the query of the task that forked
+    /** Runs the continuation of the parts and returns its step. */
+    @SuppressWarnings("unchecked") // the fork's types: the results come from its parts, the query from the task that forked
     Step<?, ?> step(@Nullable Object query, SearchContext context) throws Exception {
         Throwable failed = failure;
         if (failed != null) {
@@ -68,7 +68,7 @@ final class Join {
         return joined(typed.next(), query, all, context);
     }
 
-    @SuppressWarnings("NullAway") // a task's query is what its search was submitted with
+    @SuppressWarnings("NullAway") // null only if the search was submitted with null
     private static Step<?, ?> joined(
             Step.Joined<Object, Object, Object> next, @Nullable Object query, List<Object> all, SearchContext context)
             throws Exception {

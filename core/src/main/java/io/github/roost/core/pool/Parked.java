@@ -6,9 +6,9 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task that waits for bytes. It goes on once: when its {@link Pending} is completed, when its deadline passes, or when its
- * request is over, whichever is first to win a compare-and-set. Who wins puts the task into the list of the worker it ran
- * on; before that nobody owns it but this.
+ * A parked task, which waits for bytes. It resumes once: when its {@link Pending} completes, its deadline passes, or its request
+ * is done; a compare-and-set decides which event comes first. The winning thread puts the task into the resumed list of the
+ * worker that it parked on. Until then this object owns the task.
  */
 final class Parked implements Pending.Waiter {
     private static final VarHandle TASK;
@@ -23,18 +23,18 @@ final class Parked implements Pending.Waiter {
 
     private final Worker worker;
     private final Pending pending;
-    /** Guarded by the worker's {@link ParkedTasks}. */
+    /** Read under the lock of the worker's {@link ParkedTasks}; written only while not in it. */
     private long deadlineNanos;
-    /** Null once it goes on: a pending that is completed late keeps nothing of the task. */
+    /** Null once the task resumes, so that a pending that completes late does not retain it. */
     private volatile @Nullable Task task;
-    /** Guarded by the worker's {@link ParkedTasks}. */
+    /** Links of the list in {@link ParkedTasks}; guarded by it. */
     @Nullable
     Parked before;
 
     @Nullable
     Parked after;
 
-    /** Place among those with a deadline, -1 for none; guarded as well. */
+    /** Index in the heap of deadlines, -1 for none; guarded by the worker's {@link ParkedTasks}. */
     int place = -1;
 
     Parked(Worker worker, Task task, Pending pending) {
@@ -45,11 +45,11 @@ final class Parked implements Pending.Waiter {
     }
 
     /**
-     * Has a task wait; called by its owner, who no longer is when this returns: the task may go on elsewhere before. What
-     * throws leaves the task with its owner, and nothing of this behind.
+     * Parks a task. Called by its owner, which loses ownership: the task may resume on another thread before this returns. If this
+     * throws, the owner keeps the task, and it is not parked.
      *
-     * <p>From the moment that the task knows what it waits for, others may have it go on. So who adds it to the parked ones
-     * looks, under their lock, whether it still waits, and who has it go on removes it after it has said so.
+     * <p>Once {@link Task#parked(Parked)} is set, other threads may resume the task. Therefore {@link ParkedTasks#add} checks under
+     * its lock that the task still waits, and a thread that resumes the task first clears {@link #task} and then removes it.
      */
     static void park(Worker worker, Task task, Pending pending) {
         Parked parked = new Parked(worker, task, pending);
@@ -66,7 +66,7 @@ final class Parked implements Pending.Waiter {
         }
     }
 
-    /** Makes the task the caller's again; false where it goes on already. */
+    /** Returns ownership of the task to the caller; false if it has resumed already. */
     private boolean withdraw() {
         Task waiting = task;
         boolean won = waiting != null && TASK.compareAndSet(this, waiting, null);
@@ -74,7 +74,7 @@ final class Parked implements Pending.Waiter {
         return won;
     }
 
-    /** Whether it still waits. */
+    /** Whether the task still waits. */
     boolean waits() {
         return task != null;
     }
@@ -89,7 +89,7 @@ final class Parked implements Pending.Waiter {
         goOn();
     }
 
-    /** From now on a parked task goes on as soon as it is over, with a request of those that wait for it. */
+    /** From now on, when the request of {@code owner} completes, the task resumes if it is parked and over. */
     static void whenOver(Stepper owner, Task task) {
         Stepper one = owner;
         while (one instanceof PartTask part) {
@@ -100,7 +100,7 @@ final class Parked implements Pending.Waiter {
         }
     }
 
-    /** Has a task go on that is over, if it is parked; it then finds that out and ends. Any thread. */
+    /** Resumes a task if it is parked and over; it then ends in its next slice. Any thread. */
     private static void abandon(Task task) {
         Parked parked = task.parked();
         if (parked != null && task.over()) {
@@ -108,7 +108,7 @@ final class Parked implements Pending.Waiter {
         }
     }
 
-    /** Has the task go on, unless it does already. Any thread. */
+    /** Resumes the task unless it has resumed already. Any thread. */
     void goOn() {
         Task waiting = task;
         if (waiting != null && TASK.compareAndSet(this, waiting, null)) {
@@ -117,13 +117,13 @@ final class Parked implements Pending.Waiter {
         }
     }
 
-    /** Its deadline has passed: it goes on and finds that out, or part of it is over and the rest waits on. */
+    /** Called when the deadline has passed: resumes the task, or only ends its expired queries while the rest stays parked. */
     void late(long now) {
         Task waiting = task;
         if (waiting == null || !TASK.compareAndSet(this, waiting, null)) {
             return;
         }
-        // Owned here, so neither a completion nor a cancellation has the task go on; both are looked for afterwards.
+        // This thread owns the task now, so a completion or cancellation does not resume it; both are checked below.
         worker.parked.remove(this);
         try {
             Faults.point();
@@ -151,7 +151,7 @@ final class Parked implements Pending.Waiter {
         return deadlineNanos;
     }
 
-    /** What the wait ended with, if that was a failure. */
+    /** The failure that the pending completed with, or null. */
     @Nullable
     Throwable failure() {
         return pending.failure();

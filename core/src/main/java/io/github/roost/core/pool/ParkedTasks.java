@@ -4,13 +4,13 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tasks that have parked on one worker, and those of them with a deadline in the order of these (a binary heap that
- * knows each one's place, so that one that goes on leaves nothing behind). Thread-safe.
+ * The tasks that are parked on one worker: a list of all, and a binary heap of those with a deadline, earliest first. Each task
+ * knows its index in the heap, so it can be removed when it resumes. Thread-safe.
  */
 final class ParkedTasks {
     private static final Parked[] NONE = {};
 
-    /** Guarded by this, as all that follows. */
+    /** Guarded by this, as are all writes of the fields below. */
     private @Nullable Parked first;
 
     private Parked[] heap = NONE;
@@ -21,7 +21,7 @@ final class ParkedTasks {
     /** Earliest deadline, {@link Task#NO_DEADLINE} for none; written under the lock. */
     private volatile long earliest = Task.NO_DEADLINE;
 
-    /** Takes a task in if it still waits; for want of memory it throws and takes nothing in. */
+    /** Adds a task if it still waits. If memory is out, throws and adds nothing. */
     synchronized void add(Parked parked) {
         if (!parked.waits()) {
             return;
@@ -42,7 +42,7 @@ final class ParkedTasks {
         count++;
     }
 
-    /** Lets a task go; without effect if it is not here. */
+    /** Removes a task; no effect if it is not present. */
     synchronized void remove(Parked parked) {
         if (parked != first && parked.before == null) {
             return;
@@ -65,7 +65,7 @@ final class ParkedTasks {
         }
     }
 
-    @SuppressWarnings("NullAway") // places from timed on are null, and never read
+    @SuppressWarnings("NullAway") // elements from timed on are null, and never read
     private void removeFromHeap(int place) {
         Parked last = heap[--timed];
         heap[timed] = null;
@@ -118,7 +118,7 @@ final class ParkedTasks {
         return deadline == Task.NO_DEADLINE ? Long.MAX_VALUE : Math.max(0, deadline - System.nanoTime());
     }
 
-    /** Has tasks go on whose deadline has passed. */
+    /** Handles the tasks whose deadline has passed, by {@link Parked#late}. */
     void expire() {
         long deadline = earliest;
         if (deadline == Task.NO_DEADLINE) {
@@ -134,7 +134,7 @@ final class ParkedTasks {
         return timed > 0 && now - heap[0].deadlineNanos() > 0 ? heap[0] : null;
     }
 
-    /** Has all go on. */
+    /** Resumes all tasks. */
     void release() {
         for (Parked parked = any(); parked != null; parked = any()) {
             parked.goOn();

@@ -10,8 +10,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The task of one part of a request. However it ends, it is counted off once. A part may itself wait, yield, or fork; a part
- * of a part belongs to the same request.
+ * The task of one part of a request. It is counted off exactly once, however it ends. A part may itself park, yield or fork; a
+ * part of a part belongs to the same request.
  */
 final class PartTask implements Stepper {
     private static final VarHandle CLAIMED;
@@ -170,7 +170,7 @@ final class PartTask implements Stepper {
         }
     }
 
-    /** What it is a part of. */
+    /** The task that it is a part of. */
     Stepper owner() {
         return join.task();
     }

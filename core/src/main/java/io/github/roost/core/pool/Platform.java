@@ -4,11 +4,11 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What scheduling depends on besides the queues: time, chance, and the sleep of workers' threads. The test that compares the
- * pool with the simulator, decision by decision, has one of its own.
+ * The environment of scheduling: the clock, random numbers, and the sleep of worker threads. The test that compares the pool
+ * with the simulator, decision by decision, has its own implementation.
  */
 interface Platform {
-    /** The machine that this runs on. */
+    /** The real clock, random numbers and thread sleep. */
     Platform SYSTEM = new Platform() {
         @Override
         public long nanoTime() {
@@ -36,18 +36,18 @@ interface Platform {
         }
     };
 
-    /** The time that backlogs are measured by. */
+    /** The clock for the age of backlogs, in nanoseconds. */
     long nanoTime();
 
-    /** A number from 0 to a bound exclusive, of at least 1. */
+    /** A random number from 0 to {@code bound} exclusive; {@code bound} is at least 1. */
     int random(int bound);
 
-    /** Has the calling thread of a worker sleep. */
+    /** Puts the calling thread, which runs {@code worker}, to sleep. */
     void park(Worker worker);
 
-    /** As {@link #park}, for so long at most. */
+    /** As {@link #park}, for at most {@code nanos} nanoseconds. */
     void parkNanos(Worker worker, long nanos);
 
-    /** Ends the sleep of a worker's thread, or the next one. */
+    /** Wakes a worker's thread; if it is not asleep, its next sleep returns at once. */
     void unpark(Worker worker, Thread thread);
 }

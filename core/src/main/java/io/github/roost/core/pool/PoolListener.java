@@ -1,13 +1,13 @@
 package io.github.roost.core.pool;
 
-/** Told of what happens on workers. Called on the worker's thread: must be quick and must not throw. */
+/** A listener for events on workers. Called on the worker's thread: must be fast and must not throw. */
 public interface PoolListener {
     /** A worker took a task of mapping id {@code slot} from a worker of another domain. */
     void crossSteal(int thief, int victim, int slot);
 
-    /** A task of mapping id {@code slot} ran for {@code nanos} nanoseconds. */
+    /** A task of mapping id {@code slot} ended after a last slice of {@code nanos} nanoseconds. */
     void ran(int slot, int worker, long nanos);
 
-    /** A worker was struck by an error that was no task's own, and goes on. */
+    /** A worker recovered from an error that did not come from a task's own code. */
     void workerRestarted(int worker);
 }

@@ -12,9 +12,9 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One query's life: its future, deadline, priority, cancellation and epoch, and the task that runs it, in one object. Made
- * once, when it is accepted. A search of one slice is run to its end by whoever claims it; one of several steps goes on as
- * each says.
+ * A submitted search in one object: its future, deadline, priority, epoch, cancellation, and the task that runs it. Created when
+ * the search is accepted. The thread that claims a search of one slice runs it to its end; a search of several slices continues
+ * as each of its steps says.
  */
 public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
     private static final VarHandle CLAIMED;
@@ -27,15 +27,15 @@ public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
         }
     }
 
-    /** How it is run. */
+    /** The kind of work of a request. */
     public enum Kind {
         /** A {@link SearchFunction}. */
         ONE_SLICE,
         /** A {@link Search}. */
         STEPS,
-        /** Parts, and what follows them; only the parts count as tasks. */
+        /** Parts and their continuation; only the parts count as tasks. */
         PARTS,
-        /** As that, when there is nothing better to do. */
+        /** A {@link Search} that runs as maintenance. */
         MAINTENANCE
     }
 
@@ -49,7 +49,7 @@ public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
     private @Nullable Object work;
     private @Nullable Q query;
     private @Nullable Task next;
-    /** Written by the owner, read by whoever completes the future. */
+    /** Written by the owner, read by the thread that completes the future. */
     private volatile @Nullable Parked parked;
     /** Written by the owner. */
     private boolean counted;
@@ -57,7 +57,7 @@ public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
     @SuppressWarnings("unused")
     private volatile boolean claimed;
 
-    /** One that counts as a user of no table. */
+    /** Creates a request that does not count as a user of a table. */
     public Request(
             Kind kind,
             @Nullable Search<? super Q, ? extends R> work,
@@ -71,8 +71,8 @@ public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
     }
 
     /**
-     * @param work a {@link SearchFunction} or a {@link Search}, as the kind says; null where a {@link Join} follows
-     * @param use it has been counted in there
+     * @param work a {@link SearchFunction} or a {@link Search}, depending on {@code kind}; null if a {@link Join} is set later
+     * @param use the use that this request has already been counted into; null for none
      */
     public Request(
             Kind kind,
@@ -117,7 +117,7 @@ public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
         Object function = work;
         Q argument = query;
         forget();
-        // A task that has begun is failed from outside, too: who finds it forgotten must find it done.
+        // Another thread may fail a running task. If this thread read the work as forgotten, isDone() must be true.
         VarHandle.loadLoadFence();
         if (isDone()) {
             context.finished(Outcome.CANCELLED);
@@ -143,12 +143,12 @@ public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
         return After.ENDED;
     }
 
-    @SuppressWarnings({"unchecked", "NullAway"}) // who has claimed a task and finds it not done read both unforgotten
+    @SuppressWarnings({"unchecked", "NullAway"}) // not null: fail() completes the future before it clears them
     private R search(@Nullable Object function, @Nullable Q argument, SearchContext context) throws Exception {
         return ((SearchFunction<Q, R>) function).search(argument, context);
     }
 
-    /** A future may be kept long after its query: do not keep the query with it. */
+    /** Clears the references to search and query: a caller may keep the future much longer than the query. */
     private void forget() {
         work = null;
         query = null;
@@ -160,7 +160,7 @@ public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
     @Override
     public void fail(Throwable cause) {
         completeExceptionally(cause);
-        // With the fence in run().
+        // Pairs with the fence in run().
         VarHandle.storeStoreFence();
         if (kind == Kind.ONE_SLICE) {
             forget();
@@ -183,7 +183,7 @@ public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
     }
 
     @Override
-    @SuppressWarnings("unchecked") // the result of the search that this was made with
+    @SuppressWarnings("unchecked") // the result of the search that the constructor got
     public void done(@Nullable Object result) {
         complete((R) result);
     }

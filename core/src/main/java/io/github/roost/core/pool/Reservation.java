@@ -4,18 +4,18 @@ import io.github.roost.core.task.Priority;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** Places for the parts of one request, in rings of several workers, so that all are placed or none. One thread's. */
+/** Reserved places for the parts of one request in the rings of several workers: all or none. Not thread-safe. */
 public final class Reservation {
     private final WorkerPool pool;
     private final Priority priority;
     private final int[] workers;
     private final long[] places;
-    /** Fills places that are given back: made before the first of them is reserved, and never used for later ones. */
+    /** Fills released places: created before the first place is reserved, and not reused for places reserved after a release. */
     private Ring.@Nullable Hole hole;
-    /** Tasks were put for the first so many parts. */
+    /** Workers of the parts before this index are to be woken. */
     private int wakeable;
 
-    /** @param size how many places are wanted at most */
+    /** @param size maximum number of places */
     public Reservation(WorkerPool pool, Priority priority, int size) {
         this.pool = pool;
         this.priority = priority;
@@ -24,7 +24,7 @@ public final class Reservation {
         Arrays.fill(places, Ring.FULL);
     }
 
-    /** Reserves a place for a part in a worker's ring; false when that is full. */
+    /** Reserves a place for a part in a worker's ring; false if the ring is full. */
     boolean reserve(int index, int worker) {
         if (hole == null) {
             hole = new Ring.Hole();
@@ -34,7 +34,7 @@ public final class Reservation {
         return places[index] != Ring.FULL;
     }
 
-    /** Gives back what is reserved still, last first, as rings like it best. */
+    /** Releases the places still reserved, last first, so that rings can undo reservations instead of leaving holes. */
     public void release() {
         Ring.Hole filler = hole;
         if (filler == null) {
@@ -55,7 +55,7 @@ public final class Reservation {
         return index < places.length && places[index] != Ring.FULL;
     }
 
-    /** Puts a part's task into its place; {@link #wake} follows. */
+    /** Puts a part's task into its place; call {@link #wake} afterwards. */
     void put(int index, Task task) {
         long place = places[index];
         places[index] = Ring.FULL;
@@ -64,8 +64,8 @@ public final class Reservation {
     }
 
     /**
-     * Wakes those who are to run what was put, once all was: a worker that wakes up may take the core of who puts the rest,
-     * and would find places that are reserved and not filled. Throws nothing.
+     * Wakes workers for the tasks that were put. Called after all tasks are in place: a worker that wakes earlier may preempt this
+     * thread and would find places reserved but not filled. Throws nothing.
      */
     void wake() {
         try {

@@ -5,21 +5,21 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A worker's bounded queue: many producers; the owner and thieves consume, first in first out.
+ * A worker's bounded FIFO queue with many producers and many consumers: the owner and thieves.
  *
- * <p>A producer first reserves a place, by moving {@link Head#reserved} on, and then puts a task into it; so several
- * tasks can be placed all or none. A consumer takes the oldest place once it is filled: it empties the slot by
- * compare-and-set and then moves {@link Tail#taken} on. {@code taken} only grows. A place is reserved only when its number
- * less the capacity has been taken, so after its slot was emptied: no producer overwrites a task. A consumer that reads
- * a task from the slot of place p and then finds {@code taken} still at p has read the task of p, since slots are emptied
- * before {@code taken} passes them and filled again only after; tasks are in a ring once, so its compare-and-set succeeds
- * only if nobody else took p. A place that is reserved and not yet filled holds up those behind it.
+ * <p>A producer first reserves a place by incrementing {@link Head#reserved} and then puts a task into it, so several tasks can
+ * be placed all or none. A consumer takes the oldest place once it is filled: it empties the slot by compare-and-set and then
+ * increments {@link Tail#taken}, which never decreases. Place p can be reserved only after place p - capacity has been taken,
+ * so after its slot was emptied: no producer overwrites a task. A consumer that reads a task from the slot of place p and then
+ * finds {@code taken} still at p has read the task of p, since a slot is emptied before {@code taken} passes it and filled again
+ * only after. A task is in a ring only once, so the consumer's compare-and-set succeeds only if no other consumer took p. A
+ * place that is reserved and not yet filled blocks the places behind it.
  *
- * <p>{@link #waiting} counts from the reservation on, which is an atomic read-modify-write: who reserves and then reads
- * something else is seen by whoever writes that and then reads {@link #waiting}, or sees it.
+ * <p>{@link #waiting} counts a place from its reservation, which is an atomic read-modify-write. So if one thread reserves and
+ * then reads a flag, and another sets that flag and then reads {@link #waiting}, at least one of them sees the other's write.
  */
 final class Ring {
-    /** Answer of {@link #reserve} when there is no room. */
+    /** Result of {@link #reserve} if there is no room. */
     static final long FULL = -1;
 
     private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(Object[].class);
@@ -41,7 +41,7 @@ final class Ring {
     private final Head head = new Head();
     private final Tail tail = new Tail();
 
-    /** @param capacity how many tasks may wait, at least 1 */
+    /** @param capacity maximum number of waiting tasks, at least 1 */
     Ring(int capacity) {
         this.capacity = capacity;
         int length = capacity == 1 ? 1 : Integer.highestOneBit(capacity - 1) << 1;
@@ -49,7 +49,7 @@ final class Ring {
         this.slots = new Object[length];
     }
 
-    /** Reserves one place; its number, or {@link #FULL}. */
+    /** Reserves one place; returns its number, or {@link #FULL}. */
     long reserve() {
         long place = head.reserved;
         while (true) {
@@ -76,10 +76,10 @@ final class Ring {
     }
 
     /**
-     * Gives back a reserved place that no task was put into: as if it had never been if it is the last one reserved (all
-     * beyond it are free then), otherwise as a hole that is passed by in its turn. Needs no memory.
+     * Releases a reserved place that no task was put into. If it is the last place reserved, the reservation is undone; otherwise
+     * the place becomes a hole that consumers skip in its turn. Allocates nothing.
      *
-     * @param hole made for this use, before the place was reserved
+     * @param hole created before the place was reserved, and not used for places that are reserved after this call
      */
     void release(long place, Hole hole) {
         if (RESERVED.compareAndSet(head, place + 1, place)) {
@@ -88,7 +88,7 @@ final class Ring {
         SLOT.setRelease(slots, (int) place & mask, hole);
     }
 
-    /** Takes the oldest task; null when there is none, or when another thread is about to put or take it. */
+    /** Takes the oldest task; null if there is none, or if another thread is about to put or take it. */
     @Nullable
     Task poll() {
         while (true) {
@@ -108,10 +108,10 @@ final class Ring {
     }
 
     /**
-     * Takes out the oldest tasks as long as somebody has claimed them, as a thread does that waits for what it has submitted itself: they
-     * would only be passed by in their turn, which comes late where the worker is that thread. Any thread.
+     * Removes the oldest tasks as long as they are claimed. A thread that waits for tasks that it submitted claims them while they
+     * are in the ring. Consumers would skip them, but late if the ring belongs to that very worker. Any thread.
      *
-     * @return whether there is room now that was not there
+     * @return whether places became free
      */
     private boolean dropClaimed() {
         boolean dropped = false;
@@ -129,16 +129,16 @@ final class Ring {
         }
     }
 
-    /** Reserved places: tasks in the ring and tasks about to be put. */
+    /** The number of reserved places: tasks in the ring and tasks about to be put. */
     int waiting() {
         long taken = tail.taken;
         return (int) (head.reserved - taken);
     }
 
-    /** Fills a place that was given back; consumers pass it by. A new one each time, as the argument above asks. */
+    /** Fills a released place; consumers skip it. Never put into the same slot twice, as the proof above requires. */
     static final class Hole {}
 
-    /** What producers write: on cache lines of its own. */
+    /** The fields that producers write, on separate cache lines. */
     @SuppressWarnings("unused")
     private static final class Head extends CacheLinePadding {
         private volatile long reserved;
@@ -148,7 +148,7 @@ final class Ring {
         private long q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15;
     }
 
-    /** What consumers write: on cache lines of its own. */
+    /** The field that consumers write, on separate cache lines. */
     @SuppressWarnings("unused")
     private static final class Tail extends CacheLinePadding {
         private volatile long taken;

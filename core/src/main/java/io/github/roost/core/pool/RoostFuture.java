@@ -6,8 +6,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A future on which a worker may wait without holding up what it waits for: before it blocks, a worker runs the awaited
- * task itself if no other has begun it. So a nested submit never deadlocks, even on one worker.
+ * A future that a worker can wait for without blocking the awaited task: before a worker blocks, it runs that task itself if no
+ * other worker has begun it. So a nested submit never deadlocks, even with one worker. Thread-safe.
+ *
+ * @param <T> the result
  */
 public class RoostFuture<T> extends CompletableFuture<T> {
     @Override
@@ -19,7 +21,7 @@ public class RoostFuture<T> extends CompletableFuture<T> {
     public T join() {
         boolean interrupted = false;
         try {
-            // An interrupt does not end this wait. If it ended the help alone, what is waited for might never be run.
+            // An interrupt does not end join(). If it ended only the help, the awaited task might never run.
             do {
                 interrupted |= !isDone() && calledOnWorker() && Thread.interrupted();
                 helpIfWorker(Task.NO_DEADLINE);
@@ -46,8 +48,8 @@ public class RoostFuture<T> extends CompletableFuture<T> {
     /**
      * {@inheritDoc}
      *
-     * <p>On a worker the timeout ends the waiting, not the help: a task that the worker has begun to run for this future runs to
-     * its end or its next yield first.
+     * <p>On a worker the timeout does not interrupt a task that the worker runs while it waits: the current slice of that task
+     * ends first.
      */
     @Override
     public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
@@ -57,7 +59,7 @@ public class RoostFuture<T> extends CompletableFuture<T> {
         return super.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
     }
 
-    /** An interrupt of who waits ends the wait; it must not reach the task that would be run meanwhile. */
+    /** Ends the wait if the waiting thread is interrupted; the interrupt must not reach a task that runs during the wait. */
     private void requireUninterrupted() throws InterruptedException {
         if (!isDone() && calledOnWorker() && Thread.interrupted()) {
             throw new InterruptedException();
@@ -70,7 +72,7 @@ public class RoostFuture<T> extends CompletableFuture<T> {
         }
     }
 
-    /** Brings this future forward on a worker that is about to wait for it. Derived futures: runs what is queued. */
+    /** Advances this future on a worker that is about to wait for it; for derived futures by running queued tasks. */
     void help(Runner runner, long untilNanos) {
         runner.helpUntilDone(this, untilNanos);
     }

@@ -20,34 +20,34 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The thread that runs a worker: takes a task, runs a slice of it, sees to what follows, and sleeps where there is nothing.
- * The order: what goes on after a wait; own rings; the rings of the domain; maintenance of the domain; other domains, behind
+ * The thread that runs a worker: takes a task, runs a slice of it, settles the task, and sleeps if there is nothing to run. It
+ * takes tasks in this order: resumed tasks; own rings; the rings of the domain; maintenance of the domain; other domains, behind
  * the gate.
  *
- * <p>No task is lost on the way, whatever error strikes. From the moment it is taken a task is either {@link #inHand} or that
- * of a frame, and whoever catches the error fails it. A task for which even that fails, for want of memory, goes into a list
- * that needs none, and is failed later. The thread itself survives all of it.
+ * <p>No error loses a task. From the moment it is taken, a task is {@link #inHand} or in a stack frame, and the code that catches
+ * the error fails it. If that also fails because memory is out, the task goes into a list that needs no allocation and is failed
+ * later. The thread survives all errors.
  */
 final class Runner implements Runnable {
     /** Interactive tasks after which a waiting batch task goes first, so that batch work is never starved. */
     private static final int INTERACTIVE_PER_BATCH = 32;
-    /** How deep a search that waits for others may run tasks that are not its own children, one in the midst of the other. */
+    /** Maximum nesting depth at which a waiting search runs queued tasks that are not its own children. */
     private static final int HELP_DEPTH = 8;
-    /** As that, for those that go on after a wait. */
+    /** Maximum nesting depth at which a waiting search runs resumed tasks. */
     private static final int RESUMED_DEPTH = 2 * HELP_DEPTH;
-    /** How long a worker that waits for a derived future sleeps between looks for something to run. */
+    /** Sleep of a waiting worker between looks for a task to help with. */
     private static final long HELP_PAUSE_NANOS = 50_000;
-    /** How long batch work keeps the core from other threads: a hundred times as long as the call that lets them have it. */
+    /** Minimum time between two yields of the core by batch work: a hundred times the cost of the yield call. */
     private static final long YIELD_NANOS = 50_000;
-    /** How many times as long as it was away from the core batch work keeps it: at most a fifth of its time is given. */
+    /** Minimum ratio of batch work to the time the core was away before it: batch work yields at most a fifth of its time. */
     private static final long WORK_PER_YIELD = 4;
-    /** How long a worker sleeps that could not tell a task of its failure, before it tries again. */
+    /** Sleep of a worker before it retries to fail a task that it could not fail. */
     private static final long UNANSWERED_PAUSE_NANOS = 1_000_000;
-    /** Looks of some 100 ns each; to leave the core costs several times that, if nobody wants it. */
+    /** A look takes about 100 ns; a yield of the core costs several times that, even if no thread uses it. */
     private static final int LOOKS_PER_YIELD = 16;
-    /** Tasks that the mean time of the last ones stands for. */
+    /** Divisor of the running mean of task times. */
     private static final int TASKS_PER_MEAN = 8;
-    /** Maintenance that is due at once at most, however long none ran. */
+    /** Maximum credit of maintenance, however long none ran. */
     private static final double MAX_CREDIT_NANOS = 1_000_000;
 
     private static final VarHandle CURRENT;
@@ -74,35 +74,35 @@ final class Runner implements Runnable {
     private final WorkerTimeSlice timeSlice = new WorkerTimeSlice();
     private final Progress progress = new Progress();
     private final Frame bottom = new Frame(null, 1);
-    /** Made once: what follows a task must not need memory. */
+    /** Allocated once: delivery of a task must not allocate. */
     private final Consumer<Task> follow = this::follow;
 
     private IdleStrategy idleStrategy;
 
-    /** A task between its queue and its frame; whoever catches an error fails it. */
+    /** The task taken from a queue, until its slice has run; code that catches an error fails it. */
     private @Nullable Task inHand;
     /** Whether the task in hand is claimed. */
     private boolean owned;
-    /** The domain that the task in hand was taken from, if that is another one; else -1. */
+    /** The domain that the task in hand was taken from if it is not this worker's domain, else -1. */
     private int strayedFrom = -1;
-    /** The worker it was taken from. */
+    /** The worker that the stray task in hand was taken from. */
     private int victim;
-    /** What goes on in this thread when the slice that runs has been seen to. */
+    /** The task that continues in this thread after the running slice is settled. */
     private @Nullable Task following;
     /** Whether this worker counts as idle in its shard. */
     private boolean countedIdle;
-    /** Whether a yielded task had the last turn. */
+    /** Whether the last turn was a yielded task's. */
     private boolean yieldedHadTurn;
     /** Nanoseconds of maintenance that are due: its share of the time that searches ran. */
     private double credit;
-    /** What is done with stalls; written by this thread, anew where the policy changes. */
+    /** The stall state; written by this thread, replaced when the policy changes. */
     private volatile StallFilling filling = new StallFilling(StallPolicy.POLLED);
-    /** For how long the step of maintenance in hand may go on. */
+    /** Time budget of the maintenance step in hand. */
     private long stepNanos = StallPolicy.STEP_NANOS;
     /** Whether the last slice was maintenance. */
     private boolean afterMaintenance;
 
-    /** @param replaced who runs the worker until this does */
+    /** @param replaced the runner that runs the worker before this one; null for none */
     Runner(Worker worker, WorkerPool pool, @Nullable Runner replaced) {
         this.replaced = replaced;
         this.worker = worker;
@@ -134,7 +134,7 @@ final class Runner implements Runnable {
 
     @Override
     @SuppressWarnings(
-            "ThreadPriorityCheck") // for the moment until who has started this thread says that it runs the worker
+            "ThreadPriorityCheck") // for the moment until the starting thread has made this the worker's runner
     public void run() {
         while (!worker.isRunBy(this) && worker.isRunBy(replaced)) {
             Thread.yield();
@@ -168,7 +168,7 @@ final class Runner implements Runnable {
         }
     }
 
-    /** A stall ends with the first task that is no maintenance: its own search, or another, with which its measure is lost. */
+    /** Ends the stall at the first task that is not maintenance. Only a task of this domain that had begun gives a measurement. */
     private void endStall() {
         StallFilling stalls = filling;
         Task task = inHand;
@@ -183,7 +183,7 @@ final class Runner implements Runnable {
         }
     }
 
-    /** A search has parked: where nothing else is to be run, a stall begins. */
+    /** Called after a search has parked: begins a stall if there is no other task to run. */
     private void beginStall() {
         StallFilling stalls = filling;
         StallPolicy policy = pool.stalls();
@@ -201,7 +201,7 @@ final class Runner implements Runnable {
         return filling.stats();
     }
 
-    /** An error that no task has thrown: fails what it struck, and leaves no trace in what others read. */
+    /** Recovers from an error outside of tasks: fails the task in hand, and resets the state that other threads read. */
     private void recover(Throwable unexpected) {
         failInHand(unexpected);
         CURRENT.setRelease(progress, null);
@@ -228,19 +228,19 @@ final class Runner implements Runnable {
         }
     }
 
-    // ---- What to run next.
+    // ---- Choosing the next task.
 
-    /** Takes the next task in hand, from where tasks may be taken at any time; whether there was one. */
+    /** Takes the next task in hand, from the queues that need no gate; whether there was one. */
     private boolean next() {
         lookAround();
         if (takeOwn()) {
             return true;
         }
-        // A thief takes the task in hand as it takes it.
+        // stealFrom sets the task in hand.
         return stealing.ungated() != null;
     }
 
-    /** What is not the running of tasks: completions that have arrived, deadlines of parked tasks, answers that failed. */
+    /** Handles events other than tasks: arrived completions, deadlines of parked tasks, failures that are still to be delivered. */
     private void lookAround() {
         worker.sources.poll(this);
         if (worker.parked.nanosToDeadline() == 0) {
@@ -282,7 +282,7 @@ final class Runner implements Runnable {
         return takeOwned(pool.maintenance(worker.domain).poll());
     }
 
-    /** Maintenance where nothing else is to be run, if the stall may be filled. */
+    /** Takes maintenance when there is nothing else to run, if the stall may be filled. */
     private boolean fill() {
         if (pool.maintenance(worker.domain).size() == 0) {
             return false;
@@ -342,7 +342,7 @@ final class Runner implements Runnable {
 
     // ---- Nothing to run.
 
-    /** Looks and then sleeps until there is a task in hand; false where the worker is to end. */
+    /** Looks and sleeps until there is a task in hand; false if the worker is to end. */
     private boolean waitForTask() {
         progress.endOfLast = 0;
         StallFilling stalls = filling;
@@ -358,7 +358,7 @@ final class Runner implements Runnable {
             found = fill() || stealing.gated() != null;
             if (!found) {
                 if (filling.isMeasured() && pool.maintenance(worker.domain).size() > 0) {
-                    // What a stall costs is measured: nobody else is to have the core in between.
+                    // The stall is being measured, so the core must not be yielded.
                     Thread.onSpinWait();
                 } else if (looksAgain(looks)) {
                     spin(looks);
@@ -373,8 +373,8 @@ final class Runner implements Runnable {
     }
 
     /**
-     * Callers share the cores: who looks in vain must not keep the core from one that is about to submit. At the first such
-     * look that may be the caller whose answer was just found, and which was woken on this core.
+     * Callers share the cores, so an idle worker must not keep the core from a thread that is about to submit. At the first look
+     * that may be the caller whose answer was just delivered, and which was woken on this core.
      */
     @SuppressWarnings("ThreadPriorityCheck")
     private static void spin(int looks) {
@@ -385,7 +385,7 @@ final class Runner implements Runnable {
         }
     }
 
-    /** Asks the strategy, unless it has failed: a fresh thread would ask it the same. */
+    /** Calls the idle strategy; after a failure replaces it, since restarting the thread would not help. */
     private boolean looksAgain(int looks) {
         try {
             return idleStrategy.looksAgain(looks);
@@ -401,14 +401,14 @@ final class Runner implements Runnable {
         shard.idleEnds();
     }
 
-    @SuppressWarnings("ThreadPriorityCheck") // to leave the core to whoever wants it is the purpose
+    @SuppressWarnings("ThreadPriorityCheck") // the purpose is to yield the core
     private void park() {
         timeSlice.batchEnds();
         shard.parkBegins();
         try {
             worker.parks();
             if (mayTakeSomething()) {
-                // What is seen and could not be taken another thread is about to put or to take: maybe on this core.
+                // A task is visible but another thread is about to put or take it, perhaps on this core.
                 Thread.yield();
             } else if (worker.sources.armed(this)) {
                 sleep();
@@ -432,7 +432,7 @@ final class Runner implements Runnable {
         }
     }
 
-    /** Whether a worker that has marked itself as asleep must not sleep, for there is something that it may take. */
+    /** Whether a worker that has marked itself as asleep must stay awake because there is a task that it may take. */
     boolean mayTakeSomething() {
         if (!goesOn() || worker.waiting() > 0 || pool.maintenance(worker.domain).size() > 0) {
             return true;
@@ -449,7 +449,7 @@ final class Runner implements Runnable {
 
     // ---- Running.
 
-    /** Runs the task in hand, and what goes on in this thread after it. */
+    /** Runs the task in hand, and the tasks that continue in this thread after it. */
     private void runInHand() {
         while (inHand != null) {
             runSlice(bottom());
@@ -477,12 +477,12 @@ final class Runner implements Runnable {
         Throwable unexpected = null;
         try {
             Faults.point();
-            // A task that begins where another ended shares the reading of the clock with it; not one with a deadline:
-            // what follows the other's future has run in between.
+            // A task that begins when another ended reuses its reading of the clock. A task with a deadline does not, since
+            // continuations of the other task's future have run in between.
             boolean shares = outer == null && progress.endOfLast != 0 && task.deadlineNanos() == Task.NO_DEADLINE;
             frame.begin(task, shares ? progress.endOfLast : System.nanoTime());
             frame.mayBlock = false;
-            // Said before the claim, which orders it before the look at what waits: see Worker.
+            // Set before the claim, which orders it before the check of waiting tasks: see Worker.
             CURRENT.setRelease(progress, frame);
             SLICES.setOpaque(progress, progress.slices + 1);
             if (claimed) {
@@ -504,7 +504,7 @@ final class Runner implements Runnable {
         } catch (Throwable error) {
             unexpected = error;
             after = After.ENDED;
-            // Struck before the claim: it is in no queue any more, so nobody else would come to it.
+            // If the error struck before the claim: the task is in no queue, so no other thread would run or fail it.
             claimed = claimed || task.claim();
         }
         inHand = null;
@@ -512,7 +512,7 @@ final class Runner implements Runnable {
         frame.endsSubmitting();
         CURRENT.setRelease(progress, outer);
         if (outer == null) {
-            // What user code left behind must not keep this worker from sleeping.
+            // An interrupt left by user code must not keep this worker from sleeping.
             Thread.interrupted();
         }
         if (strays) {
@@ -532,7 +532,7 @@ final class Runner implements Runnable {
         }
     }
 
-    /** Wakes those who are to run what waits behind this slice, and tells who listens of a task that has crossed. */
+    /** Wakes workers for the tasks that wait behind this slice, and notifies the listener of a task that has crossed. */
     private void beforeSlice(boolean outermost, Task task) {
         pool.wakeFor(worker);
         if (outermost && strayedFrom >= 0) {
@@ -545,13 +545,13 @@ final class Runner implements Runnable {
         try {
             frame.finished(Outcome.FAILED);
         } catch (Throwable cannotBook) {
-            // The count is off by one; the task is failed below.
+            // The counts may be off by one; the task is failed below.
             counters.add(Counter.FAILED, 1);
         }
         pool.failBooked(task, worker, cause);
     }
 
-    /** Sees to what a slice leaves to do. */
+    /** Settles a task after a slice: delivers, requeues, parks or forks it. */
     private void settle(Task task, Frame frame, After after) {
         try {
             switch (after) {
@@ -561,7 +561,7 @@ final class Runner implements Runnable {
                 }
                 case YIELDED -> {
                     bookSlice(task, frame);
-                    // It had its turn now: something else goes first.
+                    // This was the turn of a yielded task: other tasks go first.
                     yieldedHadTurn = true;
                     worker.resumeLater(task);
                 }
@@ -577,7 +577,7 @@ final class Runner implements Runnable {
             }
         } catch (Throwable error) {
             if (after == After.ENDED) {
-                // It has been counted out, and nothing is left to fail.
+                // The task has been counted out, so there is nothing left to fail.
                 throw error;
             }
             fail(task, frame, error);
@@ -602,7 +602,7 @@ final class Runner implements Runnable {
         return step;
     }
 
-    /** A task goes on: here, if nothing is in the midst of running, else where another may take it. */
+    /** Continues a task: in this thread if no slice is running, else in the resumed list, where other workers may take it. */
     private void follow(Task task) {
         if (following == null && progress.current == null && !task.isMaintenance()) {
             following = task;
@@ -611,7 +611,7 @@ final class Runner implements Runnable {
         }
     }
 
-    /** Books a slice that does not end its task. */
+    /** Books a slice after which its task continues. */
     private void bookSlice(Task task, Frame frame) {
         long end = System.nanoTime();
         progress.endOfLast = end;
@@ -620,7 +620,7 @@ final class Runner implements Runnable {
         earnCredit(task, frame);
     }
 
-    /** A task has run for so long. */
+    /** Updates the mean time of tasks. */
     private void ran(long nanos) {
         long before = progress.meanNanos;
         long mean = before + (nanos - before) / TASKS_PER_MEAN;
@@ -640,7 +640,7 @@ final class Runner implements Runnable {
         }
     }
 
-    /** Fails the task that runs, and those in whose midst it does. Any thread. */
+    /** Fails the task that runs and the tasks that it is nested in. Any thread. */
     void failRunning(Throwable cause) {
         for (Frame frame = progress.current; frame != null; frame = frame.outer) {
             frame.fail(cause);
@@ -649,7 +649,7 @@ final class Runner implements Runnable {
 
     // ---- Waiting inside a search.
 
-    /** The slice that runs has submitted a task, which it may come to wait for. This thread alone. */
+    /** Called when the running slice has submitted a task, for which it may wait later. Only in this thread. */
     void submitted(Task task) {
         Frame frame = progress.current;
         if (frame != null) {
@@ -658,7 +658,7 @@ final class Runner implements Runnable {
         }
     }
 
-    /** The slice that runs is about to wait in a way that Roost does not see. This thread alone. */
+    /** Called when the running slice is about to wait in a way that Roost does not see. Only in this thread. */
     void aboutToBlock() {
         Frame frame = progress.current;
         if (frame != null) {
@@ -666,7 +666,7 @@ final class Runner implements Runnable {
         }
     }
 
-    /** The slice that runs has submitted others, or waits for something: its thread may come to be blocked. */
+    /** Marks a slice as one that may block its thread, because it has submitted tasks or waits. */
     private void mayBlockIn(Frame frame) {
         if (!frame.mayBlock) {
             frame.mayBlock = true;
@@ -676,17 +676,17 @@ final class Runner implements Runnable {
         pool.watch().arm();
     }
 
-    /** How many slices have begun: the same number at two looks means that one still runs. Any thread. */
+    /** The number of slices begun: if it is equal at two looks, the same slice still runs. Any thread. */
     long slices() {
         return (long) SLICES.getOpaque(progress);
     }
 
-    /** Whether a slice runs that has submitted others or waits for some, or that one does in whose midst it runs. Any thread. */
+    /** Whether a running slice, or one that it is nested in, has submitted tasks or waits. Any thread. */
     boolean mayBlock() {
         return progress.mayBlock > 0;
     }
 
-    /** Whether the thread is blocked in a slice that has submitted others, which may be what it waits for. Any thread. */
+    /** Whether the thread is blocked while {@link #mayBlock}: it may wait for a task that it submitted. Any thread. */
     boolean isBlocked() {
         return mayBlock()
                 && switch (thread.getState()) {
@@ -709,8 +709,8 @@ final class Runner implements Runnable {
     }
 
     /**
-     * Runs what a future may depend on until it is done, or the time is up: first the children of the search that waits, the
-     * newest first; then what goes on after a wait; then, only so deep, what is queued in the domain.
+     * Runs tasks that a future may depend on until it is done, the time is up, or the thread is interrupted: first the children of
+     * the waiting search, newest first; then resumed tasks; then, up to a maximum depth, tasks queued in the domain.
      */
     void helpUntilDone(Future<?> future, long untilNanos) {
         StackRoom.require();
@@ -746,10 +746,10 @@ final class Runner implements Runnable {
         return untilNanos != Task.NO_DEADLINE && System.nanoTime() - untilNanos >= 0;
     }
 
-    /** Takes a task in hand that is not the waiting search's own. */
+    /** Takes a task in hand that is not a child of the waiting search. */
     private boolean help(@Nullable Frame waiting) {
         if (waiting != null && waiting.depth >= RESUMED_DEPTH) {
-            // From here on the thread only waits, and is relieved if what it waits for is behind it.
+            // From here on the thread only waits; Watch relieves it if tasks wait behind it.
             return false;
         }
         if (takeOwned(worker.resumed.poll())) {
@@ -758,12 +758,12 @@ final class Runner implements Runnable {
         if (waiting != null && waiting.depth >= HELP_DEPTH) {
             return false;
         }
-        // A search does not wait for the end of batch work in its midst.
+        // An interactive search must not run batch work nested in it and wait for its end.
         progress.givesWay |= waiting != null && !waiting.isBatch();
         return nextNested();
     }
 
-    /** As {@link #next}, in the midst of a slice: what it has taken in hand must not outlive an error. */
+    /** As {@link #next}, nested in a slice: after an error no task may stay in hand. */
     private boolean nextNested() {
         try {
             return next();
@@ -791,13 +791,12 @@ final class Runner implements Runnable {
     // ---- Batch work lets searches go first.
 
     /**
-     * In the middle of a batch task, lets go first what waits: interactive tasks, here or where this worker may steal at
-     * any time, and now and then the other threads of the core. A busy core is given to a thread that wakes up only at the
-     * next tick of the operating system's clock, up to 4 ms later on Linux; were the thread a caller, all that it would have
-     * submitted meanwhile would come at once. Nothing else of batch work runs in between: it may be of the kind that is
-     * being interrupted.
+     * Called within a batch task: runs waiting interactive tasks, of this worker or of workers that it may steal from without a
+     * gate, and now and then yields the core to other threads. Without a yield, a thread that wakes up on a busy core gets it only
+     * at the next tick of the operating system's clock, up to 4 ms later on Linux; a caller would then submit all searches of
+     * that time in one burst. No other batch work runs in between: it may be of the same kind as the interrupted task.
      */
-    @SuppressWarnings("ThreadPriorityCheck") // to leave the core to whoever wants it is the purpose
+    @SuppressWarnings("ThreadPriorityCheck") // the purpose is to yield the core
     void giveWay() {
         if (progress.givesWay) {
             return;
@@ -815,17 +814,17 @@ final class Runner implements Runnable {
     }
 
     /**
-     * When to leave the core again, after it was left at one moment and back at another: only when the work has gone on for
-     * four times as long. A core that other threads want to compute on comes back after a slice of theirs, of milliseconds:
-     * work that left it every 50 us all the same would hardly go on at all.
+     * When to yield the core again, after a yield from {@code leftNanos} to {@code backNanos}: after at least four times the length
+     * of that yield. If other threads are CPU-bound on the core, a yield lasts for their time slice of milliseconds; a yield every
+     * 50 us would almost stop the batch work.
      */
     static long nextYield(long leftNanos, long backNanos) {
         return backNanos + Math.max(YIELD_NANOS, WORK_PER_YIELD * (backNanos - leftNanos));
     }
 
     /**
-     * Runs interactive tasks that wait; false if there were none. If as many have run as may go before a batch task, that
-     * goes on for as long as one of them took before any goes first again.
+     * Runs waiting interactive tasks; false if none ran. After the maximum number of interactive tasks, the batch task runs for
+     * at least their mean time before it is interrupted again.
      */
     private boolean runInteractive() {
         if (!interactiveTaskWaits()) {
@@ -866,7 +865,7 @@ final class Runner implements Runnable {
         return false;
     }
 
-    /** The other workers, as this one sees them when it is a thief. */
+    /** The other workers as victims of this thief. */
     private final class OtherWorkers implements Stealing.Victims<Task> {
         @Override
         public int waiting(int other) {
@@ -884,42 +883,42 @@ final class Runner implements Runnable {
         }
     }
 
-    /** What the thread writes with every task: on cache lines of its own, away from what submitters read. */
+    /** Fields that the thread writes with every task, on cache lines separate from the fields that submitters read. */
     @SuppressWarnings("unused")
     private static final class Progress extends CacheLinePadding {
         /** Written by the thread alone; the frame of the innermost slice. */
         private volatile @Nullable Frame current;
         /** Slices begun; written by the thread alone. */
         private long slices;
-        /** Slices, one in the midst of the other, that have submitted others or wait; written by the thread, read by {@link Watch}. */
+        /** Number of nested slices that have submitted tasks or wait; written by the thread, read by {@link Watch}. */
         private volatile int mayBlock;
         /** Interactive tasks since the last batch task. */
         private int interactiveSinceBatch;
-        /** Whether a task has been interrupted for interactive ones. */
+        /** Whether only resumed and interactive tasks may be taken, since they run nested in another task. */
         private boolean givesWay;
-        /** Until when the batch task that runs gives way to nobody. */
+        /** The time until which the running batch task is not interrupted. */
         private long undisturbedUntil = System.nanoTime();
-        /** When batch work next lets other threads have the core. */
+        /** The time of the next yield of the core by batch work. */
         private long yieldsAt = System.nanoTime();
-        /** Mean time of the last tasks. */
+        /** Running mean of task times. */
         private long meanNanos;
-        /** When the last task ended, 0 when the worker has looked around since. */
+        /** When the last task ended; 0 if the worker has been idle since. */
         private long endOfLast;
 
         private long q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15;
     }
 
-    /** The context of a slice, and of those in its midst one each; kept for the next ones as deep. */
+    /** The context of a slice. There is one frame per nesting depth, reused for later slices at that depth. */
     private final class Frame extends TaskContext {
         private static final int MAX_CHILDREN = 1 << 12;
         private static final Task[] NO_TASKS = {};
 
-        /** Of the slice in whose midst this one runs. */
+        /** The frame of the slice that this one is nested in, or null. */
         private final @Nullable Frame outer;
 
         private final int depth;
         private @Nullable Frame inner;
-        /** What the slice has submitted: so many, the oldest first. */
+        /** The tasks that the slice has submitted, oldest first; the first {@link #children} elements. */
         private @Nullable Task[] submitted = NO_TASKS;
 
         private int children;
@@ -945,7 +944,7 @@ final class Runner implements Runnable {
             return running.isMaintenance() || running.priority() == Priority.BATCH;
         }
 
-        /** Remembers a child; with very many, or without memory for more, it is found where it is queued. */
+        /** Remembers a child. Beyond the maximum, or if memory is out, the child is only found where it is queued. */
         void submitted(Task task) {
             if (children == submitted.length) {
                 if (children == MAX_CHILDREN) {
@@ -960,7 +959,7 @@ final class Runner implements Runnable {
             submitted[children++] = task;
         }
 
-        /** The slice is over: it blocks no more, and nothing of what it has submitted is kept. */
+        /** Called at the end of the slice: clears its mark in {@link Progress#mayBlock} and its children. */
         void endsSubmitting() {
             if (mayBlock) {
                 mayBlock = false;
@@ -972,7 +971,7 @@ final class Runner implements Runnable {
             }
         }
 
-        /** The newest child not given out yet, or null. */
+        /** Removes and returns the newest child, or null. */
         @Nullable
         Task child() {
             if (children == 0) {
@@ -983,7 +982,7 @@ final class Runner implements Runnable {
             return newest;
         }
 
-        /** Fails the task of the slice that runs, or that ran a moment ago: then it is done. Any thread. */
+        /** Fails the task of the running slice, or of one that has just ended; its future is done already. Any thread. */
         void fail(Throwable cause) {
             Task running = runningOrNull();
             if (running != null) {

@@ -3,8 +3,8 @@ package io.github.roost.core.pool;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * What the workers of one shard share about themselves: a domain, or a part of one that is large, so that no counter is
- * written by more than {@link io.github.roost.core.dispatch.WorkerLayout#SHARD_WORKERS}. Thread-safe.
+ * Counters shared by the workers of one shard. A shard is a domain or a part of a large domain, so that at most
+ * {@link io.github.roost.core.dispatch.WorkerLayout#SHARD_WORKERS} workers write each counter. Thread-safe.
  */
 final class ShardState {
     /** Longs from one field to the next: two cache lines, since processors fetch lines in pairs. */
@@ -12,7 +12,7 @@ final class ShardState {
 
     /** Workers that found nothing to run; each worker counts itself in and out. */
     private static final int IDLE = STRIDE;
-    /** Of those, the ones that sleep or are about to. */
+    /** Idle workers that sleep or are about to. */
     private static final int PARKED = 2 * STRIDE;
     /** Workers that run a task of another domain. */
     private static final int STRAYS = 3 * STRIDE;

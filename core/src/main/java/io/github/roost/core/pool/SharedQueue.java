@@ -12,22 +12,22 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queries that wait for one mapping id, of each priority, oldest first. They are served in groups, each by a {@link GroupTask}
- * of its own, so that several workers serve one queue at once; {@link GroupRule} says how large a group is and who queues a task.
- * Taking needs no memory. Thread-safe.
+ * The batch queue of one mapping id: waiting queries per priority, oldest first. Each group is served by its own
+ * {@link GroupTask}, so several workers can serve one queue at once; {@link GroupRule} determines the size of groups and when a
+ * task is queued. Taking a group allocates nothing. Thread-safe.
  */
 public final class SharedQueue<Q, R> implements BatchQueue<Q, R> {
-    /** One query on its way; used by one thread at a time. */
+    /** A query in the queue or in a group; used by one thread at a time. */
     static final class Entry {
         final Join join;
         final int index;
         final @Nullable Object query;
 
-        /** The next one of the group that has been taken. */
+        /** The next query of the same group. */
         @Nullable
         Entry next;
 
-        /** Whether it was answered, failed or left out; then only {@link #result} or {@link #failure} is left to deliver. */
+        /** Whether the query was answered, failed or left out; then only {@link #result} or {@link #failure} is to be delivered. */
         boolean ended;
 
         @Nullable
@@ -44,10 +44,10 @@ public final class SharedQueue<Q, R> implements BatchQueue<Q, R> {
     }
 
     /**
-     * The queries of one priority. One word counts those that wait and the tasks that are queued for them, and changes by
-     * compare-and-set. An entry is in the queue before it is counted, and is polled after it was counted off: so who has counted
-     * off n finds n. Where queries are counted a task is, after every change: who counts the first query has one queued, and the
-     * last task takes all.
+     * The queries of one priority. One word holds the number of waiting queries and of tasks queued for them, and changes by
+     * compare-and-set. An entry is added before it is counted and polled after it is counted off, so a thread that has counted
+     * off n entries finds n. Invariant: if queries are counted, so is at least one task, since the thread that counts the first
+     * query queues a task, and the last task takes all queries.
      */
     private static final class Lane {
         private static final long QUERY = 1L << Integer.SIZE;
@@ -64,7 +64,7 @@ public final class SharedQueue<Q, R> implements BatchQueue<Q, R> {
             return (int) (counts % QUERY);
         }
 
-        /** Returns whether the caller must see to it that a task takes a group. */
+        /** Adds a query; returns whether the caller must queue a task. */
         boolean join(Entry entry, int size) {
             entries.add(entry);
             while (true) {
@@ -85,7 +85,7 @@ public final class SharedQueue<Q, R> implements BatchQueue<Q, R> {
             return queries(counts.get());
         }
 
-        /** How many the caller has counted off, and is to {@link #poll}, as a task that was queued for them. */
+        /** For a queued task: counts off its share of the queries; returns the number that the caller must {@link #poll}. */
         int takeAsTask() {
             while (true) {
                 long before = counts.get();
@@ -96,7 +96,7 @@ public final class SharedQueue<Q, R> implements BatchQueue<Q, R> {
             }
         }
 
-        /** As {@link #takeAsTask}, for one whose own queries leave room for {@code room} more. */
+        /** For a task of the other priority: counts off at most {@code room} queries; returns the number to {@link #poll}. */
         int takeAsGuest(int room) {
             while (true) {
                 long before = counts.get();
@@ -122,7 +122,7 @@ public final class SharedQueue<Q, R> implements BatchQueue<Q, R> {
     private final Lane interactive = new Lane();
     private final Lane batch = new Lane();
 
-    /** What a query of a group takes. An update that is lost to another's is no harm. */
+    /** Mean time per query in a group. Updates are not atomic: a lost update does no harm. */
     private volatile long nanosPerQuery;
 
     public SharedQueue(MappingId mappingId, GroupSearch<Q, R> search, GroupRule rule) {
@@ -153,13 +153,13 @@ public final class SharedQueue<Q, R> implements BatchQueue<Q, R> {
         return priority == Priority.INTERACTIVE ? interactive : batch;
     }
 
-    /** Whether who joins now is likely to have to queue a task. */
+    /** Whether a query that joins now is likely to need a task; may change before it joins. */
     boolean nextNeedsTask(Priority priority, boolean workersFree) {
         return lane(priority).nextNeedsTask(rule.size(nanosPerQuery, workersFree));
     }
 
     /**
-     * Returns whether the caller must see to it that a task {@linkplain #take takes} a group.
+     * Adds a query; returns whether the caller must queue a task that {@linkplain #take takes} a group.
      *
      * @param workersFree whether any worker has nothing to do
      */
@@ -168,8 +168,8 @@ public final class SharedQueue<Q, R> implements BatchQueue<Q, R> {
     }
 
     /**
-     * Takes a group for a task that was queued for it, oldest first; null where others have taken all. Batch queries share the
-     * pass with interactive ones where these leave room, not the other way round.
+     * Takes a group for a queued task, oldest query first; null if other tasks have taken all queries. A group of interactive
+     * queries with room left also takes batch queries, but not the other way round.
      */
     @Nullable
     Entry take(Priority priority) {
@@ -191,7 +191,7 @@ public final class SharedQueue<Q, R> implements BatchQueue<Q, R> {
         return first;
     }
 
-    /** Notes what serving a group took. */
+    /** Records the time that a group took. */
     void served(long nanos, int queries) {
         nanosPerQuery = GroupRule.measured(nanosPerQuery, nanos, queries);
     }

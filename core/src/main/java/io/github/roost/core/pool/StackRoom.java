@@ -1,16 +1,16 @@
 package io.github.roost.core.pool;
 
 /**
- * Finds out that the stack is about to end before a task is taken: what runs a task and sees to its end must not be struck by
- * the StackOverflowError itself.
+ * Checks for remaining stack before a task is taken, so that the code that runs and settles the task does not itself run into a
+ * StackOverflowError.
  */
 final class StackRoom {
-    /** Calls that must fit, each of some hundred bytes: several times what the runner needs itself. */
+    /** Number of nested calls that must fit, each of some hundred bytes: several times the runner's own need. */
     private static final int CALLS = 200;
 
     private StackRoom() {}
 
-    /** @throws StackOverflowError if there is little room left; nothing has begun then */
+    /** @throws StackOverflowError if little stack is left; then no task has been taken */
     static void require() {
         descend(CALLS, 1, 2, 3, 4, 5, 6, 7);
     }

@@ -8,9 +8,9 @@ import io.github.roost.core.task.Step;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
-/** A task made of steps: a {@link Request}, or a part of one. Its owner alone calls these. */
+/** A task made of steps: a {@link Request}, a part of one, or a group of a batch queue. Only the owner calls its methods. */
 interface Stepper extends Task {
-    /** What the next slice runs: a {@link Search}, or the {@link Join} of parts that have ended. */
+    /** The work of the next slice: a {@link Search}, or the {@link Join} of parts that have ended. */
     @Nullable
     Object work();
 
@@ -19,10 +19,10 @@ interface Stepper extends Task {
     @Nullable
     Object query();
 
-    /** The request is over as far as this task goes. */
+    /** Sets the result of this task. */
     void done(@Nullable Object result);
 
-    /** Fails the request that this is, or is a part of. */
+    /** Fails the request of this task, or all requests of its group. */
     void failRequest(Throwable failure);
 
     /** Runs one slice of a task. */
@@ -66,7 +66,7 @@ interface Stepper extends Task {
         };
     }
 
-    /** A task was made with a search and a query that fit, and each step names the next so. */
+    /** Runs the work of a task. The unchecked casts hold because a task's search, its query and all next steps have matching types. */
     @SuppressWarnings({"unchecked", "NullAway"})
     private static Step<?, ?> step(Stepper task, TaskContext context) throws Exception {
         Parked parked = task.parked();
@@ -84,7 +84,7 @@ interface Stepper extends Task {
         return step;
     }
 
-    /** What a search failed with elsewhere, to be thrown here. */
+    /** Converts a failure of a search on another thread to an exception to throw here; rethrows an {@link Error}. */
     static Exception asException(Throwable failure) {
         return switch (failure) {
             case Error error -> throw error;

@@ -7,30 +7,30 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that runs on workers, slice by slice. Before its first slice a task sits in at most one ring, unclaimed: whoever
- * wins {@link #claim()} runs or fails it, be it the worker that took it out of the ring or the thread that waits for its
- * result. From then on it has one owner at any time: the worker that runs a slice of it, the {@link TaskList} that it waits
- * in, or the {@link Parked} that will put it there.
+ * The unit of work in queues, run by workers slice by slice. Before its first slice a task is in at most one ring, unclaimed. The
+ * thread that wins {@link #claim()} runs or fails it: the worker that took it out of the ring, or the thread that waits for its
+ * result. From then on it has exactly one owner at any time: the thread that runs a slice of it, the {@link TaskList} that it
+ * waits in, or the {@link Parked} that will put it into a list.
  */
 public interface Task {
-    /** Takes the right to run or fail a task that has not begun; true for exactly one caller. */
+    /** Claims the right to run or fail a task that has not begun; true for exactly one caller. */
     boolean claim();
 
-    /** Whether somebody has claimed it, and what is left of it in a ring is nobody's business. Any thread. */
+    /** Whether the task has been claimed; then a ring may drop it. Any thread. */
     boolean isClaimed();
 
     /**
-     * Runs one slice. Throws nothing that user code throws: that is the outcome of a future. Calls {@link
-     * TaskContext#finished} before it completes its own future, so that who sees the result sees it counted.
+     * Runs one slice. Exceptions of user code are not thrown: they are the outcome of a future. Calls {@link
+     * TaskContext#finished} before it completes its own future, so that a thread that sees the result also sees it counted.
      */
     After run(TaskContext context);
 
-    /** Fails what waits for the task, instead of running it; may be called again where it could not finish. */
+    /** Fails the future of the task instead of running it; may be called again if it threw. */
     void fail(Throwable cause);
 
     /**
-     * Hands over the tasks that go on because this one has ended. Called once, after it was run to its end, or failed, by
-     * its owner. Needs no memory.
+     * Hands over the tasks that continue because this task has ended. Called once by its owner, after the task was run to its end
+     * or failed. Allocates nothing.
      */
     default void deliver(Consumer<Task> goesOn) {}
 
@@ -40,14 +40,14 @@ public interface Task {
     /** The epoch it was dispatched under. */
     Epoch epoch();
 
-    /** Where it counts as a user of its table until it has ended, or null. */
+    /** The use of its table that it is counted in until it has ended, or null. */
     default @Nullable TableUse use() {
         return null;
     }
 
     Priority priority();
 
-    /** Whether it is maintenance: goes on where that waits, not where searches do. */
+    /** Whether it is maintenance, which waits in the maintenance list of its domain. */
     default boolean isMaintenance() {
         return false;
     }
@@ -55,68 +55,68 @@ public interface Task {
     /** {@link System#nanoTime()} at submission, or {@link #NOT_TIMED}. */
     long submittedNanos();
 
-    /** {@link System#nanoTime()} after which it must not start, or {@link #NO_DEADLINE}. */
+    /** {@link System#nanoTime()} after which it must not start or resume, or {@link #NO_DEADLINE}. */
     long deadlineNanos();
 
-    /** When it is to be looked at while it is parked, or {@link #NO_DEADLINE}. */
+    /** {@link System#nanoTime()} after which {@link #staysParked} is called while it is parked, or {@link #NO_DEADLINE}. */
     default long parkedDeadlineNanos() {
         return deadlineNanos();
     }
 
-    /** Looks at a parked task whose deadline has passed, as its owner: whether it goes on waiting, until another deadline. */
+    /** Called by the owner of a parked task whose deadline has passed; whether it stays parked, with a new deadline. */
     default boolean staysParked(long now) {
         return false;
     }
 
-    /** Whether its outcome is counted: not that of what only holds the parts of a request together. */
+    /** Whether its outcome is counted; false for a request that only joins its parts. */
     default boolean countsAsTask() {
         return true;
     }
 
-    /** Whether traffic of the slice that is booked counts as a search: true for the first that touched anything. */
+    /** Whether the traffic being booked counts as a search: true for the first slice that touched anything. */
     default boolean countsAsSearch() {
         return true;
     }
 
-    /** Whether nobody waits for its result any more. */
+    /** Whether its request is done or cancelled, so that its result is not needed. */
     boolean abandoned();
 
-    /** Whether it need not wait any longer, since nobody waits for what it would find. Any thread. */
+    /** Whether it need not stay parked because its result is not needed. Any thread. */
     default boolean over() {
         return abandoned();
     }
 
-    /** Fails what waits for a task that another thread owns, as far as that can be done beside it. Any thread. */
+    /** Fails the future of a task that another thread owns, as far as that is safe concurrently. Any thread. */
     default void failRunning(Throwable cause) {
         fail(cause);
     }
 
-    /** The task behind it in a {@link TaskList}; guarded by that. */
+    /** The next task in a {@link TaskList}; guarded by that list. */
     @Nullable
     Task next();
 
     void next(@Nullable Task task);
 
-    /** What it waited for last, or null; written by its owner. */
+    /** Its last wait, or null; written by its owner. */
     @Nullable
     Parked parked();
 
-    /** Notes what it is about to wait for; the first time it also sees to it that {@link Parked#abandon} follows its future. */
+    /** Sets the wait that is about to begin; the first call also registers {@link Parked#whenOver} on the future. */
     void parked(Parked parked);
 
-    /** What the slice just run has left to do. */
+    /** The state of a task after a slice. */
     enum After {
-        /** The task is over. */
+        /** The task has ended. */
         ENDED,
-        /** It goes on behind what waits. */
+        /** The task continues after the tasks that wait. */
         YIELDED,
-        /** It goes on when {@link TaskContext#step} says. */
+        /** The task continues when the pending of the park in {@link TaskContext#step} completes. */
         PARKED,
-        /** It goes on after the parts that {@link TaskContext#step} names. */
+        /** The task continues after the parts of the fork in {@link TaskContext#step}. */
         FORKED
     }
 
-    /** What became of a task. */
+    /** The outcome of a task. */
     enum Outcome {
         COMPLETED,
         FAILED,
@@ -126,7 +126,7 @@ public interface Task {
 
     long NO_DEADLINE = Long.MIN_VALUE;
 
-    /** Stands for the time of submission where it was not read. */
+    /** The submission time of a task that is not timed. */
     long NOT_TIMED = Long.MIN_VALUE;
 
     /** Whether its deadline has passed at {@code nanos}. */

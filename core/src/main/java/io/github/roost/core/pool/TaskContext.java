@@ -5,7 +5,7 @@ import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.Step;
 import org.jspecify.annotations.Nullable;
 
-/** The context of one slice of one task; used again for others. Used by the running thread alone. */
+/** The context of a slice; reused for later slices. Used only by the running thread. */
 public abstract class TaskContext implements SearchContext {
     private @Nullable Task task;
     private long startNanos;
@@ -36,7 +36,7 @@ public abstract class TaskContext implements SearchContext {
         bytes += moreBytes;
     }
 
-    /** What a search says that it has touched cannot be less than nothing. */
+    /** Checks amounts of reported traffic. */
     public static void requireTouched(long nodes, long bytes) {
         if (nodes < 0 || bytes < 0) {
             throw new IllegalArgumentException("nodes and bytes must not be negative, got " + nodes + " and " + bytes);
@@ -64,18 +64,18 @@ public abstract class TaskContext implements SearchContext {
         return running;
     }
 
-    /** The task that runs, or null; for any thread, which may see an older one. */
+    /** The task that runs, or null. May be called from any thread, which may see an older task. */
     final @Nullable Task runningOrNull() {
         return task;
     }
 
-    /** No longer a context of anything. */
+    /** Clears the references of the slice. */
     final void forget() {
         task = null;
         step = null;
     }
 
-    /** How the slice ended, where that leaves something to do: {@link Step.Park} or {@link Step.Fork}. */
+    /** Sets the step that the slice ended with, if it is a {@link Step.Park} or {@link Step.Fork}. */
     final void step(Step<?, ?> left) {
         step = left;
     }
@@ -92,7 +92,7 @@ public abstract class TaskContext implements SearchContext {
         return bytes;
     }
 
-    /** Books the task's outcome, once, and this slice's traffic. */
+    /** Books the outcome of the task and the traffic of this slice; only the first call per slice has an effect. */
     public final void finished(Outcome outcome) {
         if (!ended) {
             ended = true;

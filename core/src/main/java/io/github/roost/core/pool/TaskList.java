@@ -3,8 +3,8 @@ package io.github.roost.core.pool;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tasks that have begun, or were accepted without a place in a ring, first in first out. Unbounded, and needs no memory: the
- * tasks are linked through {@link Task#next()}, so putting one in never fails. Thread-safe. Whoever takes a task out owns it.
+ * An unbounded FIFO list of tasks that have begun, or were accepted without a place in a ring. Tasks are linked through
+ * {@link Task#next()}, so adding one allocates nothing and never fails. The thread that takes a task out owns it. Thread-safe.
  */
 public final class TaskList {
     /** Guarded by this. */
@@ -46,7 +46,7 @@ public final class TaskList {
         }
     }
 
-    /** How many there are; may be a moment old. */
+    /** The number of tasks; may be slightly stale. */
     public int size() {
         return size;
     }

@@ -7,18 +7,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A thread that looks while something may need the clock, and sleeps otherwise: at queues that stand, for which it wakes
- * workers of other domains as {@link WakePolicy} says; and at workers whose thread is blocked in a search that waits for what
- * it has submitted, in a way that Roost does not see (a plain future, a latch), while tasks wait behind it. Such a worker
- * gets a fresh thread, so that nothing hangs; the blocked one ends when its search does.
+ * A watcher thread with two duties. For backlogs, it wakes workers of other domains by {@link WakePolicy}. For a worker whose
+ * thread is blocked in a search by a wait that Roost does not see (a plain future, a latch) while tasks wait behind it, it
+ * starts a fresh thread, so that nothing hangs; the blocked thread ends when its search does.
  *
- * <p>Who finds something to watch arms it. It disarms itself first and then looks once more, so nothing is missed.
+ * <p>The thread sleeps until it is armed by code that finds something to watch. It disarms itself first and then looks once more,
+ * so nothing is missed.
  */
 final class Watch implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Watch.class);
-    /** Time between two looks at a blocked worker: it is relieved at the second. */
+    /** Interval of looks for blocked workers: a worker is relieved at the second look that finds it blocked in the same slice. */
     private static final long BLOCKED_LOOK_NANOS = 1_000_000;
-    /** Blocked threads at once, at most; {@link java.util.concurrent.ForkJoinPool} has as many spare ones. */
+    /** Maximum number of blocked threads; the same as the spare threads of {@link java.util.concurrent.ForkJoinPool}. */
     static final int MAX_BLOCKED = 256;
 
     private static final long NOT_BLOCKED = -1;
@@ -28,7 +28,7 @@ final class Watch implements Runnable {
     private final WorkerPool pool;
     private final WakePolicy wakes;
     private final Thread thread;
-    /** Slice in which each worker was found blocked at the last look. */
+    /** Per worker, the slice in which it was found blocked at the last look. */
     private final long[] blockedIn;
 
     private long nextBlockedLook;
@@ -57,7 +57,7 @@ final class Watch implements Runnable {
         return thread;
     }
 
-    /** Has the thread look. Any thread; nearly nothing where it is up. */
+    /** Makes the thread look. Any thread; costs almost nothing if it is armed already. */
     void arm() {
         if (!armed) {
             armed = true;
@@ -79,7 +79,7 @@ final class Watch implements Runnable {
                     watch();
                 }
             } catch (Throwable unexpected) {
-                // For want of memory: what is watched is still there at the next look.
+                // Memory is out: try again at the next look, which sees the same state.
                 LockSupport.parkNanos(this, BLOCKED_LOOK_NANOS);
             }
         }
@@ -96,7 +96,7 @@ final class Watch implements Runnable {
         return armed;
     }
 
-    /** Does what is due; nanoseconds to the next time, {@link Long#MAX_VALUE} where it is no longer armed. */
+    /** Looks, and disarms if there is nothing to watch; nanoseconds to the next look, {@link Long#MAX_VALUE} if disarmed. */
     long watchOnce() {
         long wait = look();
         if (wait == Long.MAX_VALUE) {
@@ -109,7 +109,7 @@ final class Watch implements Runnable {
         return wait;
     }
 
-    /** Does what is due; nanoseconds to the next look, {@link Long#MAX_VALUE} for none. */
+    /** Runs all duties that are due; nanoseconds to the next look, {@link Long#MAX_VALUE} for none. */
     private long look() {
         pool.catchUp();
         long now = pool.platform().nanoTime();

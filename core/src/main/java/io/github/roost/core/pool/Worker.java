@@ -12,22 +12,22 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A worker as others see it: its rings and lists, and whether it sleeps. A {@link Runner} runs what is in them: the thread
- * of the worker, or a fresh one where that thread is blocked by what it runs.
+ * The shared state of a worker: its rings and lists, and whether it sleeps. A {@link Runner} runs its tasks: the worker's thread,
+ * or a fresh thread if that one is blocked in a task.
  *
- * <p>No wake-up is lost: a submitter first counts its task into a ring and then looks whether a worker sleeps; a worker
- * first marks itself {@link #PARKED} and then looks at the counts of all it may take from. Both are sequentially consistent,
- * so at least one of the two sees the other (Dekker's argument): either the worker stays up, or the submitter wakes it, or
- * wakes another of the domain in its place. That one looks at the rings of the whole domain after it was woken; if it comes
- * upon something else to run there, it first wakes whoever sleeps on tasks of their own. A busy worker says that it runs
- * something before it looks whether more waits, and a submitter counts its task in before it looks whether the worker runs
- * something: so one of them wakes a helper for what comes behind a long task.
+ * <p>No wake-up is lost. A submitter first counts its task into a ring and then checks whether a worker sleeps; a worker first
+ * marks itself {@link #PARKED} and then reads the counts of all queues it may take from. Both are sequentially consistent, so at
+ * least one of the two sees the other (Dekker's algorithm): either the worker stays awake, or the submitter wakes it or another
+ * worker of the domain in its place. That worker looks at the rings of the whole domain after it was woken; if it finds another
+ * task to run there, it first wakes the workers of its shard that sleep although tasks wait at them. Likewise, a busy worker
+ * publishes that it runs a task before it checks for waiting tasks, and a submitter counts its task before it checks whether the
+ * worker is running: so one of them wakes a helper for the tasks behind a long one.
  */
 final class Worker {
     private static final Counter[] COUNTERS = Counter.values();
     /**
-     * Tasks below it are short: to hand one to another core, whose private cache may have its data, costs some hundred
-     * nanoseconds of two cores.
+     * Tasks below this time are short. Handing a task to another core, whose private cache may have its data, costs each of the
+     * two cores some hundred nanoseconds.
      */
     static final long SHORT_NANOS = 500;
 
@@ -48,13 +48,13 @@ final class Worker {
     final int shard;
     final Ring interactive;
     final Ring batch;
-    /** Tasks that have begun and go on now, and accepted ones for which there was no place in a ring. */
+    /** Resumed tasks, and accepted tasks for which rings had no place. */
     final TaskList resumed = new TaskList();
-    /** Tasks that have begun and let others go first. */
+    /** Tasks that have yielded. */
     final TaskList yielded = new TaskList();
     /** Tasks that wait for bytes. */
     final ParkedTasks parked = new ParkedTasks();
-    /** Tasks that failed, and for want of memory could not be told so yet. */
+    /** Failed tasks whose future could not be failed because memory was out. */
     final TaskList unanswered = new TaskList();
 
     final WorkerSources sources;
@@ -62,26 +62,26 @@ final class Worker {
     /** Counted by the worker's thread. */
     private int tasksUntilMeasure = CrossingCost.TASKS_PER_MEASURE;
 
-    /** Made once: what follows a task must not need memory. */
+    /** Allocated once: delivery of a task must not allocate. */
     final Consumer<Task> resume = this::resume;
 
-    /** Of each runner whose thread has not ended; guarded by this, as what follows. */
+    /** The counters of each runner whose thread has not ended; guarded by this, as is {@link #ofEnded}. */
     private final Map<Runner, WorkerCounters> counters = new HashMap<>();
 
     private final WorkerCounters ofEnded = new WorkerCounters();
 
     private final WorkerPool pool;
 
-    /** Written by the worker (to PARKED and back) and by who wakes it (to UP). */
+    /** Written by the worker (to PARKED and back) and by threads that wake it (to UP). */
     @SuppressWarnings("unused")
     private volatile int state = UP;
 
-    /** Whether the last tasks were short; written by the worker's thread, and only where that changes. */
+    /** Whether recent tasks were short; written by the worker's thread, and only if it changes. */
     private volatile boolean shortTasks;
 
-    /** Written by the worker's thread as it starts; a fresh thread writes it anew. */
+    /** Written by each thread of the worker as it starts. */
     private volatile @Nullable PinResult pin;
-    /** Who runs the worker; replaced by {@link Watch} alone, once it has been started. */
+    /** The runner of the worker; after the start only {@link Watch} replaces it. */
     private volatile @Nullable Runner runner;
 
     Worker(int index, int domain, int shard, WorkerPool pool, int ringCapacity) {
@@ -94,10 +94,10 @@ final class Worker {
         this.batch = new Ring(ringCapacity);
     }
 
-    /** Has a fresh thread run the worker; who runs it now ends as soon as it is done with what it runs. */
+    /** Starts a fresh thread for the worker; the current thread, if any, ends after the task it runs. */
     void start() {
         Runner fresh = new Runner(this, pool, runner);
-        // Started first: without memory for a thread, who runs the worker must not have ended meanwhile.
+        // Started before it replaces the current runner, which must stay in place if there is no memory for a thread.
         try {
             fresh.start();
         } catch (Throwable noThread) {
@@ -111,14 +111,14 @@ final class Worker {
         runner = fresh;
     }
 
-    /** Makes the counters of a runner, which alone writes them. */
+    /** Creates the counters of a runner, which is their only writer. */
     synchronized WorkerCounters countersOf(Runner one) {
         WorkerCounters ofRunner = new WorkerCounters();
         counters.put(one, ofRunner);
         return ofRunner;
     }
 
-    /** What a runner has counted stays; its counters go. */
+    /** Adds the counters of an ended runner to {@link #ofEnded}, and drops them. */
     synchronized void ended(Runner one) {
         WorkerCounters ofRunner = counters.remove(one);
         if (ofRunner != null) {
@@ -145,12 +145,12 @@ final class Worker {
         return runner;
     }
 
-    /** Puts a task into the list of those that go on, and wakes one who may run it. Any thread; needs no memory. */
+    /** Puts a task into the list of resumed tasks and wakes a worker that may run it. Any thread; allocates nothing. */
     void resume(Task task) {
         goOn(task, resumed);
     }
 
-    /** As {@link #resume}, behind what waits. */
+    /** As {@link #resume}, with the list of yielded tasks. */
     void resumeLater(Task task) {
         goOn(task, yielded);
     }
@@ -164,7 +164,7 @@ final class Worker {
         }
     }
 
-    /** Marks this worker as one to be woken; the runner then looks whether it may sleep. */
+    /** Marks this worker as asleep; the runner then checks whether it may sleep. */
     void parks() {
         state = PARKED;
     }
@@ -173,7 +173,7 @@ final class Worker {
         state = UP;
     }
 
-    /** Whether the task that the calling thread, the worker's, has just run is one of those that are measured. */
+    /** Whether the task just run is to be measured: one in {@link CrossingCost#TASKS_PER_MEASURE}. Only in the worker's thread. */
     boolean measuresThis() {
         tasksUntilMeasure--;
         if (tasksUntilMeasure > 0) {
@@ -183,16 +183,16 @@ final class Worker {
         return true;
     }
 
-    /** Tasks have taken so long on the whole of late. The worker's thread. */
+    /** Updates {@link #shortTasks} by the mean time of recent tasks. Only in the worker's thread. */
     void runsTasksOf(long meanNanos) {
         boolean isShort = meanNanos < SHORT_NANOS;
-        // Submitters read the line that this is on.
+        // Not written needlessly: submitters read this cache line.
         if (isShort != shortTasks) {
             shortTasks = isShort;
         }
     }
 
-    /** Whether the last tasks were so short that to hand one to another core costs more than it saves. Any thread. */
+    /** Whether recent tasks were so short that handing one to another core costs more than it saves. Any thread. */
     boolean runsShortTasks() {
         return shortTasks;
     }
@@ -214,12 +214,12 @@ final class Worker {
         return false;
     }
 
-    /** Tasks in its rings and its list. Any thread. */
+    /** The number of tasks in its rings and in its lists of resumed and yielded tasks. Any thread. */
     int waiting() {
         return interactive.waiting() + batch.waiting() + resumed.size() + yielded.size();
     }
 
-    /** Tasks that wait and the one that runs. Any thread. */
+    /** The number of waiting tasks, plus 1 if one runs. Any thread. */
     int load() {
         return waiting() + (isRunning() ? 1 : 0);
     }
@@ -250,14 +250,14 @@ final class Worker {
         pin = result;
     }
 
-    /** Takes a task that has not begun from its rings, for another worker; not yet claimed. */
+    /** Takes a task from its rings, for another worker or to fail it; not claimed by this. */
     @Nullable
     Task pollRings(boolean alsoBatch) {
         Task task = interactive.poll();
         return task == null && alsoBatch ? batch.poll() : task;
     }
 
-    /** Fails what waits here. Any thread. */
+    /** Fails the tasks that wait at this worker, and resumes the parked ones so that they fail. Any thread. */
     void failWaiting(Throwable cause) {
         for (Task task = pollRings(true); task != null; task = pollRings(true)) {
             if (task.claim()) {
@@ -270,7 +270,7 @@ final class Worker {
         failAll(unanswered, cause);
     }
 
-    /** As many as are there now: for want of memory one may come back. */
+    /** Fails as many tasks as the list has now: if memory is out, a task may come back. */
     private void failAll(TaskList list, Throwable cause) {
         for (int left = list.size(); left > 0; left--) {
             Task task = list.poll();

@@ -2,9 +2,9 @@ package io.github.roost.core.pool;
 
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/** What one worker counts. Written by that worker alone; read by anyone, a moment late. */
+/** The counters of one runner of a worker. Written only by its thread; any thread may read slightly stale values. */
 final class WorkerCounters {
-    /** What is counted. */
+    /** The counters. */
     enum Counter {
         COMPLETED,
         FAILED,

@@ -41,16 +41,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The workers of one orchestrator: places tasks into rings, wakes whom that concerns, answers what workers need to know
- * of each other. Thread-safe.
+ * The workers of one orchestrator: puts tasks into rings, wakes workers, and holds the state that workers share. Thread-safe.
  */
 public final class WorkerPool {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerPool.class);
     private static final CompletionSource.Factory[] NO_SOURCES = {};
-    /** How long termination waits for places to be filled that are reserved: a submitter needs well below a microsecond. */
+    /** Maximum wait of termination for reserved places to be filled: a submitter needs well below a microsecond. */
     private static final long FILLING_NANOS = 100_000_000;
 
-    /** What workers are made of, and are to do. */
+    /** The configuration of a pool. */
     public record Setup(
             WorkerLayout layout,
             SchedulingPolicy scheduling,
@@ -69,7 +68,7 @@ public final class WorkerPool {
     private final CallerCore callerCore;
     private final Worker[] workers;
     private final ShardState[] shards;
-    /** Maintenance of each domain that waits for its next step. */
+    /** Per domain, the maintenance that waits for its next step. */
     private final TaskList[] maintenance;
 
     private final AtomicReferenceArray<Backlog> backlogs;
@@ -80,15 +79,15 @@ public final class WorkerPool {
     private final Dispatch dispatch;
     private final LongAdder restarts = new LongAdder();
     private final LongAdder failedWaiting = new LongAdder();
-    /** Runners whose worker has another one, until they end. */
+    /** Runners that were replaced while blocked, until they end. */
     private final Set<Runner> blocked = ConcurrentHashMap.newKeySet();
     /** Grown under the lock of this object. */
     private volatile CompletionSource.Factory[] sources = NO_SOURCES;
-    /** Set where an error may have kept a worker from being woken; {@link Watch} sees to that. */
+    /** Set if an error may have prevented a wake-up; {@link Watch} then wakes the workers. */
     private volatile boolean mayBeOverlooked;
-    /** An epoch that could not be retired for want of memory, with those before it. */
+    /** An epoch that could not be retired, together with earlier ones, because memory was out. */
     private volatile @Nullable Epoch unretired;
-    /** A table whose last user may have left without being told so, for want of memory. */
+    /** The use of a table that could not be ended, if its last user has left, because memory was out. */
     private volatile @Nullable TableUse untold;
 
     private volatile StallPolicy stalls = StallPolicy.POLLED;
@@ -97,7 +96,7 @@ public final class WorkerPool {
     /** Written once by {@link #failEverything}: from then on queued tasks fail instead of running. */
     private volatile @Nullable Throwable failure;
 
-    /** @param tickets what the dispatcher draws by */
+    /** @param tickets source of the tickets passed to the dispatcher */
     public WorkerPool(Setup setup, Dispatcher dispatcher, LongSupplier tickets) {
         this(setup, dispatcher, tickets, Platform.SYSTEM);
     }
@@ -137,14 +136,14 @@ public final class WorkerPool {
         }
     }
 
-    /** What puts tasks where they belong. */
+    /** The dispatch of this pool. */
     public Dispatch dispatch() {
         return dispatch;
     }
 
-    // ---- Putting tasks, and waking who is to run them.
+    // ---- Putting tasks, and waking workers for them.
 
-    /** Puts a task into a worker's ring and wakes a worker that should run it; false when the ring is full. */
+    /** Puts a task into a worker's ring and wakes a worker that should run it; false if the ring is full. */
     boolean offer(int worker, Priority priority, Task task) {
         boolean put = tryPut(worker, priority, task);
         if (put) {
@@ -153,7 +152,7 @@ public final class WorkerPool {
         return put;
     }
 
-    /** Puts a task into a worker's ring; false when that is full. {@link #added(int)} follows. */
+    /** Puts a task into a worker's ring; false if the ring is full. Call {@link #added(int)} afterwards. */
     boolean tryPut(int worker, Priority priority, Task task) {
         Ring ring = workers[worker].ring(priority);
         long place = ring.reserve();
@@ -164,35 +163,35 @@ public final class WorkerPool {
         return true;
     }
 
-    /** Reserves a place in a worker's ring; its number, or {@link Ring#FULL}. */
+    /** Reserves a place in a worker's ring; returns its number, or {@link Ring#FULL}. */
     long reserve(int worker, Priority priority) {
         return workers[worker].ring(priority).reserve();
     }
 
-    /** Gives a reserved place back. */
+    /** Releases a reserved place. */
     void release(int worker, Priority priority, long place, Ring.Hole hole) {
         workers[worker].ring(priority).release(place, hole);
     }
 
-    /** Puts a task into a reserved place. {@link #added(int)} follows. */
+    /** Puts a task into a reserved place. Call {@link #added(int)} afterwards. */
     void put(int worker, Priority priority, long place, Task task) {
         workers[worker].ring(priority).put(place, task);
     }
 
-    /** Wakes who is to run the tasks that were put into a worker's ring, as {@link #added(Worker)}. */
+    /** As {@link #added(Worker)}. */
     void added(int worker) {
         added(workers[worker]);
     }
 
     /**
-     * A task was put where a worker finds it: from then on it is accepted, so nothing is thrown here. For want of memory or
-     * stack a worker may not be woken; then {@link Watch} or the next task does.
+     * Wakes a worker after a task was put where a worker finds it. The task is accepted by then, so this throws nothing. If memory
+     * or stack is out, the wake-up may be missed; then {@link Watch} or the next task wakes a worker.
      */
     void added(Worker target) {
         try {
             Faults.point();
             if (terminated) {
-                // Whoever terminated the pool may have given up waiting for this task.
+                // The terminating thread may have stopped waiting for this task.
                 failWaiting();
             }
             boolean wasParked = target.isParked();
@@ -207,13 +206,13 @@ public final class WorkerPool {
         }
     }
 
-    /** An error may have kept a worker from being woken: {@link Watch} sees to it. Throws nothing. */
+    /** Called if an error may have prevented a wake-up: makes {@link Watch} wake the workers. Throws nothing. */
     void overlooked() {
         mayBeOverlooked = true;
         armWatch();
     }
 
-    /** Puts a task of maintenance where workers of a domain find it; nothing is thrown, as in {@link #added}. */
+    /** Puts a task of maintenance into the list of a domain; throws nothing, as {@link #added(Worker)}. */
     void maintain(int domain, Task task) {
         maintenance[domain].add(task);
         try {
@@ -227,12 +226,12 @@ public final class WorkerPool {
         }
     }
 
-    /** Maintenance that waits for its next step. */
+    /** The maintenance of a domain that waits for its next step. */
     TaskList maintenance(int domain) {
         return maintenance[domain];
     }
 
-    /** Wakes the target, or the worker of the caller's own core if it sleeps as well and may take the target's tasks. */
+    /** Wakes the target, or the worker on the caller's core if it sleeps too and may take the target's tasks. */
     private void wakeTarget(Worker target) {
         int near = setup.scheduling().reach() == Reach.WORKER ? -1 : callerCore.worker();
         boolean woken =
@@ -242,7 +241,7 @@ public final class WorkerPool {
         }
     }
 
-    /** A worker is about to run a slice: wakes who is to run what waits behind that, or was overlooked. */
+    /** Called before a worker runs a slice: wakes workers for tasks that wait behind it, or that have been overlooked. */
     void wakeFor(Worker busy) {
         if (mayNeedHelp(busy) && busy.waiting() > 0) {
             wakeHelper(busy);
@@ -251,8 +250,8 @@ public final class WorkerPool {
     }
 
     /**
-     * Wakes workers of a shard that sleep on tasks of their own: one that was woken in their place has found something
-     * else to run.
+     * Wakes the workers of a shard that sleep although tasks wait at them: the worker that was woken in their place has found
+     * another task to run.
      */
     private void wakeOverlooked(int shard) {
         if (shards[shard].parked() == 0) {
@@ -266,12 +265,12 @@ public final class WorkerPool {
         }
     }
 
-    /** Whether {@link #wakeHelper} could do anything; cheaper than the look at what the target runs. */
+    /** Whether {@link #wakeHelper} could have an effect; cheaper than checking whether the target is running. */
     private boolean mayNeedHelp(Worker target) {
         return layout.domains() > 1 || layout.shardsIn(target.domain) > 1 || shards[target.shard].parked() > 0;
     }
 
-    /** Wakes a sleeping worker that may steal what the target, which is busy, cannot run at once. */
+    /** Wakes a sleeping worker that may steal the tasks that wait at the target, which is busy. */
     private void wakeHelper(Worker target) {
         Reach reach = setup.scheduling().reach();
         if (reach == Reach.WORKER || wakeNear(target)) {
@@ -324,9 +323,9 @@ public final class WorkerPool {
         return false;
     }
 
-    // ---- Backlogs, and who helps.
+    // ---- Backlogs and helpers.
 
-    /** A look at a domain whose workers are all busy: a backlog that begins is watched. */
+    /** Checks a domain whose workers are all busy for the start of a backlog, which is then watched. */
     private void noteBacklog(int domain) {
         Backlog before = backlogs.get(domain);
         if (!before.exists()) {
@@ -341,7 +340,7 @@ public final class WorkerPool {
         Backlog next =
                 before.next(setup.gate(), waitingIn(domain), layout.workersIn(domain), domains.idle(domain), now);
         if (!next.equals(before)) {
-            // Who loses has seen the queue as late as who wins.
+            // If this fails, another thread has stored an equally recent state.
             backlogs.compareAndSet(domain, before, next);
         }
     }
@@ -350,7 +349,7 @@ public final class WorkerPool {
         if (before.outlastsARound()) {
             return before;
         }
-        // Who loses has taken one at the same time: the round is over a task later.
+        // If this fails, another task was counted at the same time: the round ends one task later.
         backlogs.compareAndSet(domain, before, before.taken());
         return backlogs.get(domain);
     }
@@ -364,7 +363,7 @@ public final class WorkerPool {
         }
     }
 
-    /** A task was taken from a ring of this worker; throws nothing, for whoever has taken it holds it. */
+    /** Called after a task was taken from a queue of a worker; throws nothing, since the caller holds the task. */
     void taken(Worker from) {
         if (layout.domains() > 1) {
             try {
@@ -372,13 +371,13 @@ public final class WorkerPool {
                 Backlog backlog = backlogs.get(from.domain);
                 if (backlog.exists()) {
                     backlog = countTaken(from.domain, backlog);
-                    // One that has ended meanwhile begins again where it is watched.
+                    // Refresh only an existing backlog: a new one must begin in noteBacklog, which has it watched.
                     if (backlog.exists() && from.waiting() < setup.gate().backlogPerWorker()) {
                         refreshBacklog(from.domain, backlog, platform.nanoTime());
                     }
                 }
             } catch (Throwable struck) {
-                // The backlog stands for a moment longer than it was; it is refreshed at the next look.
+                // The stored backlog is stale until Watch refreshes it at its next look.
                 armWatch();
             }
         }
@@ -394,14 +393,14 @@ public final class WorkerPool {
         return setup.scheduling().gated();
     }
 
-    /** A worker has taken a task of another domain: it wakes the next that may. */
+    /** Called when a worker has taken a task of another domain: wakes the next worker of its domain that may take one. */
     void stole(Worker thief, int victimDomain) {
         if (wakes.afterSteal(thief.domain, victimDomain, platform.nanoTime())) {
             wakeOneOf(thief.domain);
         }
     }
 
-    /** The domains as the policy sees them. */
+    /** The state of the domains for {@link WakePolicy}. */
     private final class SeenDomains implements WakePolicy.Domains {
         @Override
         public int waiting(int domain) {
@@ -437,7 +436,7 @@ public final class WorkerPool {
         }
     }
 
-    /** A task that read something has ended: where it ran, it tells what crossing costs. Throws nothing. */
+    /** Updates the cost of crossing by a task that has ended. Throws nothing. */
     void measured(Worker worker, int home, long nanos, long bytes) {
         if (bytes == 0 || layout.domains() == 1 || !isGated()) {
             return;
@@ -449,16 +448,16 @@ public final class WorkerPool {
                 CrossingCost after = strayed
                         ? before.strayed(nanos, bytes)
                         : before.atHome(nanos, bytes, CrossingCost.TASKS_PER_MEASURE);
-                // Who loses against another has measured about the same.
+                // If this fails, another thread has stored a similar measurement.
                 crossings.compareAndSet(home, before, after);
             }
         } catch (OutOfMemoryError | StackOverflowError struck) {
-            // One measurement less.
+            // This measurement is lost.
             return;
         }
     }
 
-    /** Tasks that wait in the rings and lists of a domain. */
+    /** The number of tasks that wait in the rings and lists of a domain. */
     public int waitingIn(int domain) {
         int waiting = 0;
         for (int i = 0; i < layout.workersIn(domain); i++) {
@@ -467,7 +466,7 @@ public final class WorkerPool {
         return waiting;
     }
 
-    /** Workers of a domain that have nothing to run, less the tasks that wait for them; at least 0. */
+    /** The number of idle workers of a domain minus the number of waiting tasks; at least 0. */
     public int freeIn(int domain) {
         int idle = 0;
         for (int i = 0; i < layout.shardsIn(domain); i++) {
@@ -476,15 +475,15 @@ public final class WorkerPool {
         return idle == 0 ? 0 : Math.max(0, idle - waitingIn(domain));
     }
 
-    /** Whether any domain has a worker with nothing to do, and nothing waiting for it. */
+    /** Whether any domain has more idle workers than waiting tasks. */
     boolean anyFree() {
         return anyFree(0);
     }
 
     /**
-     * Whether workers have nothing to do, and nothing waiting for them, once so many tasks have been placed.
+     * Whether there are free workers left after {@code held} more tasks are placed.
      *
-     * @param held tasks that have been made and not placed yet
+     * @param held number of tasks that are created but not placed yet
      */
     boolean anyFree(int held) {
         int free = -held;
@@ -499,7 +498,7 @@ public final class WorkerPool {
 
     // ---- Blocked workers.
 
-    /** Whether a search runs that has submitted others, for which it may come to wait. */
+    /** Whether any worker runs a slice that may block its thread: see {@link Runner#mayBlock}. */
     boolean mayBlock() {
         for (Worker worker : workers) {
             Runner runner = worker.runner();
@@ -510,7 +509,7 @@ public final class WorkerPool {
         return false;
     }
 
-    /** Gives a worker a fresh thread in place of one that is blocked; false where too many are. */
+    /** Gives a worker a fresh thread in place of a blocked one; false if too many are blocked. */
     boolean relieve(Worker worker, Runner runner) {
         if (blocked.size() >= Watch.MAX_BLOCKED) {
             return false;
@@ -525,13 +524,13 @@ public final class WorkerPool {
         return true;
     }
 
-    /** A runner's thread is about to end. */
+    /** Called when a runner's thread is about to end. */
     void ended(Runner runner) {
         blocked.remove(runner);
         runner.worker().ended(runner);
     }
 
-    /** Threads that are blocked in what their search waits for, and whose worker has another thread. */
+    /** The number of threads that were replaced because they were blocked, and have not ended. */
     public int blockedThreads() {
         return blocked.size();
     }
@@ -548,9 +547,9 @@ public final class WorkerPool {
         return watch;
     }
 
-    // ---- What is known of workers.
+    // ---- The state of workers.
 
-    /** How loaded the workers are, as the dispatcher sees it. */
+    /** The load of the workers for the dispatcher. */
     LoadView loadView() {
         return new LoadView() {
             @Override
@@ -579,7 +578,7 @@ public final class WorkerPool {
     }
 
     private boolean noneAsleep(int shard) {
-        // Who was woken and has not come so far is counted still.
+        // The count includes workers that were woken but have not left the count.
         if (shards[shard].parked() > 0) {
             for (int i = 0; i < layout.workersInShard(shard); i++) {
                 if (workers[layout.workerInShard(shard, i)].isParked()) {
@@ -590,22 +589,22 @@ public final class WorkerPool {
         return true;
     }
 
-    /** Tasks that wait at a worker, and the one it runs. */
+    /** The number of tasks that wait at a worker, plus 1 if it runs one. */
     public int load(int worker) {
         return workers[worker].load();
     }
 
-    /** Tasks that wait at a worker. */
+    /** The number of tasks that wait at a worker. */
     public int waiting(int worker) {
         return workers[worker].waiting();
     }
 
-    /** Searches that wait for bytes, on all workers. */
+    /** The number of parked searches of all workers. */
     int parked() {
         return Arrays.stream(workers).mapToInt(worker -> worker.parked.size()).sum();
     }
 
-    /** Searches that ran in a domain and wait for bytes. */
+    /** The number of parked searches of a domain's workers. */
     public int parkedIn(int domain) {
         int parked = 0;
         for (int i = 0; i < layout.workersIn(domain); i++) {
@@ -614,7 +613,7 @@ public final class WorkerPool {
         return parked;
     }
 
-    /** Maintenance of a domain that waits for its next step. */
+    /** The number of tasks of maintenance of a domain that wait for their next step. */
     public int maintenanceIn(int domain) {
         return maintenance[domain].size();
     }
@@ -645,7 +644,7 @@ public final class WorkerPool {
         return StealOrder.of(setup.scheduling(), layout, worker);
     }
 
-    /** How workers fill their stalls; they see a new one at their next stall. */
+    /** Sets the policy by which workers fill their stalls; it takes effect at a worker's next stall. */
     public void stalls(StallPolicy policy) {
         stalls = policy;
     }
@@ -654,7 +653,7 @@ public final class WorkerPool {
         return stalls;
     }
 
-    /** What stalls were since the policy was set. */
+    /** Statistics of the stalls of all workers since the policy was set. */
     public StallStats stallStats() {
         List<StallStats> all = new ArrayList<>();
         for (Worker worker : workers) {
@@ -677,13 +676,13 @@ public final class WorkerPool {
                 : null;
     }
 
-    /** The index of the worker whose thread is calling, or -1 when it is none of this pool's. */
+    /** The index of the worker of the calling thread, or -1 if it is not a worker's thread of this pool. */
     public int callingWorker() {
         Runner runner = callingRunner();
         return runner == null ? -1 : runner.worker().index;
     }
 
-    /** Notes that the calling thread has submitted a task; means something only on a worker. */
+    /** Records that the calling thread has submitted a task; no effect outside of this pool's workers. */
     public void submitted(Task task) {
         if (Thread.currentThread() instanceof WorkerThread thread
                 && thread.runner().worker().isOf(this)) {
@@ -691,7 +690,7 @@ public final class WorkerPool {
         }
     }
 
-    /** In a worker's thread, says that it is about to block: should tasks wait behind it meanwhile, it is relieved. */
+    /** Called by a worker's thread that is about to block: if tasks wait behind it meanwhile, the worker gets a fresh thread. */
     public void aboutToBlock() {
         Runner runner = callingRunner();
         if (runner != null) {
@@ -699,7 +698,7 @@ public final class WorkerPool {
         }
     }
 
-    /** In a worker's thread, runs interactive tasks that wait. */
+    /** In a worker's thread, runs waiting interactive tasks. */
     public void giveWay() {
         Runner runner = callingRunner();
         if (runner != null) {
@@ -707,7 +706,7 @@ public final class WorkerPool {
         }
     }
 
-    /** In a worker's thread, runs what waits until something is done. */
+    /** In a worker's thread, runs other tasks until a future is done, or the time is up. */
     public void helpUntilDone(Future<?> future, long untilNanos) {
         Runner runner = callingRunner();
         if (runner != null) {
@@ -715,7 +714,7 @@ public final class WorkerPool {
         }
     }
 
-    /** Where a worker is pinned, or null while its thread has not come so far. */
+    /** The result of pinning a worker, or null if its thread has not been pinned yet. */
     public @Nullable PinResult pinOf(int worker) {
         return workers[worker].pin();
     }
@@ -725,7 +724,7 @@ public final class WorkerPool {
         return workers[worker].isRunning();
     }
 
-    /** What a worker has counted since it started. */
+    /** The counters of a worker since it started. */
     public WorkerTotals totalsOf(int worker) {
         Worker counted = workers[worker];
         return new WorkerTotals(
@@ -742,12 +741,12 @@ public final class WorkerPool {
                 counted.count(Counter.PARKS));
     }
 
-    /** How many tasks close failed before a worker came to them. */
+    /** The number of tasks failed outside of a slice, by close or after an error of a worker. */
     public long failedWaitingTasks() {
         return failedWaiting.sum();
     }
 
-    /** How often a worker was struck by an error that was no task's own, and went on. */
+    /** The number of times a worker recovered from an error that did not come from a task's own code. */
     public long restartedWorkers() {
         return restarts.sum();
     }
@@ -761,7 +760,7 @@ public final class WorkerPool {
         };
     }
 
-    /** Adds a source of completions; each worker opens its own at its next look. */
+    /** Adds a completion source; each worker opens its own instance at its next look. */
     public synchronized void addSource(CompletionSource.Factory factory) {
         CompletionSource.Factory[] more = Arrays.copyOf(sources, sources.length + 1);
         more[sources.length] = factory;
@@ -792,7 +791,7 @@ public final class WorkerPool {
         return failure;
     }
 
-    /** Has a worker's own thread pinned. A fresh thread would fail where this one does, so the worker goes on unpinned. */
+    /** Pins the calling thread of a worker. If the pinner throws, the worker stays unpinned: a fresh thread would fail as well. */
     PinResult pin(Worker worker) {
         Core core = layout.coreOf(worker.index);
         try {
@@ -813,7 +812,7 @@ public final class WorkerPool {
                 failed);
     }
 
-    /** Told once for each worker; throws nothing. */
+    /** Logs the failure of a completion source; called once per worker. Throws nothing. */
     void sourceFailed(Worker worker, Throwable failed) {
         try {
             LOG.error(
@@ -834,14 +833,14 @@ public final class WorkerPool {
         setup.listener().ran(task.slot(), worker, nanos);
     }
 
-    /** A worker was struck by an error that was no task's own; throws nothing, for it goes on. */
+    /** Called when a worker recovers from an error that did not come from a task's own code. Throws nothing. */
     void restarted(Worker worker, Throwable unexpected) {
         restarts.increment();
         try {
             LOG.error("worker {} of cache domain {} met an error and goes on", worker.index, worker.domain, unexpected);
             setup.listener().workerRestarted(worker.index);
         } catch (Throwable cannotTell) {
-            // There may be no memory for a message: the count above is all that is left of it.
+            // There may be no memory for a message: then only the count above records the error.
             armWatch();
         }
     }
@@ -849,8 +848,8 @@ public final class WorkerPool {
     // ---- Failing, and the end.
 
     /**
-     * Fails a task that the caller owns, counts it out, and sees to what goes on after it. Where that fails for want of
-     * memory the task waits in a list of the worker until it can be told.
+     * Fails a task that the caller owns, counts it out, and hands over the tasks that continue after it. If it cannot be failed
+     * because memory is out, it waits in a list of the worker until it can.
      */
     void failOwned(Task task, Worker worker, Throwable cause) {
         if (task.countsAsTask()) {
@@ -859,7 +858,7 @@ public final class WorkerPool {
         failBooked(task, worker, cause);
     }
 
-    /** As {@link #failOwned}, where the failure has been counted. */
+    /** As {@link #failOwned}, if the failure has been counted already. */
     void failBooked(Task task, Worker worker, Throwable cause) {
         try {
             Faults.point();
@@ -871,7 +870,7 @@ public final class WorkerPool {
         over(task, worker, worker.resume);
     }
 
-    /** A task has ended: counts it out, and has those go on that wait for it. */
+    /** Called when a task has ended: counts it out, and hands over the tasks that continue after it. */
     void over(Task task, Worker worker, Consumer<Task> goesOn) {
         countOut(task.epoch(), worker);
         leave(task.use(), worker);
@@ -883,7 +882,7 @@ public final class WorkerPool {
         }
     }
 
-    /** Counts a task out of its epoch; where the epoch cannot be retired for want of memory, {@link Watch} does so later. */
+    /** Counts a task out of its epoch; if memory is out and the epoch cannot be retired, {@link Watch} retires it later. */
     private void countOut(Epoch epoch, Worker worker) {
         try {
             epoch.exit(worker.index, 1);
@@ -893,7 +892,7 @@ public final class WorkerPool {
         }
     }
 
-    /** Counts a task out as a user of its table; where that cannot be told to who waits for it, {@link Watch} does so later. */
+    /** Counts a task out as a user of its table; if memory is out and the use cannot be ended, {@link Watch} ends it later. */
     private void leave(@Nullable TableUse use, Worker worker) {
         if (use == null) {
             return;
@@ -906,7 +905,7 @@ public final class WorkerPool {
         }
     }
 
-    /** Does what an error has kept from being done: wakes who sleeps on tasks, and retires epochs. */
+    /** Does the work that errors have prevented: retires epochs, ends uses of tables, and wakes workers. */
     void catchUp() {
         Epoch epoch = unretired;
         if (epoch != null) {
@@ -931,17 +930,17 @@ public final class WorkerPool {
         }
     }
 
-    /** Has {@link Watch} look; throws nothing. */
+    /** Makes {@link Watch} look; throws nothing. */
     private void armWatch() {
         try {
             watch.arm();
         } catch (Throwable struck) {
-            // It is armed all the same, and looks with its next wake-up.
+            // It is armed nevertheless, and looks when it next wakes up.
             restarts.increment();
         }
     }
 
-    /** Tells tasks of a failure that they could not be told before. */
+    /** Fails the tasks that could not be failed before. */
     void answerAgain(Worker worker) {
         for (int left = worker.unanswered.size(); left > 0; left--) {
             Task task = worker.unanswered.poll();
@@ -951,7 +950,7 @@ public final class WorkerPool {
         }
     }
 
-    /** From now on tasks fail with {@code cause} instead of running; those that run or wait now fail at once. */
+    /** Makes all tasks fail with {@code cause} instead of running; tasks that run or wait now fail at once. */
     public void failEverything(Throwable cause) {
         failure = cause;
         failRunning(cause);
@@ -983,14 +982,14 @@ public final class WorkerPool {
     }
 
     /**
-     * Lets every worker end once it is done with the task it runs; who has failed everything calls this a while after.
+     * Makes every worker end after the task it runs. After {@link #failEverything}, call this only some time later.
      *
-     * <p>No task is left behind in a ring: a submitter first reserves a place and in the end looks whether the pool is
-     * terminated, this first says so and then looks for reserved places. One sees the other, as with the wake-ups of {@link
-     * Worker}; where it is this, it waits until the place is filled.
+     * <p>No task is left in a ring. A submitter first reserves a place and finally checks whether the pool is terminated; this
+     * method first sets that flag and then looks for reserved places. At least one sees the other, as with the wake-ups of {@link
+     * Worker}; if it is this method, it waits until the place is filled.
      *
-     * <p>A task that began just as everything was failed may have been overlooked: a worker says what it runs and then looks
-     * whether to fail it, without the costly fence between the two. By now what it said has long been visible.
+     * <p>{@link #failEverything} may have missed a task that was just starting: to avoid an expensive fence, a worker publishes the
+     * task and checks for failure without one in between. By now the running task is visible, so running tasks are failed again.
      */
     @SuppressWarnings("ThreadPriorityCheck") // a submitter needs well below a microsecond to fill the place it reserved
     public void terminate() {
@@ -1020,7 +1019,7 @@ public final class WorkerPool {
         return false;
     }
 
-    /** Waits for the workers' threads to end; false when some still run after {@code timeout}. */
+    /** Waits for the threads of the workers and the watch to end; false if some still run after {@code timeout}. */
     public boolean join(Duration timeout) {
         List<Thread> threads = new ArrayList<>();
         for (Worker worker : workers) {

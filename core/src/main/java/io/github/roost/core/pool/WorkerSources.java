@@ -4,17 +4,16 @@ import io.github.roost.core.task.CompletionSource;
 import java.util.Arrays;
 
 /**
- * A worker's sources of completions. They are the worker's, not its thread's: where a fresh thread runs the worker in place of
- * one that is blocked, that one looks at them, and the other no longer. The lock is for the moment in which one takes over; it is
- * taken only where there are sources.
+ * A worker's completion sources. They belong to the worker, not to its thread: if a fresh thread replaces a blocked one, only the
+ * fresh thread polls them. The lock covers the moment of replacement; without sources it is not taken.
  *
- * <p>A source that fails holds up no search: one that cannot be opened is left out, one that cannot be polled is polled again at
- * the next look, and one that cannot be armed lets the worker sleep for a moment only.
+ * <p>A source that fails does not block searches: a source that cannot be opened is left out; after a failed poll it is polled
+ * again at the next look; after a failed arm the worker sleeps only for a short time.
  */
 final class WorkerSources {
     private static final CompletionSource[] NONE = {};
 
-    /** Stands for a source that cannot be opened. */
+    /** Replaces a source that cannot be opened. */
     private static final CompletionSource FAILED = new CompletionSource() {
         @Override
         public int poll() {
@@ -33,7 +32,7 @@ final class WorkerSources {
     private CompletionSource[] sources = NONE;
 
     private boolean told;
-    /** Whether one failed to be armed at the last attempt; written by the thread that runs the worker, and read by it. */
+    /** Whether a source failed to arm at the last attempt; used only by the thread that runs the worker. */
     private boolean unarmed;
 
     WorkerSources(Worker worker, WorkerPool pool) {
@@ -41,7 +40,7 @@ final class WorkerSources {
         this.pool = pool;
     }
 
-    /** Looks at all sources, if the caller runs the worker. */
+    /** Polls all sources if {@code caller} runs the worker. */
     void poll(Runner caller) {
         if (pool.sources().length == 0) {
             return;
@@ -81,7 +80,7 @@ final class WorkerSources {
         }
     }
 
-    /** Whether all sources wake the worker when something arrives, and nothing has; those that fail are looked at soon. */
+    /** Arms all sources; whether the worker may sleep. If a source failed, it may only sleep briefly: see {@link #unarmed}. */
     boolean armed(Runner caller) {
         CompletionSource.Factory[] factories = pool.sources();
         unarmed = false;
@@ -105,7 +104,7 @@ final class WorkerSources {
         }
     }
 
-    /** What is under way, if the caller runs the worker. */
+    /** The number of operations in flight; 0 if {@code caller} does not run the worker. */
     synchronized int underWay(Runner caller) {
         int sum = 0;
         if (worker.isRunBy(caller)) {

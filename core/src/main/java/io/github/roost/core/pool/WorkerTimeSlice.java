@@ -3,31 +3,31 @@ package io.github.roost.core.pool;
 import io.github.roost.topology.TimeSlice;
 
 /**
- * The time slice of a worker's thread. A short one for searches: a worker that is woken on its caller's core runs the search
- * at once, and not when the caller waits for it. A long one while batch work runs, so that a caller that wakes up on the
- * worker's core submits at once, and not after the next tick of the operating system's clock, all that it missed in one
- * burst. The worker's thread only.
+ * The scheduler time slice of a worker's thread. It is short for searches, so that a worker woken on its caller's core preempts
+ * the caller and runs the search at once. It is long during batch work, so that a caller that wakes up on the worker's core
+ * preempts the worker and submits at once, instead of submitting a burst after the next tick of the operating system's clock.
+ * Only for use in the worker's thread.
  */
 final class WorkerTimeSlice {
     /**
-     * Longer than any slice that threads have by default. Not much longer: beside threads that compute on the same core
-     * a thread waits the longer for its turn the longer its slice is.
+     * Longer than any default time slice, but not much longer: next to CPU-bound threads on the same core, a thread with a longer
+     * slice waits longer for its turn.
      */
     static final long BATCH_NANOS = 10_000_000;
-    /** Of the slice that threads have by default: short enough to take a core, long enough for some hundred searches. */
+    /** Divisor of the default slice: the result is short enough to preempt, and long enough for some hundred searches. */
     private static final int PART = 2;
 
-    /** The slice for searches, 0 where threads have none. */
+    /** The slice for searches in nanoseconds, 0 if the slice cannot be set. */
     private long ofSearches;
 
     private boolean isLong;
 
-    /** Of a thread whose slice is {@code usual}. */
+    /** The slice for searches of a thread whose default slice is {@code usual}. */
     static long ofSearches(long usual) {
         return Math.max(TimeSlice.SHORTEST_NANOS, usual / PART);
     }
 
-    /** The thread begins. */
+    /** Sets the slice for searches; called when the thread starts. */
     void begin() {
         long usual = TimeSlice.nanos();
         if (usual > TimeSlice.SHORTEST_NANOS && usual < BATCH_NANOS && TimeSlice.set(ofSearches(usual))) {

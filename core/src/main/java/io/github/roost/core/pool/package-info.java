@@ -1,4 +1,4 @@
-/** Workers, their rings and the life of a task. */
+/** Workers, their queues, and the life cycle of tasks. */
 @NullMarked
 package io.github.roost.core.pool;
 

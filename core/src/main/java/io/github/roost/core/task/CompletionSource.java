@@ -1,30 +1,30 @@
 package io.github.roost.core.task;
 
 /**
- * Where a worker learns that bytes have arrived: the completion queue of an I/O ring or a network card. Each worker has its
- * own, and alone uses it. Sources that complete {@link Pending}s from threads of their own need none of this.
+ * A source of completions that a worker polls: the completion queue of an I/O ring or a network card. Each worker opens its
+ * own instance and is the only one to use it. Code that completes {@link Pending}s from its own threads does not need one.
  */
 public interface CompletionSource {
     /**
-     * Completes the {@link Pending}s of what has arrived. Called between slices and before the worker sleeps: a few reads of
-     * memory, never a system call, where nothing has.
+     * Completes the {@link Pending}s of all bytes that have arrived. Called between slices and before the worker sleeps. If
+     * nothing has arrived, it must cost only a few memory reads and no system call.
      *
-     * @return how many it has completed
+     * @return the number of {@link Pending}s completed
      */
     int poll();
 
     /**
-     * Asks that the worker be woken, by the {@link Waker} that the source was opened with, as soon as something arrives.
-     * Called before the worker sleeps.
+     * Arms the {@link Waker} that the source was opened with: it must wake the worker as soon as bytes arrive. Called before
+     * the worker sleeps.
      *
-     * @return false if something has arrived meanwhile, or the source cannot wake: then the worker does not sleep
+     * @return false if bytes have arrived already, or if the source cannot wake the worker; then the worker does not sleep
      */
     boolean arm();
 
     /**
-     * How much is under way, by which the stalls of a worker are told apart. Called like {@link #poll}.
+     * The number of operations in flight. Stalls of a worker are classified by it. Called in the same thread as {@link #poll}.
      *
-     * @return at least 0; 0 where it is not known
+     * @return at least 0; 0 if unknown
      */
     default int underWay() {
         return 0;
@@ -37,15 +37,15 @@ public interface CompletionSource {
         void wake();
     }
 
-    /** Makes the source of each worker. */
+    /** Opens the source of each worker. */
     @FunctionalInterface
     interface Factory {
         /**
-         * Makes a worker's source; called in the worker's own thread.
+         * Opens a worker's source; called in the worker's own thread.
          *
-         * @param worker its index
-         * @param waker wakes it
-         * @return its source
+         * @param worker index of the worker, from 0
+         * @param waker wakes the worker
+         * @return the source
          */
         CompletionSource open(int worker, Waker waker);
     }

@@ -2,19 +2,19 @@ package io.github.roost.core.task;
 
 import java.util.concurrent.TimeUnit;
 
-/** A search's deadline passed before it began, before it went on, or while it ran, and it was ended. */
+/** Thrown when a search is ended because its deadline passed: before it started, before it resumed, or while it ran. */
 public final class DeadlineExceededException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    /** Ends a search that finds its deadline passed while it runs. */
+    /** For a search that finds while it runs that its deadline has passed. */
     public DeadlineExceededException() {
         super("the deadline passed while the search ran");
     }
 
     /**
-     * Fails a search that was too late.
+     * For a search whose deadline passed before a worker could start or resume it.
      *
-     * @param lateNanos how long after its deadline a worker came to the search
+     * @param lateNanos nanoseconds from the deadline to the moment a worker took the search
      */
     public DeadlineExceededException(long lateNanos) {
         super("the deadline passed " + TimeUnit.NANOSECONDS.toMicros(lateNanos)

@@ -1,25 +1,26 @@
 package io.github.roost.core.task;
 
 /**
- * Told when ids of a table get other homes, so that an index can move what it keeps near them: memory, caches, pins. Must be
- * thread-safe, since calls may overlap.
+ * A listener that is notified when mapping ids of a table move to other homes, so that an index can move its memory, caches
+ * and pins. Must be thread-safe, since calls may overlap.
  *
  * @see Registration#onHomesMoved
  */
 @FunctionalInterface
 public interface HomeListener {
     /**
-     * Some of a table's mapping ids have other homes than before. Called once for each mapping that is published with other
-     * homes for this table, after that mapping is in force, without any lock held, in the thread that ended the window:
-     * the mapper's, or that of a caller of {@code Orchestrator.indexing().endWindow()}. The next window ends no sooner than this
-     * returns, so what takes longer than some microseconds is for another thread.
+     * Called after some of a table's mapping ids have moved: once per published mapping that changes homes of this table, when
+     * that mapping is in force. Runs without any lock, in the thread that ended the window: the mapper's, or the caller's of
+     * {@code Orchestrator.indexing().endWindow()}. That thread ends no further window before this call returns, so hand
+     * work of more than a few microseconds to another thread.
      *
-     * <p>Where two threads end windows at once, calls may overlap and come in either order. So the homes are not told but
-     * to be asked for, with {@code Orchestrator.homes} or {@link Registration#home}: the answer is at least as new as the
-     * mapping that this call is about, and after the last call it is the newest.
+     * <p>If two threads end windows at the same time, calls may overlap and arrive in either order. Therefore the new homes are
+     * not passed; read them with {@code Orchestrator.homes} or {@link Registration#home}. These return the homes of the mapping
+     * that caused this call or of a newer one; during the last call they return the newest homes.
      *
-     * @param table whose ids moved
-     * @param clusters of the ids that moved, ascending; {@code table.id(cluster)} is the id. The listener's own array
+     * @param table the table whose ids moved
+     * @param clusters the clusters of the ids that moved, ascending; {@code table.id(cluster)} is the id. The listener may keep
+     *     the array
      */
     void homesMoved(Registration table, int[] clusters);
 }

@@ -1,16 +1,16 @@
 package io.github.roost.core.task;
 
 /**
- * Work that is no search, in steps of a few microseconds: a build, a merge, a compaction, the pruning of a graph. Steps run
- * while searches wait for bytes, on workers that have nothing else to do, and, so that it is never starved, for a small share
- * of the time of busy ones.
+ * Background work in steps of a few microseconds: a build, a merge, a compaction, the pruning of a graph. Steps run on workers
+ * that have nothing else to do, also while their searches wait for bytes. To avoid starvation, maintenance also takes a small
+ * share of the time of busy workers.
  */
 @FunctionalInterface
 public interface Maintenance {
     /**
-     * Does one step. No two steps of the same maintenance run at once; each sees what earlier ones wrote.
+     * Runs one step. Steps of the same maintenance never run concurrently; each sees the writes of earlier steps.
      *
-     * @param context of this step
+     * @param context the context of this step
      * @return whether there is more to do
      * @throws Exception any failure; it ends the maintenance and fails its future
      */

@@ -1,8 +1,8 @@
 package io.github.roost.core.task;
 
 /**
- * The unit that has a home: a graph or one of its regions, a list of an IVF table, a partition of a remote table. Handed out by
- * a {@link Registration}; compared by identity of the registration and cluster.
+ * The unit that has a home: a graph or one of its regions, a list of an IVF table, a partition of a remote table. Obtained from
+ * a {@link Registration}. Two ids are equal if they have the same registration (by identity) and cluster. Immutable.
  */
 public final class MappingId {
     private final Registration registration;

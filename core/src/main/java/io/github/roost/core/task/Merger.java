@@ -3,8 +3,8 @@ package io.github.roost.core.task;
 import java.util.List;
 
 /**
- * Makes one result of the results of a query's parts. Runs once per query, in the thread that finished the last part; a merger
- * that several queries share must be thread-safe.
+ * Merges the results of a query's parts into the result of the query. Runs once per query, in the thread that finished the last
+ * part; a merger that several queries share must be thread-safe.
  *
  * @param <P> the result of a part
  * @param <R> the result of the query

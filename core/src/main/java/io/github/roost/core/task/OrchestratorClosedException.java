@@ -3,21 +3,21 @@ package io.github.roost.core.task;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * The orchestrator is closed: a submission was refused, or its time to drain ran out before a task was done. An executor of
- * the orchestrator refuses with it too.
+ * Thrown when the orchestrator is closed: it refused a submission, or its drain timeout ended before a task was done. Executors
+ * of the orchestrator also throw it when they refuse a task.
  */
 public final class OrchestratorClosedException extends RejectedExecutionException {
     private static final long serialVersionUID = 1;
 
-    /** Fails a task that was not done when its orchestrator's time to close was over. */
+    /** For a task that was not done when the orchestrator's drain timeout ended. */
     public OrchestratorClosedException() {
         super("the orchestrator was closed before the task was done");
     }
 
     /**
-     * Refuses a submission: nothing of it runs.
+     * For a refused submission; no part of it runs.
      *
-     * @param what was not accepted
+     * @param what the submission that was not accepted, for the message
      */
     public OrchestratorClosedException(String what) {
         super("the orchestrator is closed: " + what + " was not accepted");

@@ -1,11 +1,11 @@
 package io.github.roost.core.task;
 
 /**
- * One part of a query that is answered in several places.
+ * One part of a query that is split over several mapping ids.
  *
- * @param searchFunction what to run
- * @param query its argument
- * @param mappingId where it belongs
+ * @param searchFunction the search of this part
+ * @param query the argument of the search
+ * @param mappingId the mapping id at whose home the part runs
  * @param <Q> the query
  * @param <P> the result of the part
  */
@@ -13,9 +13,9 @@ public record Part<Q, P>(SearchFunction<? super Q, ? extends P> searchFunction, 
     /**
      * A part that runs in several slices.
      *
-     * @param search what to run
-     * @param query its argument
-     * @param mappingId where it belongs
+     * @param search the search of this part
+     * @param query the argument of the search
+     * @param mappingId the mapping id at whose home the part runs
      * @param <Q> the query
      * @param <P> the result of the part
      * @return the part
@@ -24,7 +24,7 @@ public record Part<Q, P>(SearchFunction<? super Q, ? extends P> searchFunction, 
         return new Part<>(new SteppedFunction<>(search), query, mappingId);
     }
 
-    /** A search of several slices in the place of one of one. */
+    /** Adapts a search of several slices to the type of a one-slice search. */
     private record SteppedFunction<Q, P>(Search<Q, P> search) implements SearchFunction<Q, P> {
         @Override
         public Step<Q, P> step(Q query, SearchContext context) throws Exception {

@@ -6,14 +6,15 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a parked search waits for: bytes on their way from a disk, a network, another thread. The thread that learns of their
- * arrival completes it, once; a second completion, or one that comes after the search's deadline, is ignored.
+ * The event that a parked search waits for: the arrival of bytes from a disk, a network, or another thread. The thread that
+ * observes the arrival completes it, once. A second completion is ignored; one after the search's deadline has no effect on
+ * the search.
  *
- * <p>Thread-safe: {@link #complete} from any thread, also before the search has parked; then it goes on at once. A completion
- * makes all that its thread wrote before visible to the search.
+ * <p>Thread-safe. {@link #complete} may be called from any thread, even before the search parks; then the search resumes at
+ * once. Writes of the completing thread before the call are visible to the resumed search.
  *
- * <p>One field goes from nothing, to who waits, to the outcome, by compare-and-set; or from nothing to the outcome. Who sets
- * the outcome over a waiter resumes it, so exactly one does.
+ * <p>The state changes by compare-and-set from null to the waiter to the outcome, or from null to the outcome. The thread whose
+ * compare-and-set replaces the waiter resumes it, so it is resumed exactly once.
  */
 public final class Pending {
     private static final Object READY = new Object();
@@ -32,18 +33,18 @@ public final class Pending {
 
     /** A parked search, as the runtime keeps it. */
     public interface Waiter {
-        /** Has the search go on. Called once, by the thread that completes what it waits for. */
+        /** Resumes the search. Called once, by the thread that completes the {@link Pending}. */
         void resume();
     }
 
-    /** Makes one that is not complete. */
+    /** Creates an incomplete instance. */
     public Pending() {}
 
     /**
-     * One that is completed when a stage is, with its failure where it fails.
+     * A pending that completes when a stage completes, and fails when the stage fails.
      *
-     * @param stage to wait for
-     * @return not complete while the stage is not
+     * @param stage the stage to wait for
+     * @return a pending that is incomplete while the stage is
      */
     public static Pending of(CompletionStage<?> stage) {
         Pending pending = new Pending();
@@ -58,19 +59,20 @@ public final class Pending {
     }
 
     /**
-     * Says that what is waited for is there.
+     * Completes this pending: the bytes have arrived, and the search can resume.
      *
-     * @return false, and nothing happens, if it was complete before
+     * @return false if it was already complete; then the call has no effect
      */
     public boolean complete() {
         return end(READY);
     }
 
     /**
-     * Says that what is waited for will not come.
+     * Completes this pending with a failure: the bytes will not arrive, and the search fails.
      *
-     * @param failure what the search fails with
-     * @return false, and nothing happens, if it was complete before
+     * @param failure the failure of the search
+     * @return false if it was already complete; then the call has no effect
+     * @throws NullPointerException if {@code failure} is null
      */
     public boolean completeExceptionally(Throwable failure) {
         if (failure == null) {
@@ -94,23 +96,23 @@ public final class Pending {
         }
     }
 
-    /** {@return whether it is complete; a read of memory} */
+    /** {@return whether it is complete; costs one volatile read} */
     public boolean ready() {
         Object now = state;
         return now != null && !(now instanceof Waiter);
     }
 
-    /** {@return the failure that completed it, or null} */
+    /** {@return the failure that it was completed with, or null} */
     public @Nullable Throwable failure() {
         return state instanceof Throwable failure ? failure : null;
     }
 
     /**
-     * For the runtime: has a search wait.
+     * Registers a parked search; for the runtime.
      *
      * @param waiter resumed on completion
-     * @return false if it is complete already; then the waiter is not resumed
-     * @throws IllegalStateException if another search waits for it
+     * @return false if it is already complete; then the waiter is not registered and not resumed
+     * @throws IllegalStateException if another waiter is registered
      */
     public boolean await(Waiter waiter) {
         while (true) {

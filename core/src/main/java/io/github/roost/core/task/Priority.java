@@ -1,9 +1,9 @@
 package io.github.roost.core.task;
 
-/** Which of two queued tasks a worker takes first. */
+/** The priority of a task: determines which of two queued tasks a worker takes first. */
 public enum Priority {
-    /** Someone waits for the answer. The default. */
+    /** For searches that a caller waits for. The default. */
     INTERACTIVE,
-    /** Builds, compactions, bulk work: runs after interactive tasks, but is never starved by them. */
+    /** For builds, compactions and bulk work: runs after interactive tasks, but is never starved by them. */
     BATCH
 }

@@ -5,18 +5,18 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
- * A table that an orchestrator places: either one mapping id, or one for each of its clusters. Closing it
- * unregisters the table: tasks already accepted still run, later submissions under its ids are refused. Thread-safe.
+ * The registration of a table with an orchestrator: one mapping id for the table, or one per cluster. Closing it unregisters
+ * the table: accepted tasks still run, later submissions under its ids are refused. Thread-safe.
  */
 public final class Registration implements AutoCloseable {
     private final String name;
     private final int firstSlot;
     private final MappingId[] ids;
     private final Owner owner;
-    /** {@link #OPEN}; set once, by the owner, to the last epoch whose tasks may use the table's ids. */
+    /** {@link #OPEN} while registered; then set once, by the owner, to the last epoch whose tasks may use the table's ids. */
     private final AtomicLong lastEpoch;
 
-    /** Stands for the last epoch of a table that is registered. */
+    /** The value of the last epoch while the table is registered. */
     public static final long OPEN = Long.MAX_VALUE;
 
     private final Consumer<HomeListener> homeListeners;
@@ -25,30 +25,30 @@ public final class Registration implements AutoCloseable {
     /** The orchestrator that places a table. */
     public interface Owner {
         /**
-         * Refuses submissions under a table's ids from now on; tasks already accepted still run.
+         * Unregisters a table: later submissions under its ids are refused, accepted tasks still run.
          *
-         * @param registration made for this owner
+         * @param registration the table's registration with this owner
          */
         void unregister(Registration registration);
 
         /**
-         * The only home of a slot now.
+         * The current home of a slot.
          *
-         * @param slot of a mapping id
+         * @param slot the slot of a mapping id
          * @return id of a cache domain, or -1 if the slot has several homes
          */
         int home(int slot);
     }
 
     /**
-     * Made by an orchestrator when a table is registered; of no use otherwise.
+     * Created by an orchestrator when a table is registered; not for other use.
      *
-     * @param owner places the table
-     * @param name how the table shows in reports
-     * @param firstSlot of its mapping ids
+     * @param owner the orchestrator that places the table
+     * @param name the table's name in reports
+     * @param firstSlot the slot of its first mapping id
      * @param clusters number of mapping ids, at least 1
      * @param lastEpoch {@link #OPEN}; set by the owner when the table is unregistered
-     * @param homeListeners takes the listeners of moved homes; thread-safe
+     * @param homeListeners receives each listener passed to {@link #onHomesMoved}; thread-safe
      */
     public Registration(
             Owner owner,
@@ -69,7 +69,7 @@ public final class Registration implements AutoCloseable {
         }
     }
 
-    /** {@return the table's name, as it shows in reports} */
+    /** {@return the table's name in reports} */
     public String name() {
         return name;
     }
@@ -79,7 +79,12 @@ public final class Registration implements AutoCloseable {
         return ids.length;
     }
 
-    /** {@return the mapping id of a table without clusters} */
+    /**
+     * The mapping id of a table without clusters.
+     *
+     * @return the only mapping id
+     * @throws IllegalStateException if the table has more than one mapping id
+     */
     public MappingId id() {
         if (ids.length != 1) {
             throw new IllegalStateException("table " + name + " has " + ids.length + " clusters: name one");
@@ -92,6 +97,7 @@ public final class Registration implements AutoCloseable {
      *
      * @param cluster from 0 to {@link #clusters()} exclusive
      * @return the mapping id of the cluster
+     * @throws IllegalArgumentException if there is no such cluster
      */
     public MappingId id(int cluster) {
         requireCluster(cluster);
@@ -99,11 +105,12 @@ public final class Registration implements AutoCloseable {
     }
 
     /**
-     * The domain that is the only home of a cluster now: {@code Orchestrator.homes} in the time of a few loads, so that a search
-     * that reads many clusters can give those at one home to one task. Means nothing once the table is closed.
+     * The current home of a cluster, if it has one home. Costs only a few loads, unlike {@code Orchestrator.homes}, so a search
+     * that reads many clusters can group them by home. Undefined after the table is closed.
      *
      * @param cluster from 0 to {@link #clusters()} exclusive
      * @return id of a cache domain, or -1 if the cluster has several homes
+     * @throws IllegalArgumentException if there is no such cluster
      */
     public int home(int cluster) {
         requireCluster(cluster);
@@ -111,10 +118,10 @@ public final class Registration implements AutoCloseable {
     }
 
     /**
-     * Calls a listener whenever ids of this table get other homes, from now until the table is closed; a call that is under way
-     * then may still reach it. The present homes are not reported: ask for them after this call, and no move is missed. What a
-     * listener throws is logged, once for each listener, and changes nothing else. A listener
-     * is kept, with what it refers to, until the table is closed and its last task is done.
+     * Adds a listener that is called whenever mapping ids of this table move to other homes, until the table is closed; a call
+     * already in progress then may still reach it. The current homes are not reported: to miss no move, read them after adding
+     * the listener. An exception from a listener is logged, once per listener, and otherwise ignored. The listener is strongly
+     * referenced until the table is closed and its last task is done.
      *
      * @param listener called in the thread that ends a window; a listener that is added twice is called twice
      */
@@ -135,10 +142,10 @@ public final class Registration implements AutoCloseable {
     }
 
     /**
-     * Says whether what was accepted under an epoch may still use the table's ids: its slots are not another table's before
-     * that epoch has retired.
+     * Whether a task that was accepted under an epoch may still use the table's ids. The slots are not reused for another table
+     * before that epoch has retired.
      *
-     * @param epoch of what asks
+     * @param epoch the epoch of the task
      * @return whether the table was registered in that epoch
      */
     public boolean isOpenIn(long epoch) {
@@ -146,16 +153,16 @@ public final class Registration implements AutoCloseable {
     }
 
     /**
-     * Says whether an orchestrator places this table.
+     * Whether an orchestrator places this table.
      *
-     * @param other perhaps its owner
+     * @param other the orchestrator to compare with the owner
      * @return whether {@code other} places this table
      */
     public boolean isOf(Owner other) {
         return owner == other;
     }
 
-    /** {@return the slot of the first mapping id; the others follow} */
+    /** {@return the slot of the first mapping id; further ids have the slots after it} */
     public int firstSlot() {
         return firstSlot;
     }
@@ -171,9 +178,9 @@ public final class Registration implements AutoCloseable {
     }
 
     /**
-     * {@link #close} for a caller that does something once when the table is closed.
+     * As {@link #close}; the return value lets the caller run an action exactly once.
      *
-     * @return whether this is the first such call
+     * @return whether this call closed the table
      */
     public boolean end() {
         owner.unregister(this);

@@ -2,7 +2,7 @@ package io.github.roost.core.task;
 
 import java.util.concurrent.RejectedExecutionException;
 
-/** There was no room for a submission: nothing of it runs, and a later one may be accepted. */
+/** Thrown when queues have no room for a submission. No part of it runs; a later submission may be accepted. */
 public final class RejectedSearchException extends RejectedExecutionException {
     private static final long serialVersionUID = 1;
 
@@ -10,11 +10,11 @@ public final class RejectedSearchException extends RejectedExecutionException {
     private final int domain;
 
     /**
-     * Refuses a submission for which there was no room.
+     * For a submission that was refused because a domain was full.
      *
-     * @param what was not accepted
+     * @param what the submission that was not accepted, for the message
      * @param domain the full cache domain
-     * @param capacity tasks that may wait per worker
+     * @param capacity maximum number of waiting tasks per worker
      */
     public RejectedSearchException(String what, int domain, int capacity) {
         super("cache domain " + domain + " is full (" + capacity + " tasks per worker): " + what + " was not accepted");

@@ -1,9 +1,9 @@
 package io.github.roost.core.task;
 
 /**
- * A search that may run in several slices: pieces that each run on one worker without waiting. Between two slices the worker
- * is free, so a search that waits for bytes holds up no other. Such a search keeps its state from slice to slice in its own
- * objects, the query or the next search: never on the stack, in the thread, or in the worker.
+ * A search that may run in several slices. A slice runs on one worker without waiting; between slices the worker is free, so a
+ * search that waits for bytes does not block others. State that outlives a slice must be kept in the query or in the next
+ * search object, never on the stack, in a thread local, or per worker.
  *
  * <p>A search of one slice is a {@link SearchFunction}.
  *
@@ -13,11 +13,11 @@ package io.github.roost.core.task;
 @FunctionalInterface
 public interface Search<Q, R> {
     /**
-     * Runs one slice on the calling worker. Each slice sees all that earlier ones wrote, whatever worker runs it.
+     * Runs one slice on the calling worker. Each slice sees the writes of earlier slices, on whichever worker they ran.
      *
-     * @param query what was submitted
-     * @param context of this slice; not to be used after it has returned
-     * @return what comes next
+     * @param query the submitted query
+     * @param context the context of this slice; must not be used after the slice returns
+     * @return the next step, not null
      * @throws Exception any failure; it fails this search's future only
      */
     Step<Q, R> step(Q query, SearchContext context) throws Exception;

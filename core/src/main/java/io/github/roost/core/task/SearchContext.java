@@ -2,10 +2,10 @@ package io.github.roost.core.task;
 
 import io.github.roost.core.stall.StallPolicy;
 
-/** What a running search may ask its worker, and must report to it. Valid only during that call. */
+/** The interface between a running slice and its worker. Valid only during the call that it is passed to, in the calling thread. */
 public interface SearchContext {
     /**
-     * Adds to the traffic of the search's mapping id.
+     * Reports traffic of the search's mapping id. May be called several times per slice; the amounts add up.
      *
      * @param nodes graph nodes or list entries visited, at least 0
      * @param bytes bytes read for them, at least 0
@@ -13,7 +13,7 @@ public interface SearchContext {
     void touched(long nodes, long bytes);
 
     /**
-     * {@return the index of the worker that runs the search, from 0 to the number of workers, or -1 in a caller's
+     * {@return the index of the worker that runs the search, from 0 to the number of workers exclusive, or -1 in a caller's
      * thread}
      */
     int worker();
@@ -24,24 +24,24 @@ public interface SearchContext {
     /** {@return the epoch of the mapping that the search was dispatched under} */
     long epoch();
 
-    /** {@return whether the result is no longer wanted: the deadline has passed or the future was cancelled} */
+    /** {@return whether the result is no longer needed: the deadline has passed, or the future is complete or cancelled} */
     boolean expired();
 
-    /** {@return for how many nanoseconds a step of maintenance may run; a search may have to wait for a longer step} */
+    /** {@return the time budget of a step of maintenance, in nanoseconds; a step that exceeds it may delay searches} */
     default long stepNanos() {
         return StallPolicy.STEP_NANOS;
     }
 
-    /** {@return whether its worker has done maintenance since the slice of a search that it ran last: caches may hold something else} */
+    /** {@return whether the worker's previous slice was maintenance, which may have evicted the search's data from its caches} */
     default boolean afterMaintenance() {
         return false;
     }
 
-    /** Receives what a search outside an orchestrator touches. */
+    /** Receives the traffic of a search outside an orchestrator. */
     @FunctionalInterface
     interface Touched {
         /**
-         * As {@link SearchContext#touched}.
+         * Called for each {@link SearchContext#touched}.
          *
          * @param nodes graph nodes or list entries visited
          * @param bytes bytes read for them
@@ -50,10 +50,10 @@ public interface SearchContext {
     }
 
     /**
-     * The context of a search that runs in its caller's thread, outside an orchestrator: on no worker, never expired.
+     * The context of a search that runs in its caller's thread, outside an orchestrator. It has no worker and never expires.
      *
-     * @param touched receives what the search touches
-     * @return a context, valid as long as the caller likes, as thread-safe as {@code touched}
+     * @param touched receives the traffic of the search
+     * @return a context that stays valid indefinitely and is as thread-safe as {@code touched}
      */
     static SearchContext outside(Touched touched) {
         return new OutsideContext(touched);

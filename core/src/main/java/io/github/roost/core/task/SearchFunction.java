@@ -1,7 +1,7 @@
 package io.github.roost.core.task;
 
 /**
- * A search as an index offers it: runs on a worker of the mapping id's home domain. Must be thread-safe: any number of workers
+ * A search of one slice. Usually runs on a worker of the mapping id's home domain. Must be thread-safe: any number of workers
  * may call it at once, each with its own query and context.
  *
  * @param <Q> the query
@@ -10,17 +10,17 @@ package io.github.roost.core.task;
 @FunctionalInterface
 public interface SearchFunction<Q, R> extends Search<Q, R> {
     /**
-     * Runs the search on the calling worker. Must report what it touched through
-     * {@link SearchContext#touched(long, long)}, or the mapper cannot see this mapping id's traffic.
+     * Runs the search in the calling thread. Must report its traffic through {@link SearchContext#touched(long, long)};
+     * otherwise the mapper cannot see the traffic of this mapping id.
      *
-     * @param query what was submitted
-     * @param context of this search; not to be used after it has returned
-     * @return what the search's future completes with
+     * @param query the submitted query
+     * @param context the context of this search; must not be used after the search returns
+     * @return the result of the search's future
      * @throws Exception any failure; it fails this search's future only
      */
     R search(Q query, SearchContext context) throws Exception;
 
-    /** {@return the end of the search, after its only slice} */
+    /** {@return {@link Step.Done}, after the only slice} */
     @Override
     @SuppressWarnings(
             "FunctionalInterfaceMethodChanged") // a search of one slice is a search whose first step is its last

@@ -11,16 +11,16 @@ import org.jspecify.annotations.Nullable;
  */
 public sealed interface Step<Q, R> {
     /**
-     * The search is over.
+     * The search is done.
      *
-     * @param result what its future completes with
+     * @param result the result of its future
      * @param <Q> the query
      * @param <R> the result
      */
     record Done<Q, R>(R result) implements Step<Q, R> {}
 
     /**
-     * The search goes on after the tasks that wait at the worker: for a search that would hold up others for long.
+     * The search yields: tasks that wait at the worker run first. For long searches that would delay others.
      *
      * @param next the next slice
      * @param <Q> the query
@@ -29,11 +29,11 @@ public sealed interface Step<Q, R> {
     record Yield<Q, R>(Search<Q, R> next) implements Step<Q, R> {}
 
     /**
-     * The search goes on when bytes have arrived: on the same worker, before the tasks that wait there, or on another of its
-     * domain. Until then it holds its memory and no thread. It ends without them when its deadline passes or it is cancelled. A
-     * failure that {@code pending} is completed with fails the search.
+     * The search parks until bytes have arrived; then it resumes on the same worker, ahead of the tasks that wait there, or on a
+     * worker that steals it. While parked it holds its memory but no thread. If its deadline passes or it is cancelled, it ends
+     * without waiting further. If {@code pending} completes with a failure, the search fails with it.
      *
-     * @param pending completed when the search can go on; of this step alone
+     * @param pending completed when the search can resume; must not be shared with another step
      * @param next the next slice
      * @param <Q> the query
      * @param <R> the result
@@ -41,17 +41,17 @@ public sealed interface Step<Q, R> {
     record Park<Q, R>(Pending pending, Search<Q, R> next) implements Step<Q, R> {}
 
     /**
-     * The search goes on when parts of it are done, each at its own home, in the thread that ends the last of them. Parts are
-     * of the same request: they have its deadline and priority, and none begins once it is over. The first part that fails
-     * fails the search.
+     * The search forks into parts, each at its own home. The thread that ends the last part continues the search. Parts belong to
+     * the same request: they have its deadline and priority, and none starts after the request has ended. The first part that
+     * fails fails the search.
      *
-     * @param parts run each as a task of its own
+     * @param parts the parts that run as tasks of their own
      * @param shared batch queues that the query {@code asked} joins, one part each; see {@link BatchQueue}
-     * @param asked the query for these; may be null only where there are none
-     * @param next makes the next step of the results of {@code parts} and then of {@code shared}, in their order
+     * @param asked the query for {@code shared}; may be null only if {@code shared} is empty
+     * @param next computes the next step from the results of {@code parts}, then of {@code shared}, in their order
      * @param <Q> the query
      * @param <G> the query of the batch queues
-     * @param <P> what a part finds
+     * @param <P> the result of a part
      * @param <R> the result
      */
     record Fork<Q, G, P, R>(
@@ -62,30 +62,30 @@ public sealed interface Step<Q, R> {
             implements Step<Q, R> {}
 
     /**
-     * What follows the parts of a search.
+     * The continuation of a forked search.
      *
      * @param <Q> the query
-     * @param <P> what a part finds
+     * @param <P> the result of a part
      * @param <R> the result
      */
     @FunctionalInterface
     interface Joined<Q, P, R> {
         /**
-         * Makes the next step of the parts' results.
+         * Computes the next step from the parts' results.
          *
-         * @param query what was submitted
+         * @param query the submitted query
          * @param results one per part, in their order; unmodifiable
-         * @param context of the slice in which this runs
-         * @return what comes next
+         * @param context the context of the slice in which this runs
+         * @return the next step, not null
          * @throws Exception any failure; it fails this search's future only
          */
         Step<Q, R> joined(Q query, List<P> results, SearchContext context) throws Exception;
     }
 
     /**
-     * A search that is over.
+     * The step of a search that is done.
      *
-     * @param result what its future completes with
+     * @param result the result of its future
      * @param <Q> the query
      * @param <R> the result
      * @return the step
@@ -95,12 +95,12 @@ public sealed interface Step<Q, R> {
     }
 
     /**
-     * A search in parts whose results are merged.
+     * The step of a search that forks into parts and is done when their results are merged.
      *
-     * @param parts run each as a task of its own
-     * @param merger makes the result of theirs
+     * @param parts the parts that run as tasks of their own
+     * @param merger merges their results
      * @param <Q> the query
-     * @param <P> what a part finds
+     * @param <P> the result of a part
      * @param <R> the result
      * @return the step
      */

@@ -3,11 +3,11 @@ package io.github.roost.core.task;
 import java.time.Duration;
 
 /**
- * How a task is to be treated. Immutable.
+ * The priority and timeout of a submitted task. Immutable.
  *
- * @param priority which of two queued tasks goes first
- * @param timeout how long after submission the task may still start, and a search that asks its context may go on; zero for
- *     no deadline
+ * @param priority determines which of two queued tasks runs first
+ * @param timeout time from submission to the deadline, after which the task does not start or resume, and its context reports
+ *     that it has expired; zero for no deadline, never negative
  */
 public record SubmitOptions(Priority priority, Duration timeout) {
     /** Interactive, without a deadline. */

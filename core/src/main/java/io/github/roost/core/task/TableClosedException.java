@@ -1,13 +1,13 @@
 package io.github.roost.core.task;
 
-/** The table is closed: a search or change of it was refused. */
+/** Thrown when a search or change is refused because the table is closed. */
 public final class TableClosedException extends IllegalStateException {
     private static final long serialVersionUID = 1;
 
     /**
-     * Refuses what is asked of a closed table.
+     * For an operation on a closed table.
      *
-     * @param table its name
+     * @param table name of the table
      */
     public TableClosedException(String table) {
         super("table " + table + " is closed");

@@ -1,26 +1,26 @@
 package io.github.roost.core.task;
 
-/** A table has no room for what was to be added or built, as by its memory limit; nothing has changed, and searches go on. */
+/** Thrown when a table has no room for rows or a build, for example at its memory limit. The table is unchanged; searches go on. */
 public final class TableFullException extends IllegalStateException {
     private static final long serialVersionUID = 1;
 
     /**
-     * Refuses rows.
+     * For a table that would exceed its memory limit.
      *
-     * @param table its name
-     * @param limit bytes that it may take
-     * @param wanted bytes that it would take
+     * @param table name of the table
+     * @param limit maximum size in bytes
+     * @param wanted size in bytes after the refused change
      */
     public TableFullException(String table, long limit, long wanted) {
         super("table %s is full: its memory limit is %,d bytes, it would take %,d".formatted(table, limit, wanted));
     }
 
     /**
-     * Refuses a change that something else than memory has no room for.
+     * For a change that exceeds a limit other than memory.
      *
-     * @param table its name
-     * @param why continues a sentence that begins with the table's name: what is full, and what can be done
-     * @param cause what the table found full
+     * @param table name of the table
+     * @param why the end of the message, after "table NAME is full: ": the limit, and what can be done
+     * @param cause the error that reported the limit
      */
     public TableFullException(String table, String why, Throwable cause) {
         super("table %s is full: %s".formatted(table, why), cause);

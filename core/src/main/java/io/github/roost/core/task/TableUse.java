@@ -5,25 +5,25 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Counts the users of a table, so that its memory is freed once it is closed and no thread reads it: tasks from when they are
- * accepted until they have ended, and other threads while they hold a {@link Hold}. Thread-safe.
+ * Counts the users of a table, so that the memory of a closed table is freed when no thread reads it. Users are tasks, from
+ * acceptance until they have ended, and threads that have a {@link Hold}. Thread-safe.
  *
- * <p>Entries and exits only grow, and are counted in lanes on cache lines of their own. {@link #inside} reads every exit before
- * any entry, so if the sums are equal no user was inside between the two passes. A user that enters counts first and then looks
- * at the state; the closer sets the state first and then looks at the counts: so one of them sees the other. The last to leave a
- * closed table ends it, and looks at the counts once more afterwards: a user that entered in between is seen there, and ends the
- * table when it leaves; a later user sees that the table has ended and leaves at once.
+ * <p>Entries and exits only grow, and are counted in lanes on separate cache lines. {@link #inside} reads every exit before
+ * any entry, so if the sums are equal, no user was inside between the two passes. A user first increments the entries and then
+ * reads the state; the closer first sets the state and then reads the counts, so at least one of them sees the other. The last
+ * user to leave a closed table sets the state to ended and reads the counts again. A user that entered in between shows in these
+ * counts and ends the table when it leaves; a later user sees that the table has ended and leaves at once.
  */
 public final class TableUse {
     private static final int LANES = 16;
-    /** Longs from lane to lane: a cache line. */
+    /** Longs per lane: one cache line. */
     private static final int STRIDE = 8;
 
-    /** Anybody may enter. */
+    /** Any user may enter. */
     private static final int OPEN = 0;
-    /** Those may who belong to somebody inside. */
+    /** Only users that belong to a user inside may enter. */
     private static final int CLOSED = 1;
-    /** Nobody may. */
+    /** No user may enter. */
     private static final int ENDED = 2;
 
     private final String table;
@@ -37,7 +37,7 @@ public final class TableUse {
         this.table = table;
     }
 
-    /** One thread's use of a table, ended by the same thread. */
+    /** The use of a table by one thread, which must close it. */
     public final class Hold implements AutoCloseable {
         private final long lane;
 
@@ -54,7 +54,7 @@ public final class TableUse {
     /**
      * Counts a user in, unless the table is closed.
      *
-     * @param lane any number; threads that run at the same time best use different ones
+     * @param lane any number; concurrent threads should use different lanes
      * @throws TableClosedException if the table is closed
      */
     public void enter(long lane) {
@@ -62,10 +62,10 @@ public final class TableUse {
     }
 
     /**
-     * Counts a user in that may belong to another one: a part of a search that was accepted before the table was closed.
+     * Counts a user in that may belong to another user, such as a part of a search that was accepted before the table was closed.
      *
-     * @param lane as of {@link #enter}
-     * @throws TableClosedException if the table is closed and nobody was left in it
+     * @param lane as in {@link #enter}
+     * @throws TableClosedException if the table is closed and had no user left
      */
     public void enterFromInside(long lane) {
         enter(lane, CLOSED);
@@ -80,7 +80,7 @@ public final class TableUse {
     }
 
     /**
-     * Counts a user out. Needs no memory.
+     * Counts a user out. Allocates nothing.
      *
      * @param lane any number
      */
@@ -96,9 +96,9 @@ public final class TableUse {
     }
 
     /**
-     * Uses the table in this thread until the hold is closed.
+     * Counts this thread as a user of the table until the hold is closed.
      *
-     * @return to be closed
+     * @return the hold, to be closed by this thread
      * @throws TableClosedException if the table is closed
      */
     public Hold hold() {
@@ -108,10 +108,10 @@ public final class TableUse {
     }
 
     /**
-     * As {@link #hold}, for a thread of work that was accepted before the table was closed.
+     * As {@link #hold}, for a thread that runs work accepted before the table was closed.
      *
-     * @return to be closed
-     * @throws TableClosedException if the table is closed and nobody was left in it
+     * @return the hold, to be closed by this thread
+     * @throws TableClosedException if the table is closed and had no user left
      */
     public Hold holdFromInside() {
         long lane = Thread.currentThread().threadId();
@@ -119,7 +119,7 @@ public final class TableUse {
         return new Hold(lane);
     }
 
-    /** Lets nobody in any more; whether this is the first such call. */
+    /** Closes the table to new users; returns whether this is the first such call. */
     boolean close() {
         boolean first = state.compareAndSet(OPEN, CLOSED);
         if (first) {
@@ -128,7 +128,7 @@ public final class TableUse {
         return first;
     }
 
-    /** Ends a closed table that nobody uses; again without effect. */
+    /** Ends a closed table that has no user left. Idempotent. */
     public void endIfUnused() {
         if (state.get() != OPEN && inside() == 0) {
             state.set(ENDED);
@@ -138,7 +138,7 @@ public final class TableUse {
         }
     }
 
-    /** Users inside; exact when it is zero and nobody enters. */
+    /** The number of users inside; exact if it is zero and no user enters meanwhile. */
     private long inside() {
         long left = sum(exits);
         return sum(entries) - left;
@@ -152,12 +152,12 @@ public final class TableUse {
         return sum;
     }
 
-    /** {@return completes once the table is closed and its last user has left} */
+    /** {@return a future that completes when the table is closed and its last user has left} */
     public CompletableFuture<Void> unused() {
         return unused;
     }
 
-    /** {@return completed by the thread that has freed the table's memory} */
+    /** {@return a future that is completed by the thread that frees the table's memory} */
     public CompletableFuture<Void> freed() {
         return freed;
     }

@@ -1,4 +1,4 @@
-/** What is submitted: searches, their steps, options and outcomes. */
+/** Searches as they are submitted: their steps, options and outcomes. */
 @NullMarked
 package io.github.roost.core.task;
 
