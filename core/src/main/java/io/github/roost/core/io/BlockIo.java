@@ -94,7 +94,7 @@ public final class BlockIo implements AutoCloseable {
     }
 
     /**
-     * Collects the options.
+     * Returns a builder.
      *
      * @param orchestrator the orchestrator whose searches read
      * @return a builder with every option at its default

@@ -2,7 +2,7 @@ package io.github.roost.core.kernel;
 
 import org.jspecify.annotations.Nullable;
 
-/** Checks the JVM arguments of jvector, which some indexes use to build graphs. For authors of indexes. Stateless. */
+/** Check of the JVM arguments of jvector, which some indexes use to build graphs. For authors of indexes. Stateless. */
 public final class VectorModule {
     private static final String VECTORIZATION = "jvector.vectorization_provider";
     private static final String MODULE = "jdk.incubator.vector";
@@ -10,8 +10,8 @@ public final class VectorModule {
     private VectorModule() {}
 
     /**
-     * Checks that jvector's two arguments are set together. Otherwise jvector fails in a static initialiser, with an error that names no
-     * argument.
+     * Checks that the JVM has the module that jvector is set to use. Without it jvector fails in a static initialiser, with an error that
+     * names no argument.
      *
      * @throws IllegalStateException if jvector is set to use a module that the JVM was not started with; the message names both arguments
      */
