@@ -1,6 +1,4 @@
-/**
- * Runs searches in the cache domain that holds their data: submission, dispatch, stealing, and adaptation to traffic.
- */
+/** Runs searches in the cache domain that holds their data: submission, dispatch, stealing, and adaptation to traffic. */
 module io.github.roost.core {
     requires transitive io.github.roost.topology;
     requires org.slf4j;

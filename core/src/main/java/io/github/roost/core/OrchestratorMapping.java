@@ -16,7 +16,8 @@ import java.util.stream.IntStream;
  * @param tables one entry per registered table, sorted by name
  */
 public record OrchestratorMapping(long epoch, int domains, List<TableHomes> tables) {
-    /** The homes of one table.
+    /**
+     * The homes of one table.
      *
      * @param name the table's name
      * @param homes the ids of the home domains of each mapping id of the table; an id with more traffic than a domain's fair share has

@@ -63,7 +63,8 @@ public record OrchestratorStats(
             long intraSteals,
             long crossSteals) {}
 
-    /** Statistics of one worker.
+    /**
+     * Statistics of one worker.
      *
      * @param worker the worker's index
      * @param domain the id of its cache domain
@@ -84,7 +85,8 @@ public record OrchestratorStats(
             long intraSteals,
             long crossSteals) {}
 
-    /** Statistics of one cache domain.
+    /**
+     * Statistics of one cache domain.
      *
      * @param domain the domain's id
      * @param waiting tasks in its workers' rings and lists
@@ -109,7 +111,8 @@ public record OrchestratorStats(
             long timedRuns,
             long runNanos) {}
 
-    /** Statistics of one registered table.
+    /**
+     * Statistics of one registered table.
      *
      * @param name the table's name
      * @param clusters number of its mapping ids

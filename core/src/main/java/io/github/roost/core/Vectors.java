@@ -13,7 +13,8 @@ public final class Vectors {
 
     private Vectors() {}
 
-    /** Checks the rows of a table.
+    /**
+     * Checks the rows of a table.
      *
      * @param vectors the rows
      * @param metric the metric of the table

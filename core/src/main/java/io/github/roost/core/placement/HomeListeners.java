@@ -58,7 +58,7 @@ final class HomeListeners {
                         failure);
             }
         } catch (Throwable noMemoryToLog) {
-            // Goes on with the remaining listeners.
+            // Nothing else can be done; the remaining listeners are still called.
         }
     }
 }

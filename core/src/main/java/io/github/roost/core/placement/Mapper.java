@@ -59,7 +59,8 @@ public final class Mapper {
         }
     }
 
-    /** A published remap.
+    /**
+     * A published remap.
      *
      * @param before the previous epoch
      * @param after the new mapping

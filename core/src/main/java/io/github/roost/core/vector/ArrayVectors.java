@@ -10,9 +10,7 @@ record ArrayVectors(int size, int dimension, Reader reader) implements VectorSou
         void read(int row, float[] into);
     }
 
-    /**
-     * Returns the common length of the rows; throws IllegalArgumentException if there are none or their lengths differ.
-     */
+    /** Returns the common length of the rows; throws IllegalArgumentException if there are none or their lengths differ. */
     static int dimension(int rows, IntUnaryOperator length) {
         if (rows == 0) {
             throw new IllegalArgumentException("there must be at least one vector, got none");

@@ -1,6 +1,7 @@
 package io.github.roost.core.vector;
 
-/** The cost of a search.
+/**
+ * The cost of a search.
  *
  * @param visited number of vectors or codes compared with the query, at least 0
  * @param expanded number of graph nodes whose neighbours were read, or of lists scanned, at least 0

@@ -111,7 +111,7 @@ public final class VectorFile implements VectorSource, AutoCloseable {
      *
      * @param file whose name ends in one of the formats
      * @return its vectors, to be closed
-     * @throws VectorFileException if it is no such file; the message says what is wrong
+     * @throws VectorFileException if it is not a valid file of a known format; the message names the fault
      */
     public static VectorFile open(Path file) throws IOException {
         Format format = Format.of(file);

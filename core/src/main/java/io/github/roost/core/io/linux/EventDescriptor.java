@@ -15,7 +15,8 @@ public final class EventDescriptor implements AutoCloseable {
         this.fd = calls.eventFd();
     }
 
-    /** Creates an event.
+    /**
+     * Creates an event.
      *
      * @return an event that is not signalled
      * @throws LinuxException if the system has no descriptors left
