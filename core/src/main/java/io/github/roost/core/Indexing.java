@@ -53,7 +53,7 @@ public final class Indexing {
      *
      * @param <Q> the type of the query
      * @param <R> the type of the result
-     * @param search the first slice
+     * @param search runs the first slice
      * @param query the argument of the first slice
      * @param mappingId the id at whose home it runs
      * @param options its priority and deadline

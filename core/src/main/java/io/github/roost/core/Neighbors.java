@@ -28,7 +28,7 @@ public record Neighbors(long[] ids, float[] distances) {
      *
      * @param ids external ids in any order; copied
      * @param distances their distances, of the same length; copied
-     * @return the same neighbours, nearest first
+     * @return the neighbours, nearest first
      */
     public static Neighbors sorted(long[] ids, float[] distances) {
         // Distance and position in one long: sorting primitives allocates little and does not box.
@@ -59,7 +59,7 @@ public record Neighbors(long[] ids, float[] distances) {
     /**
      * Returns the k nearest of several results by a k-way merge.
      *
-     * @param results any number, each nearest first
+     * @param results any number of results, each nearest first
      * @param k the maximum number of neighbours, at least 0
      * @return at most {@code k} neighbours, nearest first
      */

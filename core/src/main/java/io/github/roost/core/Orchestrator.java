@@ -166,7 +166,7 @@ public final class Orchestrator implements AutoCloseable {
     /**
      * Registers a table that has one mapping id and is placed as a whole.
      *
-     * @param name how the table shows in reports; need not be unique
+     * @param name the table's name in reports; need not be unique
      * @return the table's mapping id and name; closing it unregisters the table
      */
     public Registration register(String name) {
@@ -177,7 +177,7 @@ public final class Orchestrator implements AutoCloseable {
      * Registers a table of {@code clusters} parts, each with a mapping id of its own. Each id gets a home at once: the domain with the
      * least traffic at this moment; among equals, the domain with the fewest ids.
      *
-     * @param name how the table shows in reports; need not be unique
+     * @param name the table's name in reports; need not be unique
      * @param clusters number of mapping ids, at least 1
      * @return the table's mapping ids and name; closing it unregisters the table
      * @throws IllegalArgumentException if all tables together would have more than 131,072 ids
@@ -199,7 +199,7 @@ public final class Orchestrator implements AutoCloseable {
     }
 
     /**
-     * {@link #submit(SearchFunction, Object, MappingId, SubmitOptions)} with {@link SubmitOptions#DEFAULT}.
+     * Like {@link #submit(SearchFunction, Object, MappingId, SubmitOptions)} with {@link SubmitOptions#DEFAULT}.
      *
      * @param <Q> the type of the query
      * @param <R> the type of the result
@@ -244,7 +244,7 @@ public final class Orchestrator implements AutoCloseable {
     }
 
     /**
-     * {@link #fanOut(List, Merger, SubmitOptions)} with {@link SubmitOptions#DEFAULT}.
+     * Like {@link #fanOut(List, Merger, SubmitOptions)} with {@link SubmitOptions#DEFAULT}.
      *
      * @param <P> the type of a part's result
      * @param <R> the type of the merged result
@@ -571,7 +571,7 @@ public final class Orchestrator implements AutoCloseable {
         }
 
         /**
-         * Sets how long a worker looks for work before it sleeps.
+         * Sets how long an idle worker polls for work before it sleeps.
          *
          * @param value default: 1,000 polls, about 40 microseconds. That is longer than a client takes from an answer to its next search,
          *     which then need not wake a worker

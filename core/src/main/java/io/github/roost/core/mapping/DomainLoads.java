@@ -17,8 +17,8 @@ public final class DomainLoads {
      * found by iteration.
      *
      * @param mapping the homes of the items
-     * @param traffic bytes of each slot
-     * @return bytes of each domain
+     * @param traffic the bytes of each slot
+     * @return the bytes of each domain
      */
     public static double[] of(Mapping mapping, long[] traffic) {
         double[] loads = new double[mapping.domains()];
@@ -83,7 +83,7 @@ public final class DomainLoads {
      *
      * @param before the mapping in force
      * @param after the next mapping
-     * @param traffic bytes of each slot
+     * @param traffic the bytes of each slot
      * @return bytes
      */
     public static long movedBytes(Mapping before, Mapping after, long[] traffic) {

@@ -68,7 +68,7 @@ public final class Mapping {
     /**
      * Returns the number of homes of a slot.
      *
-     * @param slot from 0 to {@link #slots()} exclusive
+     * @param slot a slot, from 0 to {@link #slots()} exclusive
      * @return at least 1
      */
     public int homeCount(int slot) {
@@ -79,8 +79,8 @@ public final class Mapping {
     /**
      * Returns one home of a slot.
      *
-     * @param slot from 0 to {@link #slots()} exclusive
-     * @param index from 0 to {@link #homeCount(int)} exclusive
+     * @param slot a slot, from 0 to {@link #slots()} exclusive
+     * @param index the index of the home, from 0 to {@link #homeCount(int)} exclusive
      * @return the index of a domain
      */
     public int home(int slot, int index) {
@@ -91,7 +91,7 @@ public final class Mapping {
     /**
      * Returns all homes of a slot.
      *
-     * @param slot from 0 to {@link #slots()} exclusive
+     * @param slot a slot, from 0 to {@link #slots()} exclusive
      * @return a copy of the indices of its domains
      */
     public int[] homes(int slot) {
@@ -102,7 +102,7 @@ public final class Mapping {
     /**
      * Returns whether a domain is a home of a slot.
      *
-     * @param slot from 0 to {@link #slots()} exclusive
+     * @param slot a slot, from 0 to {@link #slots()} exclusive
      * @param domain the index of a domain
      * @return whether the domain is a home of the slot
      */

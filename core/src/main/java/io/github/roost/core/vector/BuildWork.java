@@ -103,7 +103,7 @@ public final class BuildWork {
      *
      * @param count at least 0
      * @param step numbers per range, at least 1
-     * @param range called by several workers at once
+     * @param range processes a range; called by several workers at once
      */
     public void run(int count, int step, Range range) {
         orchestrator.indexing().runBatch(name, (int) ((count + step - 1L) / step), piece -> {
@@ -121,7 +121,7 @@ public final class BuildWork {
      *
      * @param count at least 0
      * @param step numbers per piece of batch work, at least 1; between two pieces a worker may run other batch work
-     * @param each called by several workers at once
+     * @param each processes a number; called by several workers at once
      */
     public void forEach(int count, int step, IntConsumer each) {
         run(count, step, (from, to) -> {

@@ -23,8 +23,8 @@ public final class RecallEfforts {
         /**
          * Returns the smallest effort that reaches a recall. May block; there is one call at a time per recall and k.
          *
-         * @param recall over 0, at most 1
-         * @param k from 1 to 10,000
+         * @param recall the target recall, over 0, at most 1
+         * @param k the number of rows, from 1 to 10,000
          * @return the effort, in the unit of {@link SearchRequest#effort}
          */
         int effort(double recall, int k);

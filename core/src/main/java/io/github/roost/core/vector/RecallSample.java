@@ -103,7 +103,7 @@ public final class RecallSample {
      *
      * @param least the smallest effort
      * @param most the largest effort
-     * @param target over 0, at most 1
+     * @param target the target recall, over 0, at most 1
      * @param search makes an approximate search with the given effort
      * @return from {@code least} to {@code most}
      */
@@ -117,7 +117,7 @@ public final class RecallSample {
      *
      * @param least the smallest effort, to begin with
      * @param most the largest effort
-     * @param target over 0, at most 1
+     * @param target the target recall, over 0, at most 1
      * @param recall the recall of an effort; must not decrease with it
      * @return from {@code least} to {@code most}; {@code most} if no effort reaches the recall
      */

@@ -35,7 +35,7 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
     /**
      * Returns a quantizer that is exact for whole numbers from -128 to 127: the code of a value is the value plus 128.
      *
-     * @param dimension of the rows
+     * @param dimension the dimension of the rows
      * @return a quantizer with zero points of 0 and scales of 1
      */
     public static ScalarQuantizer ofBytes(int dimension) {
@@ -53,7 +53,7 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
         /**
          * Creates empty ranges.
          *
-         * @param dimension of the rows
+         * @param dimension the dimension of the rows
          */
         public Ranges(int dimension) {
             least = new float[dimension];

@@ -50,7 +50,7 @@ public final class SearchRequest {
     /**
      * Returns a request for the nearest rows, with the table's default effort.
      *
-     * @param query of the table's dimension, finite; copied
+     * @param query a finite vector of the table's dimension; copied
      * @param k the maximum number of rows, from 1 to 10,000
      * @return the request
      * @throws IllegalArgumentException if k is out of its range
@@ -96,7 +96,7 @@ public final class SearchRequest {
     }
 
     /**
-     * Sets which rows may be found.
+     * Sets the filter of the rows that may be found.
      *
      * @param value default {@link IdFilter#all()}
      * @return the request

@@ -19,13 +19,13 @@ import java.util.Optional;
  * file; an index uses them to name the format of a file that it cannot open.
  */
 public enum TableFormat {
-    /** A table of {@code HnswTable.save}. */
+    /** A table saved by {@code HnswTable.save}. */
     HNSW("ROOSTHNW", "an HNSW table", "HnswTable.open"),
-    /** A table of {@code LiveTable.save}. */
+    /** A table saved by {@code LiveTable.save}. */
     LIVE_HNSW("ROOSTLIV", "a live HNSW table", "LiveTable.open"),
-    /** A table of {@code IvfTable.save}. */
+    /** A table saved by {@code IvfTable.save}. */
     IVF("ROSTIVF1", "an IVF table", "IvfTable.open"),
-    /** A table of {@code DiskTable}'s build. */
+    /** A table built by {@code DiskTable}. */
     DISK("ROOSTDSK", "a table on disk", "DiskTable.open"),
     /** A version of a table of rows by keys, in the folder of {@code Table.open}. */
     VERSION("ROSTTABL", "a version of a table of rows by keys", "Table.open of its folder"),

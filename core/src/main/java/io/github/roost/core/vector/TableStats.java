@@ -9,7 +9,7 @@ import io.github.roost.core.Metric;
  * @param index the kind of index, such as {@code hnsw}
  * @param rows number of rows
  * @param dimension components per vector
- * @param metric how distances are measured
+ * @param metric the metric of the table's distances
  * @param elementType the type of the components that searches read
  * @param parts number of graphs or lists that hold the rows
  * @param bytes the table's off-heap memory in bytes

@@ -109,8 +109,8 @@ public final class VectorFile implements VectorSource, AutoCloseable {
     /**
      * Opens a file.
      *
-     * @param file whose name ends in one of the formats
-     * @return its vectors, to be closed
+     * @param file a file whose extension is one of the formats
+     * @return the open file, to be closed by the caller
      * @throws VectorFileException if it is not a valid file of a known format; the message names the fault
      */
     public static VectorFile open(Path file) throws IOException {

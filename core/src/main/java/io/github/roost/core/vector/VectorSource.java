@@ -19,7 +19,7 @@ public interface VectorSource {
     /**
      * Copies a row.
      *
-     * @param row from 0 to {@link #size()} exclusive
+     * @param row the row, from 0 to {@link #size()} exclusive
      * @param into receives the components; its length is {@link #dimension()}
      * @throws UncheckedIOException if the row cannot be read
      */
@@ -28,7 +28,7 @@ public interface VectorSource {
     /**
      * Returns a copy of a row.
      *
-     * @param row from 0 to {@link #size()} exclusive
+     * @param row the row, from 0 to {@link #size()} exclusive
      * @return its components
      * @throws UncheckedIOException if the row cannot be read
      */
