@@ -1,4 +1,4 @@
-/* The order of floats as an order of ints; the keys of Java's FloatOrder. */
+/* Maps floats to ints of the same order; same keys as FloatOrder.java. */
 #ifndef ROOST_FLOAT_ORDER_H
 #define ROOST_FLOAT_ORDER_H
 

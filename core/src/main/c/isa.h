@@ -1,4 +1,4 @@
-/* The instruction sets that kernels are written for: the one place that numbers and detects them. */
+/* Numbers and detection of the instruction sets that kernels are written for; defined only here. */
 #ifndef ROOST_ISA_H
 #define ROOST_ISA_H
 
@@ -11,10 +11,10 @@
 #endif
 #endif
 
-/* In the order of InstructionSet.java. */
+/* Same order as InstructionSet.java. */
 enum isa { PORTABLE, AVX2, AVX512, NEON };
 
-/* Whether this CPU, under this operating system, runs what is compiled for an instruction set. */
+/* Whether this CPU and operating system run code compiled for an instruction set. */
 static inline int32_t cpu_has(int32_t isa) {
     switch (isa) {
         case PORTABLE:
@@ -34,7 +34,7 @@ static inline int32_t cpu_has(int32_t isa) {
     }
 }
 
-/* Whether it has instructions for dot products of bytes besides: VNNI beside AVX512, DotProd beside NEON. */
+/* Whether the CPU also has dot-product instructions for bytes: AVX512-VNNI or NEON DotProd. */
 static inline int32_t cpu_multiplies_bytes(void) {
 #if defined(__x86_64__)
     return __builtin_cpu_supports("avx512vnni");

@@ -1,4 +1,4 @@
-/** Places searches on the cache domain that holds their data: submission, dispatch, stealing, adaptation. */
+/** Runs searches in the cache domain that holds their data: submission, dispatch, stealing, and adaptation to traffic. */
 module io.github.roost.core {
     requires transitive io.github.roost.topology;
     requires org.slf4j;

@@ -32,11 +32,11 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Accepts requests or refuses them: counts them into the epoch in force, finds them room, and applies the overload policy
- * where there is none. What it has accepted is never lost. Thread-safe.
+ * Accepts or refuses requests: counts them into the epoch in force, finds room in rings, and applies the overload policy if there is none.
+ * No accepted request is lost. Thread-safe.
  */
 final class Admission {
-    /** How often a submitter that waits for room looks again. */
+    /** How often a submitter that waits for room polls. */
     private static final long ROOM_POLL_NANOS = 20_000;
 
     private final Epochs epochs;
@@ -46,9 +46,9 @@ final class Admission {
     private final OverloadPolicy overloadPolicy;
     private final int ringCapacity;
     private final LongAdder rejected = new LongAdder();
-    /** Written once, by the first close: no request from outside is accepted any more. */
+    /** Written once, by the first close: then requests from threads that are not workers are refused. */
     private volatile boolean closing;
-    /** Written once, when the time to drain is over: no request at all is accepted any more. */
+    /** Written once, when the time to drain is over: then all requests are refused. */
     private volatile boolean failing;
 
     Admission(Epochs epochs, WorkerPool pool, CallerRunner callers, OverloadPolicy overloadPolicy, int ringCapacity) {
@@ -60,7 +60,7 @@ final class Admission {
         this.ringCapacity = ringCapacity;
     }
 
-    /** Refuses requests that come from outside. */
+    /** Refuses requests from threads that are not workers. */
     void close() {
         closing = true;
     }
@@ -78,7 +78,7 @@ final class Admission {
         return rejected.sum();
     }
 
-    /** Accepts a request that begins at a worker. The mapping id has been checked to be of this orchestrator. */
+    /** Accepts a request of one task. The caller has checked that the mapping id belongs to this orchestrator. */
     <Q, R> CompletableFuture<R> submit(
             Kind kind, Search<? super Q, ? extends R> search, Q query, MappingId mappingId, SubmitOptions options) {
         long ticket = dispatch.ticket();
@@ -93,7 +93,7 @@ final class Admission {
             Request<Q, R> request =
                     new Request<>(kind, search, query, mappingId.slot(), use, epoch, options.priority(), now, deadline);
             int worker = dispatch.worker(request.slot(), epoch.mapping(), ticket);
-            // From the moment that a ring has it, the request counts itself out.
+            // Once a ring has it, the request counts itself out of the epoch.
             accepted = dispatch.offer(worker, request);
             if (!accepted) {
                 accepted = applyPolicy(mappingId, request, worker);
@@ -121,7 +121,7 @@ final class Admission {
         }
     }
 
-    /** Finds a request room, or runs it here, or throws: true once it is accepted. */
+    /** Waits for room, runs the request in the caller, or throws. Returns true: accepted. */
     private boolean applyPolicy(MappingId mappingId, Task request, int worker) {
         if (runsInCaller()) {
             callers.run(request);
@@ -138,12 +138,12 @@ final class Admission {
     }
 
     /**
-     * Accepts a request that is made of parts, all of them or none.
+     * Accepts a request that begins with parts: all of them or none.
      *
-     * @param mappingId one of those of its parts; all have been checked to be of this orchestrator
+     * @param mappingId the id of one of its parts; the caller has checked that all belong to this orchestrator
      */
     <Q, R> CompletableFuture<R> fork(Step.Fork<Q, ?, ?, R> fork, Q query, MappingId mappingId, SubmitOptions options) {
-        // Needs no memory: what is in it has been accepted.
+        // Allocates nothing to add a task: tasks in it have been accepted and must not be lost.
         TaskList held = new TaskList();
         try {
             return fork(fork, query, mappingId, options, held::add, () -> 0, () -> {});
@@ -153,10 +153,10 @@ final class Admission {
     }
 
     /**
-     * As {@link #fork} for several queries, which all join their batch queues before a task for any of these is queued; each
-     * is accepted or refused by itself.
+     * Like {@link #fork} for several queries. All join their batch queues before a task for any of the queues is queued; each query is
+     * accepted or refused by itself.
      *
-     * @return for one that is refused a future that has failed
+     * @return one future per query; it has failed if the query was refused
      */
     <Q, R> List<CompletableFuture<R>> forkTogether(
             List<? extends Step.Fork<Q, ?, ?, R>> forks, Q query, SubmitOptions options) {
@@ -164,7 +164,7 @@ final class Admission {
             throw new OrchestratorClosedException(forks.size() + " searches");
         }
         List<CompletableFuture<R>> answers = new ArrayList<>(forks.size());
-        // Needs no memory: what is in it has been accepted.
+        // Allocates nothing to add a task: tasks in it have been accepted and must not be lost.
         TaskList held = new TaskList();
         try {
             for (Step.Fork<Q, ?, ?, R> fork : forks) {
@@ -172,7 +172,7 @@ final class Admission {
                     answers.add(
                             fork(fork, query, anyId(fork), options, held::add, held::size, () -> dispatch.place(held)));
                 } catch (RejectedSearchException | OrchestratorClosedException | TableClosedException refused) {
-                    // Those before it have been accepted: the caller must get their futures.
+                    // Earlier queries have been accepted: the caller must get their futures.
                     answers.add(CompletableFuture.failedFuture(refused));
                 }
             }
@@ -182,7 +182,7 @@ final class Admission {
         return answers;
     }
 
-    /** A mapping id of one of the parts, of which there is at least one. */
+    /** Returns the mapping id of one of the parts; there must be at least one. */
     static MappingId anyId(Step.Fork<?, ?, ?, ?> fork) {
         return fork.parts().isEmpty()
                 ? fork.shared().getFirst().mappingId()
@@ -190,8 +190,8 @@ final class Admission {
     }
 
     /**
-     * @param place keeps a task for which no place is reserved, to be placed once all are made
-     * @param held how many are kept
+     * @param place receives a task without a reserved place, to be placed when all tasks are made
+     * @param held returns the number of tasks received by {@code place}
      * @param beforeWait called before the submitter waits for room
      */
     private <Q, R> CompletableFuture<R> fork(
@@ -228,7 +228,7 @@ final class Admission {
             Reservation places =
                     new Reservation(pool, options.priority(), fork.parts().size());
             boolean inRings = reserveOrApplyPolicy(fork, places, epoch.mapping(), options, now, beforeWait);
-            // Where this throws nothing has begun.
+            // If this throws, nothing has begun.
             if (inRings) {
                 dispatch.begin(request, fork, places, place, held.getAsInt(), callers::runOwned);
             } else {
@@ -244,7 +244,7 @@ final class Admission {
         }
     }
 
-    /** Accepts maintenance, which waits where there is always room. */
+    /** Accepts maintenance, which waits in lists without a limit. */
     <Q, R> CompletableFuture<R> maintain(Search<Q, R> search, Q query, MappingId mappingId) {
         Epoch epoch = enterEpoch(mappingId);
         TableUse use = null;
@@ -273,7 +273,7 @@ final class Admission {
         }
     }
 
-    /** Reserves a place for every part; false when the submitter is to run the parts. */
+    /** Reserves a place for every part; returns false if the submitter is to run the parts. */
     private boolean reserveOrApplyPolicy(
             Step.Fork<?, ?, ?, ?> fork,
             Reservation places,
@@ -298,8 +298,8 @@ final class Admission {
     }
 
     /**
-     * Once more within an epoch: unregistering closes the table before it publishes the next epoch, so a task that finds
-     * it open there is waited for before the slots are handed out again.
+     * Also called inside an epoch: unregistering closes the table before it publishes the next epoch, so the table's slots are not reused
+     * before a task that finds it open here has ended.
      */
     static void checkOpen(MappingId mappingId) {
         if (!mappingId.registration().isOpen()) {
@@ -307,7 +307,7 @@ final class Admission {
         }
     }
 
-    /** Reads the clock only where it is needed, and for one submission in eight: it costs as much as the rest. */
+    /** Reads the clock for requests with a deadline and one in eight others: reading it costs as much as the rest of a submission. */
     private static long submissionTime(long ticket, SubmitOptions options) {
         boolean sampled = ((ticket * 0x9E3779B97F4A7C15L) >>> 61) == 0;
         return sampled || !options.timeout().isZero() ? System.nanoTime() : Task.NOT_TIMED;
@@ -318,8 +318,8 @@ final class Admission {
     }
 
     /**
-     * Counts a request into the current epoch. Counting comes before the look at {@link #closing}, and closing before the
-     * look at the counts, so a request is either seen by who closes or refused here.
+     * Counts a request into the current epoch. A submitter counts before it reads {@link #closing}; a closer writes {@code closing} before
+     * it reads the counts. So a request is either seen by the closer or refused here.
      */
     private Epoch enterEpoch(MappingId mappingId) {
         while (true) {
@@ -338,7 +338,7 @@ final class Admission {
         }
     }
 
-    /** Where this thread counts requests in and out: beside other threads, not on their cache lines. */
+    /** The lane in which this thread counts requests, so that threads do not share cache lines of counters. */
     private static long lane() {
         return Thread.currentThread().threadId();
     }

@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 
 /**
- * Numbered pieces of work done on all workers of an orchestrator, as maintenance: each piece is a step, so that what arrived
- * meanwhile goes first. Used once.
+ * Runs numbered pieces of work on all workers of an orchestrator, as maintenance: each piece is a step, so that searches that arrive
+ * meanwhile go first. Used once.
  */
 final class BatchRun {
     private final Orchestrator orchestrator;
@@ -36,7 +36,7 @@ final class BatchRun {
                 begin(spread.id(worker));
             }
             if (orchestrator.calledOnWorker()) {
-                // Waiting here could be waiting for oneself.
+                // A worker that waited here might wait for its own step.
                 runRest();
             }
             Throwable failure = done.handle((none, thrown) -> thrown).join();
@@ -60,7 +60,7 @@ final class BatchRun {
         }
     }
 
-    /** What a piece threw, as it threw it: {@code join} would wrap it. */
+    /** Returns the exception of a piece unwrapped: {@code join} would wrap it. */
     private static RuntimeException asThrown(Throwable failure) {
         return switch (failure) {
             case Error error -> throw error;
@@ -76,7 +76,7 @@ final class BatchRun {
         }
     }
 
-    /** Does one piece, if one is left to begin; false when none is left then. */
+    /** Runs the next piece, if any; returns whether more pieces are left to begin. */
     private boolean runNext() {
         int number = next.getAndIncrement();
         if (number >= pieces || done.isDone()) {

@@ -1,34 +1,33 @@
 package io.github.roost.core;
 
 /**
- * The order of floats as an order of ints, so that a distance and a row can be one long: sorted, or kept in a heap, by one
- * signed comparison. The C kernels have the same keys ({@code float_order.h}). Stateless.
+ * Maps floats to ints of the same order, so that a distance and a row fit one long, and sorting or heaps need one signed comparison. The C
+ * kernels compute the same keys ({@code float_order.h}). Stateless.
  */
 public final class FloatOrder {
     private FloatOrder() {}
 
     /**
-     * An int that compares with those of other floats as the floats do.
+     * Returns an int key that compares like the float.
      *
-     * @param value any float; -0 comes before 0, so pass {@code value + 0f} where both are one distance; not a number comes
-     *     after infinity
-     * @return the key, which is less than another value's, as a signed int, where {@code value} is less
+     * @param value any float; -0 sorts before 0, so pass {@code value + 0f} if both are the same distance; NaN sorts after infinity
+     * @return the key; keys compare as signed ints
      */
     public static int key(float value) {
         return flipped(Float.floatToIntBits(value));
     }
 
     /**
-     * The float that a key was made of.
+     * Returns the float of a key.
      *
-     * @param key of {@link #key}
-     * @return its value
+     * @param key a result of {@link #key}
+     * @return the float
      */
     public static float value(int key) {
         return Float.intBitsToFloat(flipped(key));
     }
 
-    /** The greater the size of a negative float, the greater its bits: all but the sign are turned round. */
+    /** Negative floats sort by descending bits: inverts all bits but the sign. */
     private static int flipped(int bits) {
         return bits ^ (bits >> 31 & Integer.MAX_VALUE);
     }

@@ -30,12 +30,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What authors of indexes need of an {@link Orchestrator} beyond {@link Orchestrator#submit}: searches in several slices,
- * queries that are served together, maintenance, and completions of I/O. Thread-safe.
+ * The operations of an {@link Orchestrator} for authors of indexes: searches in several slices, batch queues, maintenance, completions of I/O, and
+ * the closing of tables. Thread-safe.
  */
 public final class Indexing {
     private static final Logger LOG = LoggerFactory.getLogger(Indexing.class);
-    /** How long a table that is closed waits for those who use it. */
+    /** The maximum time that closing a table waits for its users. */
     private static final long CLOSE_SECONDS = 30;
 
     private final Orchestrator orchestrator;
@@ -49,19 +49,19 @@ public final class Indexing {
     }
 
     /**
-     * Runs a search of several slices. Its deadline holds until it has ended: no slice begins after it.
+     * Runs a search of several slices. No slice begins after the deadline.
      *
-     * @param <Q> what is searched for
-     * @param <R> what is found
-     * @param search the first slice
-     * @param query its argument
-     * @param mappingId where it belongs
-     * @param options how to treat it
-     * @return completes with the search's result or exception; once it is done no further slice begins
+     * @param <Q> the type of the query
+     * @param <R> the type of the result
+     * @param search runs the first slice
+     * @param query the argument of the first slice
+     * @param mappingId the id at whose home it runs
+     * @param options its priority and deadline
+     * @return completes with the search's result or exception; no slice begins after it is done
      * @throws io.github.roost.core.task.RejectedSearchException if the overload policy rejects it
      * @throws io.github.roost.core.task.OrchestratorClosedException if the orchestrator is closed
      * @throws IllegalArgumentException if the mapping id is of another orchestrator
-     * @throws io.github.roost.core.task.TableClosedException if a table is closed
+     * @throws io.github.roost.core.task.TableClosedException if the table is closed
      */
     public <Q, R> CompletableFuture<R> submitSteps(
             Search<Q, R> search, Q query, MappingId mappingId, SubmitOptions options) {
@@ -71,18 +71,18 @@ public final class Indexing {
     }
 
     /**
-     * Runs a search that begins with parts. All of them are accepted or none; parts of later forks are never refused.
+     * Runs a search that begins with a fork. Either all its parts are accepted or none; parts of later forks are never refused.
      *
-     * @param <Q> what is searched for
-     * @param <R> what is found
-     * @param fork the parts and what follows them, at least one part
-     * @param query what was searched for, passed on to what follows
-     * @param options how to treat every part
+     * @param <Q> the type of the query
+     * @param <R> the type of the result
+     * @param fork the parts, at least one, and their continuation
+     * @param query the query, passed to the continuation
+     * @param options priority and deadline of every part
      * @return completes with the search's result or exception
      * @throws io.github.roost.core.task.RejectedSearchException if not all parts are accepted; then none runs
      * @throws io.github.roost.core.task.OrchestratorClosedException if the orchestrator is closed
      * @throws IllegalArgumentException if there are no parts, or a mapping id is of another orchestrator
-     * @throws io.github.roost.core.task.TableClosedException if a table is closed
+     * @throws io.github.roost.core.task.TableClosedException if the table is closed
      */
     public <Q, R> CompletableFuture<R> submitFork(Step.Fork<Q, ?, ?, R> fork, Q query, SubmitOptions options) {
         requireNonNull(fork, options);
@@ -91,16 +91,17 @@ public final class Indexing {
     }
 
     /**
-     * {@link #submitFork} for several queries that come at once: all join their batch queues before any queue is served, so that
-     * queries that share a queue are served together.
+     * Submits several forks like {@link #submitFork}. All join their batch queues before any queue is served, so that queries in the same queue are
+     * served together.
      *
-     * @param <Q> what is searched for
-     * @param <R> what is found
-     * @param forks one per query, each with at least one part
-     * @param query passed on to what follows each of them
-     * @param options how to treat every part
-     * @return one per query, complete each by itself; that of a query which is refused has failed with a {@link
-     *     io.github.roost.core.task.RejectedSearchException}, or with what says that table or orchestrator were closed meanwhile
+     * @param <Q> the type of the query
+     * @param <R> the type of the result
+     * @param forks one fork per query, each with at least one part
+     * @param query passed to the continuation of each fork
+     * @param options priority and deadline of every part
+     * @return one future per fork, each completes by itself. The future of a refused query has failed with
+     *     {@link io.github.roost.core.task.RejectedSearchException}, or with {@code TableClosedException} or {@code OrchestratorClosedException} if
+     *     the table or orchestrator was closed meanwhile
      * @throws io.github.roost.core.task.OrchestratorClosedException if the orchestrator is closed; then no query is accepted
      * @throws IllegalArgumentException if there are no parts, or a mapping id is of another orchestrator; then no query is
      *     accepted
@@ -125,32 +126,31 @@ public final class Indexing {
     }
 
     /**
-     * Makes a queue of queries of one mapping id that are served together. It lasts as long as the caller keeps it; an id may have
-     * several.
+     * Creates a batch queue: queries of one mapping id that are served together. It needs no closing. An id may have several queues.
      *
-     * @param <Q> the query
-     * @param <R> what is found for it
-     * @param mappingId where it belongs
-     * @param search serves a group
+     * @param <Q> the type of the query
+     * @param <R> the type of the result
+     * @param mappingId the id at whose home it runs
+     * @param search serves a group of queries
      * @return an empty queue
      * @throws IllegalArgumentException if the mapping id is of another orchestrator
-     * @throws io.github.roost.core.task.TableClosedException if a table is closed
+     * @throws io.github.roost.core.task.TableClosedException if the table is closed
      */
     public <Q, R> BatchQueue<Q, R> batchQueue(MappingId mappingId, GroupSearch<Q, R> search) {
         return batchQueue(mappingId, search, GroupRule.DEFAULT);
     }
 
     /**
-     * {@link #batchQueue(MappingId, GroupSearch)} with groups of other sizes than the usual ones.
+     * Creates a batch queue like {@link #batchQueue(MappingId, GroupSearch)}, with a rule for the size of groups.
      *
-     * @param <Q> the query
-     * @param <R> what is found for it
-     * @param mappingId where it belongs
-     * @param search serves a group
-     * @param rule how many queries a group has
+     * @param <Q> the type of the query
+     * @param <R> the type of the result
+     * @param mappingId the id at whose home it runs
+     * @param search serves a group of queries
+     * @param rule decides the number of queries in a group
      * @return an empty queue
      * @throws IllegalArgumentException if the mapping id is of another orchestrator
-     * @throws io.github.roost.core.task.TableClosedException if a table is closed
+     * @throws io.github.roost.core.task.TableClosedException if the table is closed
      */
     public <Q, R> BatchQueue<Q, R> batchQueue(MappingId mappingId, GroupSearch<Q, R> search, GroupRule rule) {
         Objects.requireNonNull(rule, "rule must not be null");
@@ -159,15 +159,15 @@ public final class Indexing {
     }
 
     /**
-     * Submits a query to a batch queue, where it is served together with other queries.
+     * Submits a query to a batch queue.
      *
-     * @param <Q> the query
-     * @param <R> what is found for it
-     * @param queue made by this orchestrator
-     * @param query what is searched for
-     * @param options how to treat it, and it alone
-     * @return completes with its answer or failure
-     * @throws io.github.roost.core.task.RejectedSearchException if the overload policy rejects it; others that wait in the queue are not concerned
+     * @param <Q> the type of the query
+     * @param <R> the type of the result
+     * @param queue a batch queue of this orchestrator
+     * @param query the query
+     * @param options priority and deadline of this query
+     * @return completes with the query's result or exception
+     * @throws io.github.roost.core.task.RejectedSearchException if the overload policy rejects it; other queries in the queue are not affected
      * @throws io.github.roost.core.task.OrchestratorClosedException if the orchestrator is closed
      */
     public <Q, R> CompletableFuture<R> submitShared(BatchQueue<Q, R> queue, Q query, SubmitOptions options) {
@@ -177,26 +177,25 @@ public final class Indexing {
     }
 
     /**
-     * Does work that is no search, step by step, at the home of a mapping id: while searches wait for bytes, on workers that
-     * have nothing else to do, and for a small share of the time of busy ones ({@link
-     * Orchestrator.Builder#maintenanceShare}). It is never refused but by a closed orchestrator.
+     * Runs maintenance, step by step, at the home of a mapping id: in the stalls of searches, on workers that have nothing else to do, and for a
+     * small share of the time of busy workers ({@link Orchestrator.Builder#maintenanceShare}). It is refused only if the orchestrator or the table
+     * is closed.
      *
-     * @param mappingId where it belongs
-     * @param work does a step
-     * @return completes when there is no more to do, or with what a step threw; cancelling it keeps further steps from
-     *     running
+     * @param mappingId the id at whose home it runs
+     * @param work runs one step
+     * @return completes after the last step, or fails with the exception of a step; if it is cancelled, no further step runs
      * @throws io.github.roost.core.task.OrchestratorClosedException if the orchestrator is closed
      * @throws IllegalArgumentException if the mapping id is of another orchestrator
-     * @throws io.github.roost.core.task.TableClosedException if a table is closed
+     * @throws io.github.roost.core.task.TableClosedException if the table is closed
      */
     public CompletableFuture<Void> maintenance(MappingId mappingId, Maintenance work) {
         requireNonNull(work, SubmitOptions.BATCH);
         orchestrator.checkOwned(mappingId);
-        // The request itself: to cancel what is derived of it would end no step.
+        // Returns the request itself: cancelling a derived future would not stop the steps.
         return admission.maintain(new Steps(work)::step, work, mappingId);
     }
 
-    /** A maintenance as a search. */
+    /** Maintenance as a search with one slice per step. */
     private record Steps(Maintenance work) {
         @SuppressWarnings("NullAway") // there is nothing else that a Void could be
         Step<Maintenance, Void> step(Maintenance same, SearchContext context) throws Exception {
@@ -205,9 +204,9 @@ public final class Indexing {
     }
 
     /**
-     * Gives each worker its own source of completions, which it polls between slices and before it sleeps.
+     * Gives each worker a source of completions, which it polls between slices and before it sleeps.
      *
-     * @param factory makes the source of each worker, in its thread, at its next look
+     * @param factory creates the source of each worker, in the worker's thread, before its next poll
      */
     public void addCompletionSource(CompletionSource.Factory factory) {
         if (factory == null) {
@@ -217,14 +216,13 @@ public final class Indexing {
     }
 
     /**
-     * Closes a table and frees its memory: refuses later calls, waits for accepted tasks and for threads that {@linkplain
-     * io.github.roost.core.task.TableUse#hold hold} the table, and then frees the memory, once. Inside a search, which might wait for
-     * itself, it returns at once, and the memory is freed when the last user has left. It also returns after 30 seconds, if the
-     * table's users do not leave.
+     * Closes a table and frees its memory: refuses later calls, waits for accepted tasks and for threads that
+     * {@linkplain io.github.roost.core.task.TableUse#hold hold} the table, and then frees the memory, once. Inside a search, which might wait for
+     * itself, and after 30 seconds it returns without waiting further; the memory is then freed when the last user has left.
      *
-     * @param table of this orchestrator
-     * @param free frees the memory; runs in the calling thread, or in one of its own
-     * @return whether this is the first such call; others wait for it, and free nothing
+     * @param table a table of this orchestrator
+     * @param free frees the memory; runs in the calling thread, or in a virtual thread
+     * @return whether this is the first call for the table; later calls wait for it and free nothing
      */
     public boolean closeTable(Registration table, Runnable free) {
         TableUse use = table.use();
@@ -248,9 +246,9 @@ public final class Indexing {
     }
 
     /**
-     * Waits until the memory of a table is freed that another call closes; for 30 seconds at most. In a search it returns at once.
+     * Waits until another call of {@link #closeTable} has freed a table's memory; for 30 seconds at most. Inside a search it returns at once.
      *
-     * @param table of this orchestrator
+     * @param table a table of this orchestrator
      */
     public void awaitClosed(Registration table) {
         if (mayWait()) {
@@ -270,7 +268,10 @@ public final class Indexing {
         }
     }
 
-    /** Whether it came in time. An interrupt does not end the wait: the caller may touch what nobody must read any more. */
+    /**
+     * Returns whether the future completed in time. An interrupt does not end the wait: the caller goes on to unmap memory or files that other
+     * threads may still read.
+     */
     private static boolean await(CompletableFuture<Void> awaited) {
         boolean interrupted = false;
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_SECONDS);
@@ -295,7 +296,7 @@ public final class Indexing {
     }
 
     /**
-     * Refuses what is asked of a closed orchestrator, before an index submits several searches.
+     * Checks that the orchestrator is open, before an index submits several searches.
      *
      * @throws io.github.roost.core.task.OrchestratorClosedException if it is closed
      */
@@ -306,47 +307,46 @@ public final class Indexing {
     }
 
     /**
-     * A future for results that an index completes itself. Unlike a plain one it may be waited for inside a search: the
-     * worker runs what is queued until it is done, instead of blocking what it waits for.
+     * Returns a future for results that an index completes itself. Unlike a plain future it may be waited for inside a search: the worker runs
+     * queued tasks until it is done, instead of blocking.
      *
-     * @param <T> what it completes with
-     * @return incomplete
+     * @param <T> the type of the result
+     * @return an incomplete future
      */
     public <T> CompletableFuture<T> newFuture() {
         return orchestrator.newFuture();
     }
 
     /**
-     * Does numbered pieces of work on all workers, as batch tasks beside their searches, and returns when all are done:
-     * how indexes build themselves. Between two pieces {@link #giveWay()} is called; a piece should take a few microseconds,
-     * or call it as often, since searches wait for it.
+     * Runs numbered pieces of work on all workers as batch tasks, and returns when all are done; indexes are built this way. {@link #giveWay()} is
+     * called between two pieces. A piece should take a few microseconds, or call {@code giveWay} that often, since searches wait for it.
      *
-     * @param name the work's name in reports while it lasts
-     * @param pieces how many, at least 0
-     * @param piece does one, given its number from 0; called from several threads at once
-     * @throws RuntimeException what a piece threw; pieces not yet begun are then left out, and some that other workers
-     *     have begun may still run
+     * @param name the name of the work in reports while it runs
+     * @param pieces the number of pieces, at least 0
+     * @param piece runs the piece of the given number, counted from 0; called by several threads at once
+     * @throws RuntimeException the exception that a piece threw; the remaining pieces are then skipped, but pieces that other workers have begun
+     *     may still run
      */
     public void runBatch(String name, int pieces, IntConsumer piece) {
         orchestrator.runBatch(name, pieces, piece);
     }
 
     /**
-     * Yields to waiting searches: for long batch work, to be called every microsecond or so; a call that finds no waiting search
-     * costs some 30 ns. Up to 32 searches run before this returns, and no other batch work. They must not wait for the caller's
-     * work. Every 50 us the worker also yields its core to other threads, so that callers need not wait for the end of a time
-     * slice before they can submit. A thread that computes keeps the core for its own time slice, so the next such yield comes
-     * when the work has run for four times as long as the core was away. Until the worker has slept or found no more batch work
-     * its thread also has a long {@linkplain io.github.roost.topology.TimeSlice time slice}, so that threads that wake up take the
-     * core at once. Does nothing in a thread that is no worker.
+     * Yields to waiting searches. Long batch work should call this about every microsecond; a call that finds no waiting search costs about 30 ns.
+     * Up to 32 searches run before this returns, but no other batch work; these searches must not wait for the caller's work. Every 50 us the
+     * worker also yields its core to other threads, so that callers need not wait for the end of a time slice before they can submit. A CPU-bound
+     * thread then keeps the core for its own time slice, so the next such yield comes when the work has run for four times as long as the core was
+     * away. Until the worker sleeps or finds no more batch work, its thread also has a long
+     * {@linkplain io.github.roost.topology.TimeSlice time slice}, so that threads that wake up take the core at once. Does nothing in a thread that
+     * is not a worker.
      */
     public void giveWay() {
         orchestrator.giveWay();
     }
 
     /**
-     * Says whether the caller is one of the workers. Code that hands its work to other threads and blocks until they are done
-     * must not do so there if they in turn need a worker: all workers might be waiting.
+     * Returns whether the caller is one of the workers. A worker must not hand work to other threads and block until it is done if those threads in
+     * turn need a worker: all workers might be waiting.
      *
      * @return whether the calling thread is a worker of this orchestrator
      */
@@ -355,11 +355,11 @@ public final class Indexing {
     }
 
     /**
-     * How many workers of a domain have nothing to run, less the tasks that wait there: whether a task for what is at home there
-     * would find a worker that is not busy. None under a {@link io.github.roost.core.policy.SchedulingPolicy} without homes.
+     * Returns the number of idle workers of a domain minus the tasks that wait there: if positive, a task dispatched there finds an idle worker.
+     * Always 0 under a {@link io.github.roost.core.policy.SchedulingPolicy} without homes.
      *
-     * @param domain id of a cache domain
-     * @return at least 0; may be a moment old
+     * @param domain the id of a cache domain
+     * @return the number, at least 0; may be slightly out of date
      * @throws IllegalArgumentException if there is no such domain
      */
     public int freeWorkers(int domain) {
@@ -367,12 +367,12 @@ public final class Indexing {
     }
 
     /**
-     * Adds one search to the traffic of a mapping id, for a task that does the searches of several: beside what {@link
-     * SearchContext#touched} adds to that of the id which the task was submitted under. To be called in the task, once for each.
+     * Adds one search to the traffic of a mapping id, for a task that runs searches of several ids. {@link SearchContext#touched} adds to the
+     * traffic of the id that the task was submitted under; call this in the task, once per search of another id.
      *
-     * @param mappingId whose traffic it is; nothing is counted if its table is closed
-     * @param nodes graph nodes or list entries visited, at least 0
-     * @param bytes bytes read for them, at least 0
+     * @param mappingId the id that the search belongs to; nothing is counted if its table is closed
+     * @param nodes number of graph nodes or list entries visited, at least 0
+     * @param bytes number of bytes read for them, at least 0
      * @throws IllegalArgumentException if a number is negative, or the mapping id is of another orchestrator
      */
     public void touched(MappingId mappingId, long nodes, long bytes) {
@@ -380,10 +380,10 @@ public final class Indexing {
     }
 
     /**
-     * The traffic of a table's mapping ids as the monitor has summed it, for an index that decides by it what to keep in memory.
+     * Returns the traffic of a table's mapping ids, for an index that uses it to decide which data to keep in memory.
      *
-     * @param table registered with this orchestrator
-     * @return bytes touched since it was registered, one entry per mapping id; a moment old
+     * @param table a table of this orchestrator
+     * @return bytes touched since the table was registered, one entry per mapping id; may be slightly out of date
      * @throws IllegalArgumentException if the table is of another orchestrator
      */
     public long[] trafficBytes(Registration table) {
@@ -391,11 +391,10 @@ public final class Indexing {
     }
 
     /**
-     * Completes once every task that was dispatched under epoch {@code epoch} or before has finished and a later mapping
-     * is in force; at once if that is so already.
+     * Returns a stage that completes when every task dispatched under {@code epoch} or earlier has finished and a later mapping is in force.
      *
-     * @param epoch of a mapping that was published
-     * @return completes without a value
+     * @param epoch the epoch of a published mapping
+     * @return a stage without a value
      * @throws IllegalArgumentException if no such epoch has been published
      */
     public CompletionStage<Void> retired(long epoch) {
@@ -403,17 +402,17 @@ public final class Indexing {
     }
 
     /**
-     * Publishes the present mapping under a new epoch; completes once every task that was dispatched before has
-     * finished, so that memory that those tasks could see may be reclaimed.
+     * Publishes the present mapping under a new epoch. The stage completes when every task dispatched before has finished; then memory that only
+     * these tasks could see may be reclaimed.
      *
-     * @return completes without a value
+     * @return a stage without a value
      */
     public CompletionStage<Void> quiesce() {
         return orchestrator.quiesce();
     }
 
     /**
-     * Ends the short window now instead of at its time.
+     * Ends the short window now.
      *
      * @return whether a new mapping was published
      */

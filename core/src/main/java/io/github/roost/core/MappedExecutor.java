@@ -23,12 +23,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An orchestrator's workers as a plain executor service, for code that knows only those: every task runs at home with one
- * mapping id. Shutting it down ends the view, not the orchestrator.
+ * An executor service view of an orchestrator's workers, for code that takes an executor: every task runs at the home of one mapping id.
+ * Shutting it down ends the view, not the orchestrator.
  *
- * <p>A task is in {@link #live} from before it is queued until after it has run. An accepting thread adds it and then
- * looks at {@link #state}; a thread that shuts down writes the state and then looks at {@code live}: so either the task
- * is refused or the shutdown waits for it.
+ * <p>A task is in {@link #live} from before it is queued until after it has run. An accepting thread adds it and then reads {@link #state};
+ * a thread that shuts down writes the state and then reads {@code live}. So either the task is refused or the shutdown waits for it.
  */
 final class MappedExecutor extends AbstractExecutorService {
     private enum State {
@@ -42,7 +41,7 @@ final class MappedExecutor extends AbstractExecutorService {
     private final Set<Entry> live = ConcurrentHashMap.newKeySet();
     private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
     private final CountDownLatch terminated = new CountDownLatch(1);
-    /** What the orchestrator failed a task of this executor with, once it was closed. */
+    /** The exception with which the closed orchestrator failed a task of this executor. */
     private volatile @Nullable Throwable failed;
 
     MappedExecutor(Orchestrator orchestrator, MappingId mappingId) {
@@ -94,7 +93,7 @@ final class MappedExecutor extends AbstractExecutorService {
     public List<Runnable> shutdownNow() {
         state.set(State.STOPPED);
         List<Runnable> neverRun = new ArrayList<>();
-        // First all that waits: an interrupted task that ends would let the next begin.
+        // Remove all waiting tasks before any interrupt: when an interrupted task ends, the next would begin.
         for (Entry entry : live) {
             if (entry.remove()) {
                 neverRun.add(entry.command);
@@ -128,17 +127,16 @@ final class MappedExecutor extends AbstractExecutorService {
     }
 
     /**
-     * One task of this executor on its way. It runs once: when its turn comes, or in a thread that would wait for it and runs it
-     * instead.
+     * One queued task of this executor. It runs once: when a worker takes it, or in a thread that runs it instead of waiting for it.
      */
     private final class Entry implements SearchFunction<Runnable, Boolean> {
         private final Runnable command;
-        /** Guarded by this, as what follows: whether it was taken out before it began. */
+        /** Whether it was removed before it began. This and the fields below are guarded by this. */
         private boolean removed;
 
         private boolean begun;
         private @Nullable Thread runner;
-        /** Whether the runner had been interrupted before, and whether it was from here. */
+        /** Whether the runner was interrupted before the task began, and whether {@link #interrupt} interrupted it. */
         private boolean interruptedBefore;
 
         private boolean interruptedHere;
@@ -173,7 +171,7 @@ final class MappedExecutor extends AbstractExecutorService {
             return true;
         }
 
-        /** The interrupt of this task must not reach the one in whose midst it has run. */
+        /** Clears this task's interrupt: it must not reach the task that this one ran inside. */
         private synchronized void finish() {
             runner = null;
             if (interruptedHere && !interruptedBefore) {
@@ -207,12 +205,12 @@ final class MappedExecutor extends AbstractExecutorService {
             end();
         }
 
-        /** Nobody will run it any more: who waits for it must not wait in vain. */
+        /** The task will never run, so ends its future: threads may be waiting for it. */
         private void failCommand(Throwable failure) {
             if (command instanceof HelpingFutureTask<?> future) {
                 future.fail(failure);
             } else if (command.getClass().getEnclosingClass() == ExecutorCompletionService.class) {
-                // Around one of this executor's futures, which ends instead of running what it was made for.
+                // It wraps one of this executor's futures, whose run() ends it with the failure instead of running its callable.
                 command.run();
             } else if (command instanceof Future<?> future) {
                 future.cancel(false);
@@ -225,10 +223,10 @@ final class MappedExecutor extends AbstractExecutorService {
         }
     }
 
-    /** A future whose value a worker computes itself before it would wait for it. */
+    /** A future whose task a worker runs itself instead of waiting for it. */
     private static final class HelpingFutureTask<T> extends FutureTask<T> {
         private final MappedExecutor executor;
-        /** Its task on its way; null where another future is around it. */
+        /** Its queued task; null if another future wraps it. */
         private volatile MappedExecutor.@Nullable Entry entry;
 
         HelpingFutureTask(MappedExecutor executor, Callable<T> callable) {
@@ -244,12 +242,12 @@ final class MappedExecutor extends AbstractExecutorService {
 
         @Override
         public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-            // It is not run here: it might take longer.
+            // Not run here: that might take longer than the timeout.
             executor.orchestrator.aboutToBlock();
             return super.get(timeout, unit);
         }
 
-        /** Runs it, perhaps in the midst of a task that waits for it: the interrupt of a cancellation must not reach that one. */
+        /** Runs the task, perhaps inside a task that waits for it: the interrupt of a cancellation must not reach the outer task. */
         @Override
         public void run() {
             Throwable failure = executor.failed;
@@ -264,7 +262,7 @@ final class MappedExecutor extends AbstractExecutorService {
             }
         }
 
-        /** Ends it where nobody will run it any more; without effect once it has ended. */
+        /** Ends a future that will never run; no effect if it has ended. */
         void fail(Throwable failure) {
             setException(failure);
         }

@@ -5,17 +5,17 @@ import java.util.List;
 import java.util.PriorityQueue;
 
 /**
- * The nearest neighbours of one query, nearest first; ties by ascending id. The arrays are not copied and can be changed: a
- * receiver owns them. Not thread-safe while one changes them; any number of threads may read.
+ * The nearest neighbours of one query, nearest first; ties by ascending id. The arrays are not copied; the receiver owns them and may
+ * change them. Threads may read concurrently, but not while one changes the arrays.
  *
- * @param ids identifiers of the neighbours, as the index's user gave them
+ * @param ids external ids of the neighbours
  * @param distances distances of the same length, ascending; smaller is nearer
  */
 public record Neighbors(long[] ids, float[] distances) {
-    /** No neighbours. Shared: its arrays have nothing to change. */
+    /** The empty result; shared, since empty arrays cannot be changed. */
     public static final Neighbors EMPTY = new Neighbors(new long[0], new float[0]);
 
-    /** Checks that there are as many ids as distances. */
+    /** Checks that ids and distances have the same length. */
     public Neighbors {
         if (ids.length != distances.length) {
             throw new IllegalArgumentException(
@@ -24,14 +24,14 @@ public record Neighbors(long[] ids, float[] distances) {
     }
 
     /**
-     * Neighbours given in any order, sorted by distance, then id.
+     * Sorts neighbours by distance, then id.
      *
-     * @param ids identifiers in any order; copied
+     * @param ids external ids in any order; copied
      * @param distances their distances, of the same length; copied
-     * @return the same neighbours, nearest first
+     * @return the neighbours, nearest first
      */
     public static Neighbors sorted(long[] ids, float[] distances) {
-        // Distance and position in one long: sorting primitives allocates little and boxes nothing.
+        // Distance and position in one long: sorting primitives allocates little and does not box.
         long[] keys = new long[ids.length];
         for (int i = 0; i < keys.length; i++) {
             keys[i] = (long) ordered(distances[i]) << Integer.SIZE | i;
@@ -51,16 +51,16 @@ public record Neighbors(long[] ids, float[] distances) {
         return new Neighbors(sortedIds, sortedDistances);
     }
 
-    /** In the order of distances; both zeros are one. */
+    /** Returns an int that sorts like the distance, with -0 equal to 0. */
     private static int ordered(float distance) {
         return FloatOrder.key(distance + 0f);
     }
 
     /**
-     * The k nearest of several results, each nearest first: a k-way merge.
+     * Returns the k nearest of several results by a k-way merge.
      *
-     * @param results any number, each nearest first
-     * @param k how many at most, at least 0
+     * @param results any number of results, each nearest first
+     * @param k the maximum number of neighbours, at least 0
      * @return at most {@code k} neighbours, nearest first
      */
     public static Neighbors merge(List<Neighbors> results, int k) {
@@ -97,10 +97,10 @@ public record Neighbors(long[] ids, float[] distances) {
     }
 
     /**
-     * The neighbours within a distance.
+     * Returns the neighbours within a distance.
      *
-     * @param radius the greatest distance, inclusive; infinite for all
-     * @return the nearest of these neighbours, up to the radius
+     * @param radius the maximum distance, inclusive; infinite for all
+     * @return the neighbours up to the radius, nearest first
      */
     public Neighbors within(float radius) {
         if (ids.length == 0 || distances[ids.length - 1] <= radius) {
@@ -113,7 +113,7 @@ public record Neighbors(long[] ids, float[] distances) {
         return new Neighbors(Arrays.copyOf(ids, size), Arrays.copyOf(distances, size));
     }
 
-    /** {@return the number of neighbours, at most the k that was asked for} */
+    /** {@return the number of neighbours, at most the k of the request} */
     public int size() {
         return ids.length;
     }

@@ -50,23 +50,23 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs searches on pinned workers, each on the cache domain that is home to its mapping id, so that a table's hot data
- * stay in one last-level cache. Every table registers once; every search names where it belongs:
+ * Runs searches on pinned workers, each search in the cache domain that is the home of its mapping id, so that a table's hot data stay in
+ * one last-level cache. A table registers once; every search passes a mapping id:
  *
  * <pre>{@code
  * Registration table = orchestrator.register("products");
  * CompletableFuture<Neighbors> answer = orchestrator.submit(search, query, table.id());
  * }</pre>
  *
- * <p>Searches report what they touch; at the end of each window the mapper weighs that traffic and moves homes where it
- * pays. What is accepted is never lost: every future completes, with a result, the search's own exception, a
- * {@link DeadlineExceededException}, a cancellation, or an {@link OrchestratorClosedException}.
+ * <p>Searches report the bytes they touch; at the end of each window the mapper weighs that traffic and moves homes if it pays. No accepted
+ * search is lost: every future completes, with a result, the search's own exception, a {@link DeadlineExceededException}, a cancellation,
+ * or an {@link OrchestratorClosedException}.
  *
- * <p>Thread-safe: any method from any thread, platform or virtual, also from inside a search.
+ * <p>Thread-safe: any thread, platform or virtual, may call any method; inside a search, any but {@link #close()}.
  */
 public final class Orchestrator implements AutoCloseable {
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(30);
-    /** How often a closing thread looks whether the last task has finished. */
+    /** How often a closing thread checks whether the last task has finished. */
     private static final long DRAIN_POLL_NANOS = 100_000;
     /** How long closing waits for interrupted or failed searches to leave their workers. */
     private static final Duration FORCED_JOIN = Duration.ofSeconds(1);
@@ -83,7 +83,7 @@ public final class Orchestrator implements AutoCloseable {
     private final Indexing indexing;
     private final CompletableFuture<Boolean> closed = new CompletableFuture<>();
 
-    /** What registrations ask of this orchestrator. */
+    /** The calls that registrations make to this orchestrator. */
     private final Registration.Owner owner = new Registration.Owner() {
         @Override
         public void unregister(Registration registration) {
@@ -136,7 +136,7 @@ public final class Orchestrator implements AutoCloseable {
             pool.start();
             mapper.start();
         } catch (Throwable e) {
-            // Nobody else could end the threads that have started.
+            // The caller gets no orchestrator to close, so the threads that have started end here.
             pool.terminate();
             throw e;
         }
@@ -149,24 +149,24 @@ public final class Orchestrator implements AutoCloseable {
     }
 
     /**
-     * Sets what workers do in their stalls: while their searches wait for bytes, and there is nothing else to run.
+     * Sets what workers do in a stall, when their searches wait for bytes and there is nothing else to run.
      *
-     * @param policy default {@link StallPolicy#POLLED}; each worker follows it from its next stall on, and starts
-     *     its measurements anew if the policy changed
+     * @param policy default {@link StallPolicy#POLLED}; each worker applies it from its next stall on, and resets its measurements if the
+     *     policy changed
      */
     public void stalls(StallPolicy policy) {
         pool.stalls(Objects.requireNonNull(policy, "stall policy must not be null"));
     }
 
-    /** {@return what the stalls of the workers were since the policy was set; nothing while that measures none} */
+    /** {@return statistics of the workers' stalls since the policy was set; empty if the policy measures none} */
     public StallStats stallStats() {
         return pool.stallStats();
     }
 
     /**
-     * Registers a table that is placed as one.
+     * Registers a table that has one mapping id and is placed as a whole.
      *
-     * @param name how the table shows in reports; need not be unique
+     * @param name the table's name in reports; need not be unique
      * @return the table's mapping id and name; closing it unregisters the table
      */
     public Registration register(String name) {
@@ -174,10 +174,10 @@ public final class Orchestrator implements AutoCloseable {
     }
 
     /**
-     * Registers a table of {@code clusters} parts that are placed one by one. Each gets a home at once: the domain with
-     * the least traffic at this moment, and among equals the one with the fewest ids.
+     * Registers a table of {@code clusters} parts, each with a mapping id of its own. Each id gets a home at once: the domain with the
+     * least traffic at this moment; among equals, the domain with the fewest ids.
      *
-     * @param name how the table shows in reports; need not be unique
+     * @param name the table's name in reports; need not be unique
      * @param clusters number of mapping ids, at least 1
      * @return the table's mapping ids and name; closing it unregisters the table
      * @throws IllegalArgumentException if all tables together would have more than 131,072 ids
@@ -190,7 +190,7 @@ public final class Orchestrator implements AutoCloseable {
         return mapper.register(owner, name, clusters);
     }
 
-    /** One id for each worker, on top of those that tables may have. */
+    /** Registers one id per worker; these do not count against the limit on the ids of tables. */
     Registration registerBatchWork(String name) {
         if (admission.isClosing()) {
             throw new OrchestratorClosedException("batch work " + name);
@@ -199,13 +199,13 @@ public final class Orchestrator implements AutoCloseable {
     }
 
     /**
-     * {@link #submit(SearchFunction, Object, MappingId, SubmitOptions)} with {@link SubmitOptions#DEFAULT}.
+     * Like {@link #submit(SearchFunction, Object, MappingId, SubmitOptions)} with {@link SubmitOptions#DEFAULT}.
      *
-     * @param <Q> what is searched for
-     * @param <R> what is found
-     * @param searchFunction what to run
-     * @param query its argument
-     * @param mappingId where it belongs
+     * @param <Q> the type of the query
+     * @param <R> the type of the result
+     * @param searchFunction the search to run
+     * @param query the argument of the search
+     * @param mappingId the id at whose home it runs
      * @return completes with the search's result or exception
      */
     public <Q, R> CompletableFuture<R> submit(
@@ -214,22 +214,22 @@ public final class Orchestrator implements AutoCloseable {
     }
 
     /**
-     * Runs one search on a worker of its mapping id's home domain. A search may itself wait for others: in {@code join()} and
-     * {@code get()} of their futures, and of futures derived from them, its worker runs queued tasks. {@link
-     * CompletableFuture#allOf} and {@link CompletableFuture#anyOf} make plain futures, which would block the worker: wait for each.
+     * Runs one search on a worker of its mapping id's home domain. A search may itself wait for other searches: in {@code join()} and
+     * {@code get()} of their futures, and of futures derived from these, its worker runs queued tasks. {@link CompletableFuture#allOf} and
+     * {@link CompletableFuture#anyOf} make plain futures, which would block the worker: wait for each future instead.
      *
-     * @param <Q> what is searched for
-     * @param <R> what is found
-     * @param searchFunction what to run
-     * @param query its argument
-     * @param mappingId where it belongs, from a {@link Registration} of this orchestrator that is open
-     * @param options how to treat it
-     * @return completes with the search's result or exception; cancelling it keeps a search that has not begun from
-     *     running; a search that has begun can ask its context
+     * @param <Q> the type of the query
+     * @param <R> the type of the result
+     * @param searchFunction the search to run
+     * @param query the argument of the search
+     * @param mappingId the id at whose home it runs, from a {@link Registration} of this orchestrator that is open
+     * @param options its priority and deadline
+     * @return completes with the search's result or exception; if it is cancelled, a search that has not begun does not run, and one that
+     *     has begun can see it in its {@link SearchContext}
      * @throws RejectedSearchException if the overload policy rejects it
      * @throws OrchestratorClosedException if the orchestrator is closed
      * @throws IllegalArgumentException if the mapping id is of another orchestrator
-     * @throws io.github.roost.core.task.TableClosedException if a table is closed
+     * @throws io.github.roost.core.task.TableClosedException if the table is closed
      */
     public <Q, R> CompletableFuture<R> submit(
             SearchFunction<? super Q, ? extends R> searchFunction,
@@ -244,36 +244,36 @@ public final class Orchestrator implements AutoCloseable {
     }
 
     /**
-     * {@link #fanOut(List, Merger, SubmitOptions)} with {@link SubmitOptions#DEFAULT}.
+     * Like {@link #fanOut(List, Merger, SubmitOptions)} with {@link SubmitOptions#DEFAULT}.
      *
-     * @param <P> what a part finds
-     * @param <R> what the query finds
-     * @param parts what to run where, at least one
-     * @param merger makes the query's result of the parts' results
-     * @return completes with the merged result, or the first exception of a part, or the merger's
+     * @param <P> the type of a part's result
+     * @param <R> the type of the merged result
+     * @param parts the searches to run and their mapping ids, at least one
+     * @param merger makes one result from the results of the parts
+     * @return completes with the merged result, or fails with the first exception of a part, or the merger's
      */
     public <P, R> CompletableFuture<R> fanOut(List<? extends Part<?, P>> parts, Merger<P, R> merger) {
         return fanOut(parts, merger, SubmitOptions.DEFAULT);
     }
 
     /**
-     * Runs one query in many parts, each at home, and merges their results in the thread that finishes the last part;
-     * no worker waits for another. All parts are accepted or none.
+     * Runs one query in several parts, each at the home of its mapping id. The thread that finishes the last part merges the results, so no
+     * worker waits for another. Either all parts are accepted or none.
      *
-     * @param <P> what a part finds
-     * @param <R> what the query finds
-     * @param parts what to run where, at least one
-     * @param merger makes the query's result of the parts' results
-     * @param options how to treat every part
-     * @return completes with the merged result, or the first exception of a part, or the merger's
+     * @param <P> the type of a part's result
+     * @param <R> the type of the merged result
+     * @param parts the searches to run and their mapping ids, at least one
+     * @param merger makes one result from the results of the parts
+     * @param options priority and deadline of every part
+     * @return completes with the merged result, or fails with the first exception of a part, or the merger's
      * @throws RejectedSearchException if not all parts are accepted; then none runs
      * @throws OrchestratorClosedException if the orchestrator is closed
      * @throws IllegalArgumentException if there are no parts, or a mapping id is of another orchestrator
-     * @throws io.github.roost.core.task.TableClosedException if a table is closed
+     * @throws io.github.roost.core.task.TableClosedException if the table is closed
      */
     public <P, R> CompletableFuture<R> fanOut(
             List<? extends Part<?, P>> parts, Merger<P, R> merger, SubmitOptions options) {
-        // The caller's list is read once: if it failed after places were reserved, these would stay so for ever.
+        // Read the caller's list once, now: if it threw after places in rings were reserved, these would stay reserved for ever.
         List<Part<?, P>> all = List.copyOf(parts);
         if (all.isEmpty()) {
             throw new IllegalArgumentException("a fan-out must have at least one part, got none");
@@ -289,18 +289,18 @@ public final class Orchestrator implements AutoCloseable {
         return admission.fork(fork, all, all.getFirst().mappingId(), options);
     }
 
-    /** {@return what index authors need beyond searching} */
+    /** {@return the operations for authors of indexes} */
     public Indexing indexing() {
         return indexing;
     }
 
     /**
-     * The workers as a plain executor service, so that code that takes an executor (Lucene's {@code IndexSearcher}, a
-     * {@code CompletableFuture} chain) runs at the home of {@code mappingId}. Its tasks report no traffic. Each call returns a new
-     * view; shutting one down ends neither another nor the orchestrator.
+     * Returns the workers as an executor service, so that code that takes an executor (Lucene's {@code IndexSearcher}, a
+     * {@code CompletableFuture} chain) runs at the home of {@code mappingId}. Its tasks report no traffic. Each call returns a new view;
+     * shutting it down affects neither other views nor the orchestrator.
      *
-     * @param mappingId where the executor's tasks belong, from a {@link Registration} of this orchestrator that is open
-     * @return an executor service of its own
+     * @param mappingId the id at whose home the tasks run, from a {@link Registration} of this orchestrator that is open
+     * @return a new executor service
      */
     public ExecutorService executor(MappingId mappingId) {
         checkOwned(mappingId);
@@ -323,7 +323,7 @@ public final class Orchestrator implements AutoCloseable {
         return pool.callingWorker() >= 0;
     }
 
-    /** Says that the calling thread is about to block, which may be a worker's that others wait for. */
+    /** Announces that the calling thread is about to block; if it is a worker's thread, other tasks may be waiting for it. */
     void aboutToBlock() {
         pool.aboutToBlock();
     }
@@ -341,12 +341,12 @@ public final class Orchestrator implements AutoCloseable {
                 "mapping id must be of a table registered here, got " + mappingId + " of another orchestrator");
     }
 
-    /** {@return the machine as this orchestrator uses it} */
+    /** {@return the topology that this orchestrator runs on} */
     public Topology topology() {
         return topology;
     }
 
-    /** {@return the number of workers, one per core; {@link SearchContext#worker()} is below it} */
+    /** {@return the number of workers, one per core; {@link SearchContext#worker()} is always less} */
     public int workers() {
         return layout.workers();
     }
@@ -357,12 +357,12 @@ public final class Orchestrator implements AutoCloseable {
     }
 
     /**
-     * Ids of the domains that are home to a mapping id now: one, or several where it is hotter than a fair share.
+     * Returns the present home domains of a mapping id: one, or several if its traffic exceeds a domain's fair share.
      *
-     * @param mappingId of a registered table
-     * @return domain ids, all different
+     * @param mappingId an id of a registered table
+     * @return domain ids, all distinct
      * @throws IllegalArgumentException if the mapping id is of another orchestrator
-     * @throws io.github.roost.core.task.TableClosedException if a table is closed
+     * @throws io.github.roost.core.task.TableClosedException if the table is closed
      */
     public List<Integer> homes(MappingId mappingId) {
         checkOwned(mappingId);
@@ -380,7 +380,7 @@ public final class Orchestrator implements AutoCloseable {
             throw ofAnother(mappingId);
         }
         TaskContext.requireTouched(nodes, bytes);
-        // What is registered while a task runs keeps its slots until that has ended: nobody else's traffic is added to.
+        // Slots of a closed table are not reused before the tasks that run now have ended, so no other table's traffic is counted.
         if ((nodes | bytes) != 0 && registration.isOpen()) {
             int slot = mappingId.slot();
             int worker = pool.callingWorker();
@@ -411,19 +411,19 @@ public final class Orchestrator implements AutoCloseable {
     }
 
     /**
-     * {@link #stats(int)} with every registered table.
+     * Equivalent to {@link #stats(int)} with every registered table.
      *
-     * @return counts and tables
+     * @return the statistics
      */
     public OrchestratorStats stats() {
         return stats(Integer.MAX_VALUE);
     }
 
     /**
-     * Counts since the start and the state of this moment. Counts of running tasks come a moment late.
+     * Returns counts since the start, and the present state. Tasks may be counted a moment after they end.
      *
-     * @param mostTables how many tables to list at most, those with the most traffic; at least 0
-     * @return counts and at most so many tables
+     * @param mostTables the maximum number of tables to list, at least 0; the tables with the most traffic are listed
+     * @return the statistics
      */
     public OrchestratorStats stats(int mostTables) {
         if (mostTables < 0) {
@@ -439,12 +439,12 @@ public final class Orchestrator implements AutoCloseable {
     }
 
     /**
-     * Refuses further submissions, waits for accepted ones, and ends the workers. What is not done when the time is up
-     * fails with {@link OrchestratorClosedException}, running searches included: their threads end when they return. A
-     * second call waits for the first. Must not be called from inside a search.
+     * Refuses further submissions, waits for accepted tasks, and ends the workers. Tasks that are not done within the timeout fail with
+     * {@link OrchestratorClosedException}, also running ones: their threads end when they return. A second call waits for the first and
+     * returns its result. Must not be called from inside a search.
      *
-     * @param timeout how long to wait for what was accepted
-     * @return whether everything accepted was done in time
+     * @param timeout the maximum time to wait for accepted tasks
+     * @return whether all accepted tasks were done in time
      * @throws IllegalStateException if called on a worker of this orchestrator
      */
     public boolean close(Duration timeout) {
@@ -490,9 +490,9 @@ public final class Orchestrator implements AutoCloseable {
         return mapper.epochs().unfinished() == 0;
     }
 
-    /** Collects the options of an orchestrator. Not thread-safe. */
+    /** Builder of an orchestrator. Not thread-safe. */
     public static final class Builder {
-        /** Short windows that a long one may have. */
+        /** The maximum number of short windows in a long window. */
         public static final int MAX_SHORT_PER_LONG = 1_000;
 
         private @Nullable Topology topology;
@@ -512,9 +512,9 @@ public final class Orchestrator implements AutoCloseable {
         private Builder() {}
 
         /**
-         * Sets the machine to run on.
+         * Sets the topology to run on.
          *
-         * @param value default the live machine
+         * @param value default: this machine's, read when the orchestrator is built
          * @return this builder
          */
         public Builder topology(Topology value) {
@@ -525,8 +525,8 @@ public final class Orchestrator implements AutoCloseable {
         /**
          * Sets how a worker pins its own thread to its core.
          *
-         * @param value asked once by each worker, in its own thread; one that throws leaves its worker unpinned; default
-         *     as the topology allows
+         * @param value called once per worker, in the worker's thread; if it throws, the worker stays unpinned; default: pins if the
+         *     topology can be bound to
          * @return this builder
          */
         public Builder pinner(Function<Core, PinResult> value) {
@@ -557,7 +557,7 @@ public final class Orchestrator implements AutoCloseable {
         }
 
         /**
-         * Sets how many tasks of one priority may wait at one worker.
+         * Sets the maximum number of tasks of one priority that may wait at one worker.
          *
          * @param value from 1 to 1,048,576; default 1,024
          * @return this builder
@@ -571,10 +571,10 @@ public final class Orchestrator implements AutoCloseable {
         }
 
         /**
-         * Sets how long a worker looks for work before it sleeps.
+         * Sets how long an idle worker polls for work before it sleeps.
          *
-         * @param value default 1,000 looks, some 40 microseconds: longer than a client takes from an answer to its next
-         *     search, which then need not wake anybody
+         * @param value default: 1,000 polls, about 40 microseconds. That is longer than a client takes from an answer to its next search,
+         *     which then need not wake a worker
          * @return this builder
          */
         public Builder idleStrategy(IdleStrategy value) {
@@ -583,7 +583,7 @@ public final class Orchestrator implements AutoCloseable {
         }
 
         /**
-         * Sets when tasks may cross domains.
+         * Sets when tasks may be stolen across domains.
          *
          * @param value default {@link CrossDomainGate#DEFAULT}
          * @return this builder
@@ -594,7 +594,7 @@ public final class Orchestrator implements AutoCloseable {
         }
 
         /**
-         * Sets what decides the next mapping.
+         * Sets the policy that proposes the next mapping.
          *
          * @param value default {@link StayingPairing}
          * @return this builder
@@ -605,9 +605,10 @@ public final class Orchestrator implements AutoCloseable {
         }
 
         /**
-         * Sets when a proposed mapping pays.
+         * Sets when a proposed mapping is published.
          *
-         * @param value default from 15 % on, 6 standard deviations of chance, and more bytes saved than moved
+         * @param value default {@link RemapTrigger#DEFAULT}: the largest domain load falls by more than 15 % and 6 standard deviations of
+         *     chance, and more bytes are saved than moved
          * @return this builder
          */
         public Builder remapTrigger(RemapTrigger value) {
@@ -618,8 +619,9 @@ public final class Orchestrator implements AutoCloseable {
         /**
          * Sets the windows over which traffic is summed; default 10 and 60 seconds.
          *
-         * @param shortOne sees changes; at its end the mapper decides; at least 1 ms
-         * @param longOne sees trends; a whole number of short ones, at most {@value #MAX_SHORT_PER_LONG}: each is kept
+         * @param shortOne the short window, which shows changes; the mapper decides at its end; at least 1 ms
+         * @param longOne the long window, which shows trends; a whole number of short windows, at most {@value #MAX_SHORT_PER_LONG}, since
+         *     the traffic of each is kept
          * @return this builder
          */
         public Builder windows(Duration shortOne, Duration longOne) {
@@ -638,7 +640,7 @@ public final class Orchestrator implements AutoCloseable {
         }
 
         /**
-         * Sets from which run time on a task is reported as a JFR event.
+         * Sets the run time from which a task is reported as a JFR event.
          *
          * @param value default 100 ms
          * @return this builder
@@ -649,9 +651,9 @@ public final class Orchestrator implements AutoCloseable {
         }
 
         /**
-         * Sets how much of a busy worker's time is maintenance's while that waits. Idle workers do more.
+         * Sets the share of a busy worker's time that waiting maintenance gets. Idle workers do more.
          *
-         * @param value from 0, never while searches wait, to .5; default .02
+         * @param value from 0 (none while searches wait) to .5; default .02
          * @return this builder
          */
         public Builder maintenanceShare(double value) {
@@ -663,9 +665,9 @@ public final class Orchestrator implements AutoCloseable {
         }
 
         /**
-         * Reads the machine, unless one is given, and starts the workers.
+         * Reads the machine's topology, unless one was set, and starts the workers.
          *
-         * @return running; to be closed
+         * @return a running orchestrator, to be closed by the caller
          */
         public Orchestrator build() {
             return new Orchestrator(this);

@@ -9,19 +9,19 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * The mapping in force at one moment, by the names of the tables. Its components and their names are its JSON form.
+ * A snapshot of the mapping in force, by the names of the tables. The names of its components are the keys of its JSON form.
  *
- * @param epoch its number; each published mapping has one more than the one before
+ * @param epoch the number of the mapping; increases by one per published mapping
  * @param domains number of cache domains
- * @param tables one entry per registered table, by name
+ * @param tables one entry per registered table, sorted by name
  */
 public record OrchestratorMapping(long epoch, int domains, List<TableHomes> tables) {
     /**
-     * Where one table lives.
+     * The homes of one table.
      *
-     * @param name its name
-     * @param homes for each of its clusters, or for the table as a whole where it has none, the ids of its home domains;
-     *     an item hotter than a domain's fair share has several
+     * @param name the table's name
+     * @param homes the ids of the home domains of each mapping id of the table; an id with more traffic than a domain's fair share has
+     *     several homes
      */
     public record TableHomes(String name, List<List<Integer>> homes) {
         /** Copies the homes. */

@@ -18,19 +18,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an orchestrator has done since it started, and its state at one moment. A fan-out counts one task per part. Its
- * components and their names are its JSON form.
+ * Counts of an orchestrator since it started, and a snapshot of its state. A fan-out counts one task per part. The
+ * names of the components are the keys of the JSON form.
  *
- * @param scheduling how it schedules
+ * @param scheduling the scheduling policy
  * @param epoch epoch of the mapping in force
  * @param remaps mappings published because traffic had shifted
- * @param movedBytes traffic whose home those remaps changed, in bytes of their windows
- * @param imbalance largest domain traffic over the mean, in the last long window; 1 is perfect
+ * @param movedBytes traffic whose home these remaps changed, in bytes of the windows that led to them
+ * @param imbalance the largest traffic of a domain divided by the mean, in the last long window; 1 is perfect balance
  * @param tasks tasks by outcome
- * @param restartedWorkers how often a worker was struck by an error that was no task's own, and went on
+ * @param restartedWorkers how often a worker met an error that did not come from a task, and went on
  * @param workers one entry per worker, in order of their indices
  * @param domains one entry per cache domain, in order of their ids
- * @param tables one entry per registered table, by traffic descending, then name; as many as were asked for
+ * @param tables one entry per registered table, by traffic descending, then name; at most the requested number
  */
 public record OrchestratorStats(
         SchedulingPolicy scheduling,
@@ -44,15 +44,15 @@ public record OrchestratorStats(
         List<DomainStats> domains,
         List<TableStats> tables) {
     /**
-     * Tasks by what became of them. Each accepted task ends in one of the first four.
+     * Numbers of tasks by outcome. Each accepted task counts in exactly one of the first four.
      *
-     * @param completed returned a result
-     * @param failed threw, or were failed by close
-     * @param cancelled their future was done before they were
-     * @param expired their deadline passed before they started
+     * @param completed tasks that returned a result
+     * @param failed tasks that threw, or were failed by close
+     * @param cancelled tasks whose future was completed by others before they ended
+     * @param expired tasks whose deadline passed before they started
      * @param rejected submissions that were not accepted
-     * @param intraSteals ran on another worker of their domain
-     * @param crossSteals ran on a worker of another domain
+     * @param intraSteals tasks that ran on another worker of their domain
+     * @param crossSteals tasks that ran on a worker of another domain
      */
     public record TaskCounts(
             long completed,
@@ -64,15 +64,15 @@ public record OrchestratorStats(
             long crossSteals) {}
 
     /**
-     * One worker.
+     * Statistics of one worker.
      *
-     * @param worker index
-     * @param domain its cache domain
-     * @param core id of its core
-     * @param pin what became of pinning it; absent for a moment after the start
+     * @param worker the worker's index
+     * @param domain the id of its cache domain
+     * @param core the id of its core
+     * @param pin the result of pinning it; null for a moment after the start
      * @param waiting tasks in its rings
      * @param completed tasks it completed
-     * @param intraSteals tasks it took from its domain's other workers
+     * @param intraSteals tasks it took from other workers of its domain
      * @param crossSteals tasks it took from other domains
      */
     public record WorkerStats(
@@ -86,18 +86,18 @@ public record OrchestratorStats(
             long crossSteals) {}
 
     /**
-     * One cache domain.
+     * Statistics of one cache domain.
      *
-     * @param domain id
+     * @param domain the domain's id
      * @param waiting tasks in its workers' rings and lists
-     * @param parked searches that ran here and wait for bytes
-     * @param maintenance work that waits here for its next step
-     * @param trafficBytes bytes touched by searches of the mapping ids at home here, since the start
-     * @param mappingIds ids at home here, an id of several homes counted at each
-     * @param timedWaits tasks that the next sum is over: those with a deadline, and about one in eight of the others
-     * @param waitNanos time those tasks waited before they ran here, summed, in nanoseconds
-     * @param timedRuns tasks that the next sum is over
-     * @param runNanos time those tasks ran, summed, in nanoseconds
+     * @param parked searches that are parked here
+     * @param maintenance maintenance tasks that wait here for their next step
+     * @param trafficBytes bytes touched since the start by searches of the mapping ids that have their home here
+     * @param mappingIds mapping ids that have their home here; an id with several homes is counted at each
+     * @param timedWaits number of tasks in {@code waitNanos}: all tasks with a deadline, and about one in eight without
+     * @param waitNanos total time that these tasks waited before they ran here, in nanoseconds
+     * @param timedRuns number of tasks in {@code runNanos}
+     * @param runNanos total time that these tasks ran, in nanoseconds
      */
     public record DomainStats(
             int domain,
@@ -112,12 +112,12 @@ public record OrchestratorStats(
             long runNanos) {}
 
     /**
-     * One registered table.
+     * Statistics of one registered table.
      *
-     * @param name its name
+     * @param name the table's name
      * @param clusters number of its mapping ids
-     * @param searches searches (for IVF: list scans) since it was registered
-     * @param trafficBytes bytes they touched
+     * @param searches searches (for IVF: list scans) since the table was registered
+     * @param trafficBytes bytes that these searches touched
      */
     public record TableStats(String name, int clusters, long searches, long trafficBytes) {}
 

@@ -4,21 +4,21 @@ import io.github.roost.core.task.RejectedSearchException;
 import java.time.Duration;
 
 /**
- * What happens to a submission whose rings are full.
+ * Policy for a submission whose rings are full.
  *
- * @param kind what to do
- * @param timeout how long {@link Kind#BLOCK} waits for room; zero for the others
+ * @param kind the kind of policy
+ * @param timeout the time that {@link Kind#BLOCK} waits for room; zero for other kinds
  */
 public record OverloadPolicy(Kind kind, Duration timeout) {
     /** The kinds of policy. */
     public enum Kind {
         /** Throw a {@link RejectedSearchException} that names the full domain. */
         REJECT,
-        /** Run the search in the submitting thread, which slows the submitter down to what the workers can do. */
+        /** Run the search in the submitting thread, which slows the submitter down to the rate of the workers. */
         CALLER_RUNS,
         /**
-         * Wait for room, and reject when there is none in time. On a worker, where waiting for room could be waiting
-         * for oneself, the search runs in the submitting worker instead.
+         * Wait for room, and reject if there is none within the timeout. A submitting worker runs the search itself
+         * instead, since it might wait for its own ring.
          */
         BLOCK
     }
@@ -41,9 +41,9 @@ public record OverloadPolicy(Kind kind, Duration timeout) {
     }
 
     /**
-     * Waits for room, then rejects.
+     * Returns the policy that waits for room, then rejects.
      *
-     * @param timeout how long to wait, at least zero
+     * @param timeout the maximum time to wait, at least zero
      * @return the policy
      */
     public static OverloadPolicy block(Duration timeout) {

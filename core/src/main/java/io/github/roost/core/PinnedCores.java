@@ -6,14 +6,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The CPUs that orchestrators of this process have pinned workers to: a second orchestrator on the same ones is nearly always a mistake, since
- * the workers of both take turns there. It is told, not refused. Thread-safe.
+ * The CPUs that orchestrators of this process have pinned workers to. A second orchestrator on the same CPUs is nearly always a mistake,
+ * since the workers of both share them; it is logged, not refused. Thread-safe.
  */
 final class PinnedCores implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PinnedCores.class);
     private static final PinnedCores NONE = new PinnedCores(new BitSet());
 
-    /** Guarded by the class. CPUs that two have taken are left to the first that goes: no more is told than there is. */
+    /**
+     * Guarded by the class. Not counted: CPUs that two orchestrators share are removed by the first to close, so a warning may be missed
+     * but is never wrong.
+     */
     private static final BitSet TAKEN = new BitSet();
 
     private final BitSet mine;
@@ -22,7 +25,7 @@ final class PinnedCores implements AutoCloseable {
         this.mine = mine;
     }
 
-    /** Takes the CPUs of a topology, where workers are pinned to them at all. */
+    /** Takes the CPUs of a topology, if workers are pinned. */
     static PinnedCores of(Topology topology, boolean pins) {
         if (!pins) {
             return NONE;
@@ -37,7 +40,7 @@ final class PinnedCores implements AutoCloseable {
         return new PinnedCores(mine);
     }
 
-    /** Returns whether all of them were free. */
+    /** Takes the CPUs; returns whether all of them were free. */
     static synchronized boolean take(BitSet mine) {
         boolean free = !TAKEN.intersects(mine);
         TAKEN.or(mine);

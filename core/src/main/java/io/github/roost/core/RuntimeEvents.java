@@ -10,7 +10,7 @@ import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
 
-/** Turns what happens on workers into JFR events; costs next to nothing while no recording wants them. */
+/** Emits JFR events of the workers; costs next to nothing if no recording enables them. */
 final class RuntimeEvents implements PoolListener {
     private final long slowNanos;
     private volatile IntFunction<String> names = slot -> "slot " + slot;

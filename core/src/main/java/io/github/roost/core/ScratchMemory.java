@@ -6,9 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Off-heap memory that searches work in, for authors of indexes. It lives as long as it is reachable. The JVM does not count it
- * against {@code -XX:MaxDirectMemorySize}: rows may have used that up, and a table that is full must still be searched.
- * Thread-safe.
+ * Allocates off-heap scratch memory of searches, for authors of indexes. The garbage collector frees it when it is unreachable. It does not
+ * count against {@code -XX:MaxDirectMemorySize}: rows may have used that up, and a full table must still be searchable. Thread-safe.
  */
 public final class ScratchMemory {
     private static final LongAdder ALLOCATIONS = new LongAdder();
@@ -18,9 +17,9 @@ public final class ScratchMemory {
     /**
      * Allocates zeroed memory.
      *
-     * @param bytes its size, 1 or more; whole pages lie behind it, so allocate small pieces together
-     * @return the memory, aligned to a cache line
-     * @throws OutOfMemoryError where the kernel has no such amount of address space
+     * @param bytes the size, at least 1; it is rounded up to whole pages, so allocate small pieces together
+     * @return a segment aligned to a cache line
+     * @throws OutOfMemoryError if the kernel cannot reserve the address space
      */
     public static MemorySegment allocate(long bytes) {
         ALLOCATIONS.increment();
@@ -28,22 +27,21 @@ public final class ScratchMemory {
     }
 
     /**
-     * Memory that has grown to what is wanted.
+     * Returns a segment of at least a given size.
      *
-     * @param segment what there is
-     * @param bytes how many bytes are wanted
-     * @return the segment, if it has as many bytes; else a larger one, half as large again as what is wanted, without what was in
-     *     the segment
-     * @throws OutOfMemoryError where the kernel has no such amount of address space
+     * @param segment the present segment
+     * @param bytes the required size
+     * @return {@code segment}, if it is large enough; otherwise a new, zeroed segment of 1.5 times the required size
+     * @throws OutOfMemoryError if the kernel cannot reserve the address space
      */
     public static MemorySegment roomFor(MemorySegment segment, long bytes) {
         return segment.byteSize() >= bytes ? segment : allocate(bytes + bytes / 2);
     }
 
     /**
-     * How often memory was allocated in this process: a search that finds its scratch in a {@link ScratchPool} allocates none.
+     * Returns the number of allocations in this process. A search that takes its scratch from a {@link ScratchPool} does not allocate.
      *
-     * @return a count since the start
+     * @return the count since the process started
      */
     public static long allocations() {
         return ALLOCATIONS.sum();

@@ -5,24 +5,24 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Objects that are costly to make and that one search needs at a time: buffers, marks, heaps. A search takes one and gives
- * it back when it is through, so searches inside each other have one each, and it does not matter how many threads search
- * or how long these live: a virtual thread per search finds what the last one gave back.
+ * A pool of scratch objects that are costly to make and used by one search at a time: buffers, marks, heaps. A search takes one and gives
+ * it back when it is done, so nested searches have one each. Unlike thread locals, the objects do not depend on the number or lifetime of
+ * threads: a virtual thread per search reuses the object of an earlier one.
  *
- * <p>Lock-free: a place holds one object or none, and both ways are one atomic exchange. A thread begins to look at a place
- * of its own, so a worker mostly gets what it used last, and looks at all others before it has one made or drops one:
- * looking costs nanoseconds, making system calls. So as many are made as are in use at once, and a few more where one was
- * moved behind the back of who looked; once there is one for each place, none is made any more unless more are in use at
- * once than there are places. What is kept is kept for good. Thread-safe; what is taken belongs to who took it.
+ * <p>Lock-free: a slot holds one object or none, and take and give-back are one atomic operation each. A thread starts at a slot given by
+ * its id, so a worker mostly gets the object it used last, and probes all slots before it makes or drops an object: a probe costs
+ * nanoseconds, making an object costs system calls. So the pool makes about as many objects as are in use at once; a few more if an object
+ * moves past a thread's probe. Once every slot has an object, it makes no more unless more are in use at once than there are slots. Pooled
+ * objects are never released. Thread-safe; an object taken belongs to the taker.
  *
- * @param <T> what is kept
+ * @param <T> the type of the objects
  */
 public final class ScratchPool<T> {
-    /** A worker and another thread per processor, and one search inside each. */
+    /** A worker and another thread per processor, each with a nested search. */
     private static final int PLACES_PER_PROCESSOR = 4;
-    /** Places in use lie this many references apart: on different cache lines. */
+    /** Slots are this many references apart, to lie on different cache lines. */
     private static final int APART = 16;
-    /** Spreads thread ids, which follow each other, over the places: 2^64 divided by the golden ratio. */
+    /** Spreads successive thread ids over the slots: 2^64 divided by the golden ratio. */
     private static final long SPREAD = 0x9E3779B97F4A7C15L;
 
     private final Supplier<? extends T> maker;
@@ -30,19 +30,19 @@ public final class ScratchPool<T> {
     private final AtomicReferenceArray<@Nullable T> kept;
 
     /**
-     * A pool with places for what this machine's processors can use at once.
+     * Creates a pool with four slots per processor.
      *
-     * @param maker makes one more; called by any thread that takes
+     * @param maker makes an object; called by the thread that takes it
      */
     public ScratchPool(Supplier<? extends T> maker) {
         this(PLACES_PER_PROCESSOR * Runtime.getRuntime().availableProcessors(), maker);
     }
 
     /**
-     * A pool with a number of places.
+     * Creates a pool with a number of slots.
      *
-     * @param places how many objects are kept at most while nobody uses them, from 1 to 65,536
-     * @param maker makes one more; called by any thread that takes
+     * @param places the number of slots: the maximum number of objects kept while not in use, from 1 to 65,536
+     * @param maker makes an object; called by the thread that takes it
      */
     public ScratchPool(int places, Supplier<? extends T> maker) {
         Vectors.requireRange("places", places, 1, 1 << 16);
@@ -55,9 +55,9 @@ public final class ScratchPool<T> {
     }
 
     /**
-     * Takes an object that nobody uses, or has one made. To be given back in a {@code finally} block.
+     * Takes an object that is not in use, or makes one. Give it back in a {@code finally} block.
      *
-     * @return an object that is the caller's until it is given back, in the state in which it was given back last
+     * @return an object that belongs to the caller until it is given back, in the state in which it was last given back
      */
     public T take() {
         int first = first();
@@ -74,9 +74,9 @@ public final class ScratchPool<T> {
     }
 
     /**
-     * Gives an object back, once. It is dropped if there is no place for it. Allocates nothing.
+     * Gives an object back, once. It is dropped if no slot is free. Allocates nothing.
      *
-     * @param taken not to be used any more by the caller
+     * @param taken the object; the caller must not use it afterwards
      */
     public void giveBack(T taken) {
         int first = first();
@@ -88,7 +88,7 @@ public final class ScratchPool<T> {
         }
     }
 
-    /** The place at which the calling thread begins to look. */
+    /** Returns the slot that the calling thread probes first. */
     private int first() {
         return (int) Math.unsignedMultiplyHigh(Thread.currentThread().threadId() * SPREAD, places);
     }

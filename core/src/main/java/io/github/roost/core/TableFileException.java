@@ -3,25 +3,25 @@ package io.github.roost.core;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** A file that holds no table, or a damaged one. The message names the file, the place in it, and what is wrong. */
+/** Thrown if a file is not a saved table, or is damaged. The message names the file, the fault, and its byte offset. */
 public final class TableFileException extends IOException {
     private static final long serialVersionUID = 1;
 
-    /** Its name. */
+    /** The file's name. */
     private final String file;
 
-    /** Byte offset of what is wrong. */
+    /** Byte offset of the fault. */
     private final long at;
 
-    /** What is wrong. */
+    /** The fault. */
     private final String what;
 
     /**
-     * Says what is wrong with a file, and where.
+     * Creates an exception.
      *
      * @param file the file
-     * @param at byte offset of what is wrong
-     * @param what continues a sentence that begins with the file's name
+     * @param at byte offset of the fault
+     * @param what the fault, as the end of a sentence that begins with the file's name
      */
     public TableFileException(Path file, long at, String what) {
         this(file.toString(), at, what);
@@ -35,10 +35,11 @@ public final class TableFileException extends IOException {
     }
 
     /**
-     * The same fault, found in a table that is only a part of the file.
+     * Returns this exception for a table that is only a part of the file, with the offset counted from the start of the
+     * file.
      *
-     * @param begin byte offset at which the part begins
-     * @return says where in the file the fault is
+     * @param begin byte offset of the part in the file
+     * @return a new exception, caused by this one
      */
     public TableFileException inPartAt(long begin) {
         TableFileException shifted = new TableFileException(file, begin + at, what);

@@ -23,47 +23,46 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps a table's off-heap memory on the NUMA nodes of its homes, for an index: what there is when the table begins, what
- * the index says is new, and, when a home moves to a domain of another node, what lies on the node before. Memory is
- * migrated, not bound: it stays valid and searched all the while.
+ * Keeps a table's off-heap memory on the NUMA nodes of its homes, for authors of indexes. It migrates the table's initial memory, memory
+ * that the index reports as new, and, when a home moves to a domain of another node, the memory of the moved ids. Memory is migrated, not
+ * bound: it stays valid and searchable meanwhile.
  *
- * <p>That is batch work on the workers, one piece of at most 2 MiB at a time, fed by a virtual thread while there is any;
- * neither the caller nor the mapper waits for it. It ends when the table is closed. Memory that is mapped from a file is the
- * page cache's and is left where it is. Where the topology has one NUMA node, or is not of this machine, nothing is done at
- * all, and nobody listens. Thread-safe.
+ * <p>Migration is batch work on the workers, in pieces of at most 2 MiB, one at a time, submitted by a virtual thread; neither the caller
+ * nor the mapper waits for it. It ends when the table is closed. Memory mapped from a file belongs to the page cache and is not migrated.
+ * If the topology has one NUMA node, or is not that of this machine, this class does nothing and registers no listener. Thread-safe.
  */
 public final class TableMemory {
     private static final Logger LOG = LoggerFactory.getLogger(TableMemory.class);
-    /** A huge page. To copy it takes some 200 microseconds, for which a search may have to wait. */
+    /** A huge page. Copying it takes about 200 microseconds, which a search may have to wait. */
     private static final long PIECE_BYTES = 2L << 20;
-    /** How long what there was no room to queue is put off. */
+    /** Delay before a piece that was rejected is submitted again. */
     private static final long RETRY_NANOS = 10_000_000;
 
     private static final int NOWHERE = -1;
-    /** A kernel that refuses one table's memory refuses them all. */
+    /** One for all tables: a kernel that refuses to migrate one table's memory refuses all. */
     private static final AtomicBoolean REFUSAL_LOGGED = new AtomicBoolean();
 
     /** Moves memory to the NUMA node of a domain, as {@link DomainMemory#migrate} does. */
     @FunctionalInterface
     public interface Mover {
         /**
-         * Moves memory; called by one worker at a time for each table.
+         * Moves memory; called by one worker at a time per table.
          *
-         * @param memory a piece of a table
-         * @param home a domain of the node to move to
-         * @return whether it was done
+         * @param memory a piece of the table's memory
+         * @param home a domain of the target node
+         * @return whether the memory was moved, and why not
          */
         MemoryResult move(MemorySegment memory, CacheDomain home);
     }
 
-    /** Where a table's memory is. */
+    /** Supplies the segments of a table. */
     @FunctionalInterface
     public interface Segments {
         /**
-         * The memory of one mapping id, as it is now; asked in a thread of this object's, beside searches and changes.
+         * Returns the present memory of one mapping id; called in a background thread, concurrently with searches and changes.
          *
-         * @param cluster of the id
-         * @return its memory; what is on the heap or mapped from a file may be among it
+         * @param cluster the index of the id in the table
+         * @return its segments; segments on the heap or mapped from a file are ignored
          */
         Stream<MemorySegment> of(int cluster);
     }
@@ -76,13 +75,13 @@ public final class TableMemory {
     private final Segments segments;
     private final Mover mover;
     private final boolean isOnSeveralNodes;
-    /** Clusters to look after. Guarded by this. */
+    /** Clusters whose memory is to be moved. Guarded by this. */
     private final BitSet due = new BitSet();
-    /** New memory to look after. Guarded by this. */
+    /** New memory to be moved. Guarded by this. */
     private final ArrayDeque<Fresh> fresh = new ArrayDeque<>();
-    /** The node that each cluster's memory was moved to, or {@link #NOWHERE}; empty on one node. Guarded by this. */
+    /** The node that each cluster's memory was moved to, or {@link #NOWHERE}; empty if there is one node. Guarded by this. */
     private final int[] nodes;
-    /** Whether a thread looks after what is due. Guarded by this. */
+    /** Whether a thread is moving memory. Guarded by this. */
     private boolean isMoving;
 
     private TableMemory(Orchestrator orchestrator, Registration table, Segments segments, Mover mover) {
@@ -96,7 +95,7 @@ public final class TableMemory {
     }
 
     private static boolean hasSeveralNodes(Topology topology) {
-        // Numbers of nodes of another machine mean nothing on this one.
+        // Node numbers of another machine mean nothing on this one.
         return topology.bindable()
                 && topology.domains().stream()
                                 .mapToInt(TableMemory::node)
@@ -111,25 +110,25 @@ public final class TableMemory {
     }
 
     /**
-     * Looks after a table's memory from now until the table is closed.
+     * Starts to keep a table's memory at its homes, until the table is closed.
      *
-     * @param orchestrator places the table
-     * @param table whose homes count
-     * @param segments its memory, referred to until the table is closed
-     * @return to be told of new memory
+     * @param orchestrator the orchestrator that places the table
+     * @param table the table
+     * @param segments supplies the table's memory; referenced until the table is closed
+     * @return receives reports of new memory
      */
     public static TableMemory keepAtHome(Orchestrator orchestrator, Registration table, Segments segments) {
         return keepAtHome(orchestrator, table, segments, DomainMemory::migrate);
     }
 
     /**
-     * {@link #keepAtHome(Orchestrator, Registration, Segments)} by another mover, for tests and studies.
+     * Like {@link #keepAtHome(Orchestrator, Registration, Segments)} with another mover, for tests and studies.
      *
-     * @param orchestrator places the table
-     * @param table whose homes count
-     * @param segments its memory, referred to until the table is closed
-     * @param mover moves pieces of it
-     * @return to be told of new memory
+     * @param orchestrator the orchestrator that places the table
+     * @param table the table
+     * @param segments supplies the table's memory; referenced until the table is closed
+     * @param mover moves pieces of the memory
+     * @return receives reports of new memory
      */
     public static TableMemory keepAtHome(
             Orchestrator orchestrator, Registration table, Segments segments, Mover mover) {
@@ -141,7 +140,7 @@ public final class TableMemory {
         return memory;
     }
 
-    /** All memory of the table is another than before. Returns at once. */
+    /** Reports that all memory of the table is new. Returns at once. */
     public void allIsNew() {
         if (isOnSeveralNodes) {
             synchronized (this) {
@@ -153,9 +152,9 @@ public final class TableMemory {
     }
 
     /**
-     * All memory of a mapping id is another than before. Returns at once.
+     * Reports that all memory of a mapping id is new. Returns at once.
      *
-     * @param cluster of the id
+     * @param cluster the index of the id in the table
      */
     public void isNew(int cluster) {
         if (isOnSeveralNodes) {
@@ -168,10 +167,10 @@ public final class TableMemory {
     }
 
     /**
-     * This memory of a mapping id is new, the rest is as before. Returns at once.
+     * Reports that one segment of a mapping id is new. Returns at once.
      *
-     * @param cluster of the id
-     * @param memory all of which has been written
+     * @param cluster the index of the id in the table
+     * @param memory the new segment; all of it has been written
      */
     public void isNew(int cluster, MemorySegment memory) {
         if (isOnSeveralNodes) {
@@ -196,7 +195,7 @@ public final class TableMemory {
                 Thread.ofVirtual().name("roost-memory").start(this::moveWhatIsDue);
                 isMoving = true;
             } catch (OutOfMemoryError noThread) {
-                // It stays due until the next time that something is: nobody's change is to fail for this.
+                // Stays due until more memory is reported or moved: the caller's change must not fail for this.
             }
         }
     }
@@ -211,7 +210,7 @@ public final class TableMemory {
             }
             done = true;
         } catch (OrchestratorClosedException closed) {
-            // Nobody searches any more.
+            // There are no searches any more.
         } catch (RuntimeException | Error failure) {
             LOG.warn("memory of table {} stays where it is until more of it is due to move", table.name(), failure);
         } finally {
@@ -221,10 +220,10 @@ public final class TableMemory {
         }
     }
 
-    /** Something to move and where to. */
+    /** Memory to move and its target. */
     private record Due(Stream<MemorySegment> memory, CacheDomain home) {}
 
-    /** What is due, or null when nothing is: then the thread that asked has ended its work, and the next begins anew. */
+    /** Returns the next memory to move, or null if there is none; then this thread's work is over, and the next report starts a new thread. */
     private @Nullable Due next() {
         while (true) {
             Fresh one;
@@ -242,7 +241,7 @@ public final class TableMemory {
                 isThere = home != null && node(home) == nodes[cluster];
                 if (one == null) {
                     due.clear(cluster);
-                    // Before it is moved: who says meanwhile that there is new memory has the last word.
+                    // Set before the move, so that a report of new memory during the move is not overwritten.
                     nodes[cluster] = home == null ? NOWHERE : node(home);
                 }
             }
@@ -255,7 +254,7 @@ public final class TableMemory {
         }
     }
 
-    /** A home of a cluster, where there is one on the node of its memory; null where their nodes are not known. */
+    /** Returns a home of a cluster, preferably one on the node of its memory; null if the nodes of its homes are not known. */
     private @Nullable CacheDomain home(int cluster) {
         List<CacheDomain> homes = orchestrator.homes(table.id(cluster)).stream()
                 .map(orchestrator.topology().domains()::get)

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** What every index checks of the vectors and numbers it is given, with one wording. */
+/** Argument checks and exact distances that all indexes share. Stateless. */
 public final class Vectors {
     /** The largest k that a search may ask for. */
     public static final int MAX_NEIGHBORS = 10_000;
@@ -14,11 +14,11 @@ public final class Vectors {
     private Vectors() {}
 
     /**
-     * Checks rows of one table.
+     * Checks the rows of a table.
      *
-     * @param vectors one row each
-     * @param metric how the table measures distances
-     * @return their dimension
+     * @param vectors the rows
+     * @param metric the metric of the table
+     * @return the dimension of the rows
      * @throws IllegalArgumentException if there are none, dimensions differ or are out of range, a value is not finite,
      *     or the metric is cosine and a vector is zero
      */
@@ -39,12 +39,12 @@ public final class Vectors {
     /**
      * Checks one vector, a query or a row.
      *
-     * @param what names it in the message
+     * @param what its name in messages
      * @param vector the vector
-     * @param dimension what its length must be
-     * @param metric how its table measures distances
-     * @throws IllegalArgumentException if its length is another, a value is not finite, or the metric is cosine and it
-     *     is zero
+     * @param dimension the required length
+     * @param metric the metric of its table
+     * @throws IllegalArgumentException if its length is not {@code dimension}, a value is not finite, or the metric is cosine and the
+     *     vector is zero
      */
     public static void require(String what, float[] vector, int dimension, Metric metric) {
         requirePresent(vector, what, -1);
@@ -54,13 +54,13 @@ public final class Vectors {
     }
 
     /**
-     * {@link #require} of one of several vectors, which is named only where it is refused: a name takes longer to make than a
-     * vector to check.
+     * Like {@link #require}, but names the vector by its row. The name is made only if the vector is refused, since that takes longer than
+     * the check.
      *
-     * @param row its number, from 0
+     * @param row the vector's row, from 0
      * @param vector the vector
-     * @param dimension what its length must be
-     * @param metric how its table measures distances
+     * @param dimension the required length
+     * @param metric the metric of its table
      * @throws IllegalArgumentException as {@link #require} does
      */
     public static void requireRow(int row, float[] vector, int dimension, Metric metric) {
@@ -70,7 +70,7 @@ public final class Vectors {
         }
     }
 
-    /** Callers may not be checked for nulls; a name is made only where it is needed. */
+    /** Callers may be compiled without null checks; makes the name only if it is needed. */
     private static void requirePresent(float @Nullable [] vector, String what, int row) {
         if (vector == null) {
             throw new NullPointerException((row < 0 ? what : what + " " + row) + " must not be null");
@@ -81,7 +81,7 @@ public final class Vectors {
         if (vector.length != dimension) {
             return false;
         }
-        // One maximum, which is no number where a component is none, is made of many components at a time.
+        // A single maximum vectorises, and is NaN if a component is.
         float most = 0;
         for (float component : vector) {
             most = Math.max(most, Math.abs(component));
@@ -102,11 +102,11 @@ public final class Vectors {
     }
 
     /**
-     * The squared Euclidean distance, as exact comparisons of indexes compute it: in four sums of floats, so that the additions of one
-     * need not wait for those of another.
+     * Returns the squared Euclidean distance as indexes compute it in exact comparisons: in four float sums, so that additions do not form
+     * one dependency chain.
      *
-     * @param a a vector
-     * @param b of the same length
+     * @param a the first vector
+     * @param b the second vector, of the same length
      * @return at least 0, infinite beyond the largest float
      */
     public static float squaredDistance(float[] a, float[] b) {
@@ -133,11 +133,11 @@ public final class Vectors {
     }
 
     /**
-     * The inner product, in four sums as {@link #squaredDistance} is.
+     * Returns the inner product, in four float sums like {@link #squaredDistance}.
      *
-     * @param a a vector
-     * @param b of the same length
-     * @return the product
+     * @param a the first vector
+     * @param b the second vector, of the same length
+     * @return the inner product
      */
     public static float product(float[] a, float[] b) {
         float sum0 = 0;
@@ -158,13 +158,13 @@ public final class Vectors {
     }
 
     /**
-     * Checks a number.
+     * Checks that a number is in a range.
      *
-     * @param what names it in the message
+     * @param what its name in messages
      * @param value the number
-     * @param least the least it may be
-     * @param most the most it may be
-     * @throws IllegalArgumentException if it is less or more
+     * @param least the minimum
+     * @param most the maximum
+     * @throws IllegalArgumentException if the number is out of the range
      */
     public static void requireRange(String what, long value, long least, long most) {
         if (value < least || value > most) {
@@ -176,9 +176,9 @@ public final class Vectors {
     /**
      * Checks external ids.
      *
-     * @param ids one per row, none twice
+     * @param ids one id per row, all distinct
      * @param rows number of rows
-     * @throws IllegalArgumentException if there are more or fewer, or one comes twice
+     * @throws IllegalArgumentException if the number of ids is not {@code rows}, or an id occurs twice
      */
     public static void requireIds(long[] ids, int rows) {
         Objects.requireNonNull(ids, "ids must not be null");

@@ -1,4 +1,4 @@
-/** Chiplet-aware submission of searches: {@link io.github.roost.core.Orchestrator} is the way in. */
+/** Chiplet-aware scheduling of searches; start at {@link io.github.roost.core.Orchestrator}. */
 @NullMarked
 package io.github.roost.core;
 

@@ -3,17 +3,17 @@ package io.github.roost.core.file;
 import java.lang.foreign.MemorySegment;
 import java.util.zip.CRC32C;
 
-/** The checksum of everything that Roost writes: CRC-32C. Stateless. */
+/** The checksum of Roost's files: CRC-32C. Stateless. */
 public final class Checksum {
-    /** A buffer has less than 2 GiB, a segment may have more. */
+    /** A buffer holds less than 2 GiB, a segment may be larger. */
     private static final long PIECE = 1L << 30;
 
     private Checksum() {}
 
     /**
-     * Returns the checksum of some bytes.
+     * Returns the checksum of a segment.
      *
-     * @param bytes of any length
+     * @param bytes a segment of any length
      * @return their CRC-32C
      */
     public static int of(MemorySegment bytes) {

@@ -9,32 +9,32 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 
 /**
- * What a reader of a table's file requires of it. Each refusal is a {@link TableFileException} that names the file, the place, the
- * value found there and what was expected. Immutable.
+ * Checks of the values that are read from a table's file. A failed check throws a {@link TableFileException} that names the file, the byte
+ * offset, and the found and expected values. Immutable.
  *
- * @param file named in messages
+ * @param file the file, named in messages
  */
 public record FileChecks(Path file) {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     /**
-     * Returns a refusal.
+     * Returns an exception for a fault of the file.
      *
-     * @param at byte offset of what is wrong
-     * @param what continues a sentence that begins with the file's name
-     * @return to throw
+     * @param at byte offset of the fault
+     * @param what the fault, as the end of a sentence that begins with the file's name
+     * @return the exception, to be thrown by the caller
      */
     public TableFileException fault(long at, String what) {
         return new TableFileException(file, at, what);
     }
 
     /**
-     * Requires that a file is long enough for its head.
+     * Requires that a file is at least as long as its header.
      *
-     * @param bytes length of the file
-     * @param least length of a file without content
-     * @param of what a head is of, such as "a table's head of 64"
-     * @throws TableFileException if it is shorter
+     * @param bytes the length of the file
+     * @param least the minimum length
+     * @param of names the header in the message, such as "a table's head of 64"
+     * @throws TableFileException if the file is shorter
      */
     public void requireHead(long bytes, long least, String of) throws TableFileException {
         if (bytes < least) {
@@ -43,12 +43,12 @@ public record FileChecks(Path file) {
     }
 
     /**
-     * Requires a version that the reader knows.
+     * Requires a known version.
      *
      * @param at byte offset of the version
-     * @param found the version there
-     * @param known versions that are read
-     * @throws TableFileException if it is none of these
+     * @param found the version in the file
+     * @param known the versions that the reader supports
+     * @throws TableFileException if {@code found} is not one of {@code known}
      */
     public void requireVersion(long at, int found, int... known) throws TableFileException {
         if (Arrays.stream(known).noneMatch(version -> version == found)) {
@@ -63,12 +63,12 @@ public record FileChecks(Path file) {
      * Requires that a number is in a range.
      *
      * @param at byte offset of the number
-     * @param what names it
+     * @param what names the number in the message
      * @param value the number
-     * @param least allowed
-     * @param most allowed
+     * @param least the minimum
+     * @param most the maximum
      * @return the number
-     * @throws TableFileException if it is not
+     * @throws TableFileException if the number is not in the range
      */
     public long requireRange(long at, String what, long value, long least, long most) throws TableFileException {
         if (value < least || value > most) {
@@ -79,42 +79,42 @@ public record FileChecks(Path file) {
     }
 
     /**
-     * As {@link #requireRange(long, String, long, long, long)}.
+     * Like {@link #requireRange(long, String, long, long, long)} for ints.
      *
      * @param at byte offset of the number
-     * @param what names it
+     * @param what names the number in the message
      * @param value the number
-     * @param least allowed
-     * @param most allowed
+     * @param least the minimum
+     * @param most the maximum
      * @return the number
-     * @throws TableFileException if it is not in the range
+     * @throws TableFileException if the number is not in the range
      */
     public int requireRange(long at, String what, int value, int least, int most) throws TableFileException {
         return (int) requireRange(at, what, (long) value, least, most);
     }
 
     /**
-     * Requires a number to be what other numbers of the file say.
+     * Requires that a number has the value given by other numbers of the file.
      *
      * @param at byte offset of the number
-     * @param what names it
+     * @param what names the number in the message
      * @param value the number
-     * @param expected what it must be
-     * @throws TableFileException if it is another
+     * @param expected the required value
+     * @throws TableFileException if the number is not {@code expected}
      */
     public void requireEqual(long at, String what, long value, long expected) throws TableFileException {
         requireRange(at, what, value, expected, expected);
     }
 
     /**
-     * Requires a finite number: with others no distance would be a number, and rows would be missing from answers.
+     * Requires a finite number: NaN or infinity would make distances NaN, and searches would miss rows.
      *
      * @param at byte offset of the number
-     * @param what names it
+     * @param what names the number in the message
      * @param value the number
-     * @param least allowed
+     * @param least the minimum
      * @return the number
-     * @throws TableFileException if it is less, infinite or NaN
+     * @throws TableFileException if the number is less than {@code least}, infinite or NaN
      */
     public double requireFinite(long at, String what, double value, double least) throws TableFileException {
         if (!(value >= least && value < Double.POSITIVE_INFINITY)) {
@@ -124,14 +124,14 @@ public record FileChecks(Path file) {
     }
 
     /**
-     * As {@link #requireFinite(long, String, double, double)}.
+     * Like {@link #requireFinite(long, String, double, double)} for floats.
      *
      * @param at byte offset of the number
-     * @param what names it
+     * @param what names the number in the message
      * @param value the number
-     * @param least allowed
+     * @param least the minimum
      * @return the number
-     * @throws TableFileException if it is less, infinite or NaN
+     * @throws TableFileException if the number is less than {@code least}, infinite or NaN
      */
     public float requireFinite(long at, String what, float value, float least) throws TableFileException {
         if (!(value >= least && value < Float.POSITIVE_INFINITY)) {
@@ -141,13 +141,13 @@ public record FileChecks(Path file) {
     }
 
     /**
-     * Requires bytes to have the checksum that the file says they have.
+     * Requires that bytes have the checksum stored in the file.
      *
-     * @param at byte offset named in the refusal
-     * @param which names it, such as "its checksum"
-     * @param said the checksum in the file
-     * @param bytes it is said of
-     * @throws TableFileException if they have another
+     * @param at byte offset for the message
+     * @param which names the checksum in the message, such as "its checksum"
+     * @param said the checksum stored in the file
+     * @param bytes the bytes that it covers
+     * @throws TableFileException if the checksums differ
      */
     public void requireChecksum(long at, String which, long said, MemorySegment bytes) throws TableFileException {
         long found = Integer.toUnsignedLong(Checksum.of(bytes));
@@ -157,12 +157,12 @@ public record FileChecks(Path file) {
     }
 
     /**
-     * Requires a section, as {@link SectionWriter} writes it, to be undamaged.
+     * Requires that a section written by {@link SectionWriter} is undamaged.
      *
      * @param at byte offset of the section
-     * @param which names its checksum, such as "its checksum"
-     * @param section its content and checksum, without the zeroes after them
-     * @return the content
+     * @param which names the checksum in the message, such as "its checksum"
+     * @param section the content and checksum of the section, without padding
+     * @return the content, a slice of {@code section}
      * @throws TableFileException if the section is damaged
      */
     public MemorySegment requireSection(long at, String which, MemorySegment section) throws TableFileException {

@@ -4,15 +4,16 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 
-/** Files that are their owner's alone, for authors of indexes. Stateless. */
+/** Files that only their owner may access, for authors of indexes. Stateless. */
 public final class PrivateFile {
     private PrivateFile() {}
 
     /**
-     * What a file is created with, so that nobody but its owner may ever read or write it.
+     * Returns the attributes with which to create a file so that only its owner can read or write it, from its creation
+     * on.
      *
-     * @param path where it is going to be
-     * @return the attributes; none where the file system has no such permissions
+     * @param path the path of the file
+     * @return the attributes; empty if the file system has no POSIX permissions
      */
     public static FileAttribute<?>[] attributes(Path path) {
         return path.getFileSystem().supportedFileAttributeViews().contains("posix")

@@ -12,7 +12,7 @@ import java.util.zip.CRC32C;
  * Content goes to the channel in pieces, so a section may be larger than a buffer. Not thread-safe.
  */
 public final class SectionWriter {
-    /** Bytes that a section has beside its content. */
+    /** Size of the checksum that follows a section's content. */
     public static final int CHECKSUM_BYTES = Long.BYTES;
 
     private static final int BUFFER_BYTES = 1 << 20;
@@ -25,18 +25,18 @@ public final class SectionWriter {
     /**
      * Begins a section.
      *
-     * @param channel to write to, from its position on
+     * @param channel the channel to write to, at its position
      */
     public SectionWriter(WritableByteChannel channel) {
         this.channel = channel;
     }
 
     /**
-     * Gives room for the next bytes of the content, which the caller puts there at once.
+     * Returns a buffer for the next bytes of the content. The caller must put them before the next call.
      *
-     * @param bytes that are put, at most 1 MiB
-     * @return little-endian, with at least that much room from its position on
-     * @throws IOException if what came before cannot be written
+     * @param bytes the number of bytes to put, at most 1 MiB
+     * @return a little-endian buffer with at least {@code bytes} remaining
+     * @throws IOException if earlier bytes cannot be written
      */
     public ByteBuffer room(int bytes) throws IOException {
         if (bytes > BUFFER_BYTES) {
@@ -51,7 +51,7 @@ public final class SectionWriter {
     /**
      * Adds floats.
      *
-     * @param floats to add, of any number
+     * @param floats the floats to add
      * @throws IOException if they cannot be written
      */
     public void put(float[] floats) throws IOException {
@@ -67,7 +67,7 @@ public final class SectionWriter {
     /**
      * Adds longs.
      *
-     * @param longs to add, of any number
+     * @param longs the longs to add
      * @throws IOException if they cannot be written
      */
     public void put(long[] longs) throws IOException {
@@ -77,9 +77,9 @@ public final class SectionWriter {
     }
 
     /**
-     * Adds bytes as they lie in memory.
+     * Adds bytes unchanged.
      *
-     * @param bytes of any length
+     * @param bytes a segment of any length
      * @throws IOException if they cannot be written
      */
     public void put(MemorySegment bytes) throws IOException {
@@ -90,10 +90,10 @@ public final class SectionWriter {
     }
 
     /**
-     * Ends the section: writes the checksum, and zeroes up to the alignment.
+     * Ends the section: writes the checksum, and pads with zeroes to the alignment.
      *
-     * @param alignment of what follows, relative to the beginning of the section; a power of two up to 1 MiB, 1 for no zeroes
-     * @return bytes from the beginning of the section to there
+     * @param alignment the alignment of the end, relative to the begin of the section; a power of two up to 1 MiB, 1 for no padding
+     * @return the length of the section, including checksum and padding
      * @throws IOException if they cannot be written
      */
     public long end(int alignment) throws IOException {

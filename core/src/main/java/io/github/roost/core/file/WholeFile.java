@@ -13,32 +13,32 @@ import java.nio.file.StandardOpenOption;
 import java.util.Objects;
 import java.util.UUID;
 
-/** Writes files of tables so that, whatever happens meanwhile, the old file or the new one is there, whole. Stateless. */
+/** Atomic replacement of tables' files: at any time the old or the new file is there, whole. Stateless. */
 public final class WholeFile {
-    /** Small enough that a channel does not copy the whole of a large segment of the heap or of memory at once. */
+    /** A channel may copy what it is given into a buffer of the same size: pieces limit that copy. */
     private static final long PIECE = 64L << 20;
 
     private WholeFile() {}
 
-    /** Writes what a file is to hold. */
+    /** Writes the content of a file. */
     @FunctionalInterface
     public interface Content {
         /**
-         * Writes all of it, from the channel's position on.
+         * Writes all of the content at the channel's position.
          *
-         * @param channel of the file
+         * @param channel the channel of the file
          * @throws IOException if it cannot be written
          */
         void writeTo(FileChannel channel) throws IOException;
     }
 
     /**
-     * Writes a file, replacing one of that name: under a temporary name beside it, synced, moved into place, and the folder
-     * synced. Who may read it is as the process's umask says. A writer that is killed may leave the temporary file behind.
+     * Writes a file, or replaces it: writes a temporary file in the same folder, syncs it, moves it into place, and syncs the folder. The
+     * process's umask determines its permissions. A process that is killed may leave the temporary file behind.
      *
-     * @param file to write or replace
-     * @param content writes what is to be in it
-     * @throws IOException if it cannot be written; the old file is as it was, unless only the last sync failed
+     * @param file the file to write or replace
+     * @param content writes the content of the file
+     * @throws IOException if the file cannot be written; the old file is unchanged, unless only the last sync failed
      */
     public static void replace(Path file, Content content) throws IOException {
         Objects.requireNonNull(file, "file must not be null");
@@ -47,7 +47,7 @@ public final class WholeFile {
         if (folder == null) {
             throw new IOException(file + " is not the name of a file");
         }
-        // Opened first: what can fail must fail while the old file is in place.
+        // Opened first, so that a failure leaves the old file in place.
         try (FileChannel entries = FileChannel.open(folder, StandardOpenOption.READ)) {
             Path draft = folder.resolve("." + place.getFileName() + "-" + UUID.randomUUID() + ".part");
             try {
@@ -71,7 +71,7 @@ public final class WholeFile {
             if (failed.getClass() != IOException.class) {
                 throw failed;
             }
-            // Of a full disk the system says no more than that there is no space.
+            // The system's message for a full disk names neither the file nor the size.
             throw new IOException(
                     place + " cannot be written, after " + channel.position() + " bytes: " + failed.getMessage(),
                     failed);
@@ -79,10 +79,10 @@ public final class WholeFile {
     }
 
     /**
-     * Writes all of a buffer, in as many pieces as the channel takes.
+     * Writes all of a buffer, with as many writes as the channel needs.
      *
-     * @param channel to write to, from its position on
-     * @param bytes from position to limit
+     * @param channel the channel to write to, at its position
+     * @param bytes written from position to limit
      * @throws IOException if they cannot be written
      */
     public static void writeAll(WritableByteChannel channel, ByteBuffer bytes) throws IOException {
@@ -94,8 +94,8 @@ public final class WholeFile {
     /**
      * Writes all bytes of a segment.
      *
-     * @param channel to write to, from its position on
-     * @param bytes of any length
+     * @param channel the channel to write to, at its position
+     * @param bytes a segment of any length
      * @throws IOException if they cannot be written
      */
     public static void writeAll(WritableByteChannel channel, MemorySegment bytes) throws IOException {

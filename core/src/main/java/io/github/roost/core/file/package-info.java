@@ -1,4 +1,4 @@
-/** Files of tables: written whole or not at all, in sections with checksums, and not believed before they are checked. For authors of indexes. */
+/** Files of tables, for authors of indexes: atomic replacement, sections with checksums, and checks of what is read. */
 @NullMarked
 package io.github.roost.core.file;
 

@@ -2,21 +2,21 @@ package io.github.roost.core.io;
 
 import java.lang.foreign.MemorySegment;
 
-/** Memory for one block, of a pool. */
+/** A pooled buffer of one block. */
 final class BlockBuffer {
     private final BlockBuffers owner;
     private final int number;
     private final MemorySegment slab;
     private final int inSlab;
     private final MemorySegment memory;
-    /** Guarded by the owner: a buffer that is given back twice would be used by two. */
+    /** Guarded by the owner. Detects a buffer that is given back twice, which two reads would then share. */
     boolean isTaken;
 
     /**
-     * A part of a slab.
+     * Creates a buffer in a slab.
      *
-     * @param number in its pool
-     * @param inSlab number in its slab
+     * @param number the number of the buffer in its pool
+     * @param inSlab the number of the buffer in its slab
      */
     BlockBuffer(BlockBuffers owner, int number, MemorySegment slab, int inSlab) {
         this.owner = owner;
@@ -34,12 +34,12 @@ final class BlockBuffer {
         return memory;
     }
 
-    /** The memory of this buffer and of those that lie behind it. */
+    /** Returns the memory of this buffer and the buffers that follow it. */
     MemorySegment memory(int buffers) {
         return slab.asSlice((long) inSlab * BlockIo.BLOCK_BYTES, (long) buffers * BlockIo.BLOCK_BYTES);
     }
 
-    /** Whether another one of the same pool lies right behind this one. */
+    /** Whether another buffer of the same pool directly follows this one in memory. */
     boolean isBefore(BlockBuffer other) {
         return other.number == number + 1 && other.inSlab == inSlab + 1;
     }

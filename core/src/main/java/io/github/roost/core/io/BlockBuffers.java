@@ -5,13 +5,13 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * A worker's buffers of one block each, outside the heap and aligned as blocks are. The first slab is made, and registered with
- * the worker's queue, at the first use, so that a worker of a NUMA machine touches it first; more are made when all are in use,
- * up to a limit. Those that are taken together lie in memory in the order in which they are taken, and one behind the other where these
- * are free, so that adjacent blocks can be read at once.
+ * A worker's pool of off-heap buffers of one block each, aligned to the block size. The first slab is allocated, and registered with the
+ * worker's queue, at the first use, so that on a NUMA machine the worker touches it first; more slabs are allocated when all buffers are in
+ * use, up to a limit. Buffers taken together have ascending addresses, and are contiguous if such buffers are free, so that adjacent blocks
+ * can be read at once.
  *
- * <p>Taken by the worker, given back by whichever thread comes to it: everything is guarded by this, for a few nanoseconds.
- * Memory is freed by {@link #close} alone, after which every access to a buffer throws {@link IllegalStateException}.
+ * <p>The worker takes buffers, any thread gives them back; all state is guarded by this, held for a few nanoseconds. Only {@link #close}
+ * frees memory; after it every access to a buffer throws {@link IllegalStateException}.
  */
 final class BlockBuffers {
     private static final int SLAB_BUFFERS = 256;
@@ -21,7 +21,7 @@ final class BlockBuffers {
     private final int most;
     private final Arena arena = Arena.ofShared();
     private BlockBuffer[] buffers = NONE;
-    /** A bit per buffer. */
+    /** One bit per buffer. */
     private long[] free = {};
 
     private int freeCount;
@@ -29,17 +29,17 @@ final class BlockBuffers {
     private boolean closed;
 
     /**
-     * No memory yet.
+     * Creates a pool without memory.
      *
-     * @param queue told of the first slab
-     * @param most buffers
+     * @param queue the queue that registers the first slab
+     * @param most the maximum number of buffers
      */
     BlockBuffers(BlockDevice.Queue queue, int most) {
         this.queue = queue;
         this.most = most;
     }
 
-    /** Takes all that are asked for, or none. */
+    /** Takes {@code count} buffers, or throws and takes none. */
     synchronized void take(BlockBuffer[] into, int count) {
         if (closed) {
             throw BlockIo.closed();
@@ -86,7 +86,7 @@ final class BlockBuffers {
         freeCount++;
     }
 
-    /** Needs no memory: there is a bit for every buffer. */
+    /** Allocates nothing: there is a bit for every buffer. */
     synchronized void giveBack(BlockBuffer buffer) {
         if (!buffer.isTaken) {
             throw new IllegalStateException("a buffer must be given back once");
@@ -105,7 +105,7 @@ final class BlockBuffers {
         return registered;
     }
 
-    /** Frees the memory; the kernel must hold none of it. */
+    /** Frees the memory; no read into it may be in flight. */
     synchronized void close() {
         if (!closed) {
             arena.close();

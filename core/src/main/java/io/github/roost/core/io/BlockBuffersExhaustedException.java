@@ -1,10 +1,10 @@
 package io.github.roost.core.io;
 
-/** So many searches read at once that no buffer is left for one more. */
+/** Thrown if a search needs more buffers than its worker has free. */
 public final class BlockBuffersExhaustedException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    /** Whether all buffers together are too few. */
+    /** Whether the search needs more buffers than the worker may have. */
     private final boolean isForGood;
 
     BlockBuffersExhaustedException(int wanted, int most, int inUse) {
@@ -13,7 +13,7 @@ public final class BlockBuffersExhaustedException extends RuntimeException {
         this.isForGood = wanted > most;
     }
 
-    /** {@return whether more buffers were asked for than there are, so that it is of no use to try again} */
+    /** {@return whether the search needs more buffers than the worker may have, so that a retry is futile} */
     public boolean isForGood() {
         return isForGood;
     }

@@ -6,42 +6,42 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 
 /**
- * What block I/O runs on: rings, a pool of threads, or the faults of a test. Knows files, reads and writes; what is short, is
- * to be tried again, or has failed, and what follows from it, is {@link BlockRead}'s.
+ * The backend of block I/O: rings, a pool of threads, or a test's fault injection. It only opens, reads and writes files; {@link BlockRead}
+ * handles short reads, retries and failures.
  */
 interface BlockDevice {
-    /** {@return how it reads, in a few words for reports} */
+    /** {@return the name of the backend in reports} */
     String name();
 
     /**
      * Opens a file.
      *
-     * @param file whose length is a multiple of the block size, as far as it is read
-     * @param writable whether to write it as well, and to make it where there is none
-     * @return open
+     * @param file the file; all blocks that are read must be whole
+     * @param writable whether to open it for writing too, and to create it if it does not exist
+     * @return the open file
      * @throws IOException if it cannot be opened
      */
     DeviceFile open(Path file, boolean writable) throws IOException;
 
     /**
-     * Makes a queue of reads, for one worker, or for all threads that are no workers.
+     * Creates a queue of reads for one worker, or for all threads that are not workers.
      *
-     * @return empty
-     * @throws IllegalStateException if the system refuses one more
+     * @return an empty queue
+     * @throws IllegalStateException if the system refuses another queue
      */
     Queue queue();
 
-    /** Ends its threads; called when no queue has reads any more. */
+    /** Ends its threads; called when no queue has reads in flight. */
     default void close() {}
 
-    /** An open file. Thread-safe. Blocking calls; those of one call may be fewer bytes than asked for. */
+    /** An open file. Thread-safe. Calls block, and may transfer fewer bytes than requested. */
     interface DeviceFile {
         /**
          * Reads.
          *
-         * @param offset byte in the file
-         * @param into where to, outside the heap, aligned as its block
-         * @return how many bytes, -1 at the end of the file
+         * @param offset the byte offset in the file
+         * @param into the target, off-heap and aligned to the block size
+         * @return the number of bytes read, -1 at the end of the file
          * @throws IOException if the device fails
          */
         int read(long offset, MemorySegment into) throws IOException;
@@ -49,24 +49,24 @@ interface BlockDevice {
         /**
          * Writes.
          *
-         * @param offset byte in the file
-         * @param from where from, outside the heap, aligned as its block
+         * @param offset the byte offset in the file
+         * @param from the source, off-heap and aligned to the block size
          * @return how many bytes
          * @throws IOException if the device fails or is full
          */
         int write(long offset, MemorySegment from) throws IOException;
 
         /**
-         * Has all that was written survive a loss of power.
+         * Makes all completed writes durable.
          *
-         * @throws IOException if the device fails: then what was written since the last sync may be lost
+         * @throws IOException if the device fails; writes since the last sync may then be lost
          */
         void sync() throws IOException;
 
         /**
-         * {@return its length in bytes}
+         * {@return the length in bytes}
          *
-         * @throws IOException if the system does not say
+         * @throws IOException if the system call fails
          */
         long size() throws IOException;
 
@@ -74,7 +74,7 @@ interface BlockDevice {
         boolean isDirect();
 
         /**
-         * Closes it; called once, when nothing uses it.
+         * Closes the file; called once, when it is not in use.
          *
          * @throws IOException if the system reports an earlier failure
          */
@@ -82,18 +82,18 @@ interface BlockDevice {
     }
 
     /**
-     * Reads under way. Each that is submitted ends once, by a call of {@link BlockRead#ended}, without any lock of the queue held:
-     * in the thread that polls, or in one of the device.
+     * A queue of reads. Each submitted read ends once, by a call of {@link BlockRead#ended} without any lock of the queue held, in the
+     * thread that polls or in a thread of the device.
      */
     interface Queue extends CompletionSource {
         /**
-         * Begins reads. Thread-safe; never waits for them.
+         * Starts reads. Thread-safe; never waits for them.
          *
-         * @param first linked by {@link BlockRead#next}
+         * @param first the first read of a list linked by {@link BlockRead#next}
          */
         void submit(BlockRead first);
 
-        /** {@return reads that have not ended} */
+        /** {@return the number of reads that have not ended} */
         int inFlight();
 
         @Override
@@ -102,34 +102,34 @@ interface BlockDevice {
         }
 
         /**
-         * Says where reads will go, so that the device can prepare for it; they may go elsewhere too.
+         * Registers the memory that most reads will go to, so that the device can prepare for it.
          *
-         * @param memory outside the heap, valid until the queue is closed
-         * @return whether that makes reads cheaper
+         * @param memory off-heap memory, valid until the queue is closed
+         * @return whether the device registered it
          */
         default boolean register(MemorySegment memory) {
             return false;
         }
 
-        /** {@return counts since it was made} */
+        /** {@return counts since the queue was created} */
         Counts counts();
 
         /**
-         * Has a worker woken by {@link #arm}; called before the first.
+         * Sets the waker used after {@link #arm}; called before the first {@code arm}.
          *
-         * @param waker wakes it
+         * @param waker wakes the worker
          */
         void wakes(Waker waker);
 
-        /** Frees what it has; called once, with no reads under way; later submissions fail. */
+        /** Frees its resources; called once, without reads in flight; later submissions fail. */
         void close();
     }
 
     /**
-     * What a queue has done.
+     * Counts of a queue.
      *
-     * @param reads ended
-     * @param submits calls that told the device of reads
+     * @param reads reads that have ended
+     * @param submits calls that submitted reads to the device
      */
     record Counts(long reads, long submits) {}
 }

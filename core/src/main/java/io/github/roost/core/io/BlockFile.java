@@ -8,16 +8,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file of 4-KiB blocks, read and written past the page cache where the file system can. Searches read by {@link BlockReads};
- * {@link #read}, {@link #write} and {@link #sync} here block their caller and are for builders and recovery.
+ * A file of 4-KiB blocks, read and written by direct I/O if the file system supports it. Searches read by {@link BlockReads};
+ * {@link #read}, {@link #write} and {@link #sync} block the caller and are for builds and recovery.
  *
- * <p>Thread-safe. A file that is closed is refused to whoever comes later, and stays open underneath until the last read that is
- * under way has ended: the number of users and whether it is closed are one integer, changed by compare-and-set, and who brings it
- * to "closed and unused" closes the file. So no read ever meets a descriptor that is another file's by now.
+ * <p>Thread-safe. A closed file refuses new reads, but its descriptor stays open until the last read in flight has ended. The number of
+ * users and a closed bit share one integer, changed by compare-and-set; the thread that makes it "closed and unused" closes the descriptor.
+ * So no read can use a descriptor that already belongs to another file.
  */
 public final class BlockFile implements AutoCloseable {
     private static final int CLOSED = Integer.MIN_VALUE;
-    /** One call of the system moves at most so many: whole blocks, and less than a buffer of the JDK may have. */
+    /** Maximum bytes per system call: whole blocks, and below the JDK's limit of a buffer. */
     private static final long MAX_BYTES = 8L << 20;
 
     private final BlockIo io;
@@ -34,12 +34,12 @@ public final class BlockFile implements AutoCloseable {
         this.blocks = device.size() / BlockIo.BLOCK_BYTES;
     }
 
-    /** {@return its name} */
+    /** {@return the path of the file} */
     public Path path() {
         return path;
     }
 
-    /** {@return whole blocks that it holds} */
+    /** {@return the number of whole blocks in the file} */
     public long blocks() {
         return blocks;
     }
@@ -82,10 +82,10 @@ public final class BlockFile implements AutoCloseable {
     }
 
     /**
-     * Reads blocks; waits until they are there.
+     * Reads blocks; blocks the caller until they are read.
      *
-     * @param block number of the first
-     * @param into of whole blocks, outside the heap, aligned to 4 KiB
+     * @param block the number of the first block
+     * @param into the target: off-heap, a whole number of blocks, aligned to 4 KiB
      * @throws IOException if the device fails or the file is too short
      */
     public void read(long block, MemorySegment into) throws IOException {
@@ -93,11 +93,11 @@ public final class BlockFile implements AutoCloseable {
     }
 
     /**
-     * Writes blocks; returns when the device has them, which is not when they would survive a loss of power.
+     * Writes blocks; they are durable only after {@link #sync}.
      *
-     * @param block number of the first; one behind the end makes the file longer
-     * @param from of whole blocks, outside the heap, aligned to 4 KiB
-     * @throws IOException if the device fails or is full: then what the blocks hold is not known
+     * @param block the number of the first block; a block beyond the end extends the file
+     * @param from the source: off-heap, a whole number of blocks, aligned to 4 KiB
+     * @throws IOException if the device fails or is full; the content of the blocks is then undefined
      */
     public void write(long block, MemorySegment from) throws IOException {
         requireSynced();
@@ -107,7 +107,7 @@ public final class BlockFile implements AutoCloseable {
         }
     }
 
-    /** Moves bytes between the file and memory, fewer than asked for if it likes. */
+    /** Transfers bytes between the file and memory; may transfer fewer than requested. */
     @FunctionalInterface
     private interface Transfer {
         int transfer(long offset, MemorySegment memory) throws IOException;
@@ -125,7 +125,7 @@ public final class BlockFile implements AutoCloseable {
                 if (bytes <= 0) {
                     throw new EOFException("the file ends before the end of the block");
                 }
-                // Only at a block is what is left sure to be aligned as the device wants it.
+                // Go on at a block boundary: only there is the rest aligned as the device requires.
                 int whole = bytes - bytes % BlockIo.BLOCK_BYTES;
                 if (whole == 0 && ++fruitless == BlockRead.MAX_ATTEMPTS) {
                     throw new IOException("the device did not do all of it, " + fruitless + " times");
@@ -153,10 +153,10 @@ public final class BlockFile implements AutoCloseable {
     }
 
     /**
-     * Has all that was written survive a loss of power; waits until it does.
+     * Makes all completed writes durable; blocks the caller until they are.
      *
-     * @throws IOException if the device fails. Linux forgets what it could not write, so a later sync that succeeds would say
-     *     nothing: the file then takes no more writes
+     * @throws IOException if the device fails. Linux drops data that it could not write, so a later successful sync would prove nothing:
+     *     the file then refuses writes and syncs
      */
     public void sync() throws IOException {
         requireSynced();
@@ -180,7 +180,7 @@ public final class BlockFile implements AutoCloseable {
         }
     }
 
-    /** Refuses further reads and writes; those under way end as if nothing had happened. More than once does nothing. */
+    /** Refuses further reads and writes; those in flight end normally. Idempotent. */
     @Override
     public void close() {
         int before;

@@ -17,13 +17,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Block I/O of an orchestrator's workers. Each worker has a ring of {@code io_uring(7)} and buffers of its own; a search begins
- * its reads in a slice, parks, and goes on when they have ended, which its worker sees by a read of memory between two slices.
- * Where the kernel refuses rings, as it does in many containers, a small pool of threads makes positional reads instead: said once
- * in the log, and in {@link #stats}.
+ * Block I/O of an orchestrator's workers. Each worker has an {@code io_uring(7)} and buffers of its own; a search starts reads in a slice,
+ * parks, and resumes when they have ended, which its worker sees in memory between two slices. If the kernel refuses rings, as in many
+ * containers, a small pool of threads makes positional reads instead; the log and {@link #stats} report this.
  *
- * <p>One per orchestrator, for all its tables and as long as it: a closed one leaves a little of itself with the orchestrator.
- * Thread-safe.
+ * <p>Create one per orchestrator, for all its tables and its lifetime: each registers completion sources that the orchestrator keeps even
+ * after close. Thread-safe.
  */
 public final class BlockIo implements AutoCloseable {
     /** Bytes of a block, the unit of reads and writes and of their alignment. */
@@ -33,22 +32,22 @@ public final class BlockIo implements AutoCloseable {
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(30);
     private static final long CLOSE_POLL_NANOS = 100_000;
 
-    /** What reads run on. */
+    /** The backend of reads. */
     public enum Backend {
-        /** Rings where the kernel has them, else positional reads. */
+        /** Rings if the kernel allows them, otherwise positional reads. */
         BEST,
-        /** Positional reads. */
+        /** Positional reads in a pool of threads. */
         POSITIONAL
     }
 
     /**
-     * The reads and the memory of one worker, or of all threads that are none.
+     * The queue and buffers of one worker, or of all threads that are not workers.
      *
-     * @param queue of its reads
-     * @param buffers what they go into
+     * @param queue the queue of reads
+     * @param buffers the buffers that they read into
      */
     record Lane(BlockDevice.Queue queue, BlockBuffers buffers) {
-        /** Frees all; nothing must be under way. */
+        /** Frees both; no reads may be in flight. */
         void close() {
             queue.close();
             buffers.close();
@@ -64,13 +63,13 @@ public final class BlockIo implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * Begins, for so many workers.
+     * Creates the lanes.
      *
-     * @param device what they read from
-     * @param refusal why not from a better one
-     * @param workerCount how many
-     * @param buffers most that each has
-     * @param threads most that read for others at once
+     * @param device the device of the workers
+     * @param refusal why the device is not the preferred one, or empty
+     * @param workerCount number of workers
+     * @param buffers maximum number of buffers per lane
+     * @param threads maximum number of threads that read for threads that are not workers
      */
     BlockIo(BlockDevice device, String refusal, int workerCount, int buffers, int threads) {
         this.device = device;
@@ -95,9 +94,9 @@ public final class BlockIo implements AutoCloseable {
     }
 
     /**
-     * Collects the options.
+     * Returns a builder.
      *
-     * @param orchestrator whose searches read
+     * @param orchestrator the orchestrator whose searches read
      * @return a builder with every option at its default
      */
     public static Builder builder(Orchestrator orchestrator) {
@@ -107,8 +106,8 @@ public final class BlockIo implements AutoCloseable {
     /**
      * Opens a file for reading.
      *
-     * @param file that exists, of whole blocks
-     * @return open; to be closed before this
+     * @param file an existing file of whole blocks
+     * @return the open file, to be closed before this
      * @throws IOException if it cannot be opened
      */
     public BlockFile open(Path file) throws IOException {
@@ -116,10 +115,10 @@ public final class BlockIo implements AutoCloseable {
     }
 
     /**
-     * Opens a file for reading and writing; makes it where there is none.
+     * Opens a file for reading and writing; creates it if it does not exist.
      *
-     * @param file of whole blocks
-     * @return open; to be closed before this
+     * @param file a file of whole blocks
+     * @return the open file, to be closed before this
      * @throws IOException if it cannot be opened
      */
     public BlockFile openForUpdate(Path file) throws IOException {
@@ -139,12 +138,12 @@ public final class BlockIo implements AutoCloseable {
         }
     }
 
-    /** {@return the reads of one search, none yet; to be closed when the search is over} */
+    /** {@return an object for the reads of one search, to be closed when the search is over} */
     public BlockReads reads() {
         return new BlockReads(this);
     }
 
-    /** {@return what this runs on, and counts} */
+    /** {@return the backend and counts} */
     public BlockIoStats stats() {
         long reads = 0;
         long submits = 0;
@@ -168,7 +167,7 @@ public final class BlockIo implements AutoCloseable {
         return all;
     }
 
-    /** The lane of whoever runs a slice: on no worker, it is one whose reads need nobody to look for them. */
+    /** Returns the lane of the thread that runs a slice. Threads that are not workers share a lane that needs no polling. */
     Lane lane(SearchContext context) {
         int worker = context.worker();
         if (closed) {
@@ -177,7 +176,7 @@ public final class BlockIo implements AutoCloseable {
         return worker < 0 ? outside : workers.get(worker);
     }
 
-    /** The source of a worker's completions. */
+    /** Returns the source of a worker's completions. */
     CompletionSource source(int worker, CompletionSource.Waker waker) {
         BlockDevice.Queue queue = workers.get(worker).queue();
         queue.wakes(waker);
@@ -203,11 +202,11 @@ public final class BlockIo implements AutoCloseable {
     }
 
     /**
-     * Refuses further reads, waits for those under way, and frees rings and buffers. What is still under way when the time is up
-     * keeps its ring and its buffers for good, for the kernel may write into them at any time: said in the log.
+     * Refuses further reads, waits for reads in flight, and frees rings and buffers. Rings and buffers of reads that are still in flight
+     * after the timeout are never freed, since the kernel may write into them at any time; this is logged.
      *
-     * @param timeout how long to wait for reads under way
-     * @return whether all was freed
+     * @param timeout the maximum time to wait for reads in flight
+     * @return whether all resources were freed
      */
     public synchronized boolean close(Duration timeout) {
         if (closed) {
@@ -231,7 +230,7 @@ public final class BlockIo implements AutoCloseable {
     private static boolean close(Lane lane, long end) {
         boolean interrupted = false;
         while (lane.queue().inFlight() > 0 && System.nanoTime() - end < 0) {
-            // Workers look for completions no more once their orchestrator is closed.
+            // Polls here, since workers do not after their orchestrator is closed.
             if (lane.queue().poll() == 0) {
                 LockSupport.parkNanos(CLOSE_POLL_NANOS);
                 interrupted |= Thread.interrupted();
@@ -247,7 +246,7 @@ public final class BlockIo implements AutoCloseable {
         return true;
     }
 
-    /** Collects the options of block I/O. Not thread-safe. */
+    /** Builder of block I/O. Not thread-safe. */
     public static final class Builder {
         private final Orchestrator orchestrator;
         private RingMaker rings = UringDevice::new;
@@ -256,7 +255,7 @@ public final class BlockIo implements AutoCloseable {
         private int buffers = 4096;
         private int threads;
 
-        /** Makes the device that has rings. */
+        /** Creates the device with rings. */
         @FunctionalInterface
         interface RingMaker {
             BlockDevice make(int depth) throws LinuxException;
@@ -268,7 +267,7 @@ public final class BlockIo implements AutoCloseable {
         }
 
         /**
-         * Sets what reads run on.
+         * Sets the backend of reads.
          *
          * @param value default {@link Backend#BEST}
          * @return this builder
@@ -284,7 +283,7 @@ public final class BlockIo implements AutoCloseable {
         }
 
         /**
-         * Sets how many reads each worker's ring has under way at once. More wait until there is room.
+         * Sets the maximum number of reads in flight per worker's ring. Further reads wait for room.
          *
          * @param value from 1 to 4,096, rounded up to a power of two; default 128
          * @return this builder
@@ -296,7 +295,7 @@ public final class BlockIo implements AutoCloseable {
         }
 
         /**
-         * Sets how many buffers of 4 KiB each worker may have. They are made when they are needed.
+         * Sets the maximum number of 4-KiB buffers per worker. They are allocated when needed.
          *
          * @param value from 1 to 1,048,576; default 4,096
          * @return this builder
@@ -308,10 +307,9 @@ public final class BlockIo implements AutoCloseable {
         }
 
         /**
-         * Sets how many threads at most make positional reads: where there are no rings, and for searches in their callers'
-         * threads.
+         * Sets the maximum number of threads for positional reads: if there are no rings, and for searches in their callers' threads.
          *
-         * @param value from 1 to 1,024; default four per worker, at most 32
+         * @param value from 1 to 1,024; default 4 per worker, at most 32
          * @return this builder
          */
         public Builder threads(int value) {
@@ -321,9 +319,9 @@ public final class BlockIo implements AutoCloseable {
         }
 
         /**
-         * Begins: makes the workers' rings, and has the workers look at them.
+         * Creates the rings, and registers them with the workers as completion sources.
          *
-         * @return open; to be closed after its files, and after the orchestrator or before it
+         * @return the block I/O, to be closed after its files, before or after the orchestrator
          */
         public BlockIo build() {
             BlockIo io = backend == Backend.BEST ? onRings() : on(new PositionalDevice(threads), "");

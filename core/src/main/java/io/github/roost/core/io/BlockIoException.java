@@ -3,14 +3,14 @@ package io.github.roost.core.io;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** A block that could not be read or written. The message names the file, the block and the error. */
+/** Thrown if a block could not be read or written. The message names the file, the block and the error. */
 public final class BlockIoException extends IOException {
     private static final long serialVersionUID = 1;
 
-    /** Its name. */
+    /** The name of the file. */
     private final String file;
 
-    /** Number of the block. */
+    /** The number of the block. */
     private final long block;
 
     BlockIoException(String operation, Path file, long block, String why) {

@@ -1,16 +1,16 @@
 package io.github.roost.core.io;
 
 /**
- * What block I/O runs on, and counts since it began; those of this moment may be a moment old.
+ * The backend of block I/O, and counts since its creation; current counts may be slightly out of date.
  *
  * @param backend {@code "io_uring"}, or {@code "positional reads"} by a pool of threads
- * @param refusal why there are no rings, empty where there are or none were wanted
- * @param reads of the device that have ended; one of several adjacent blocks counts once
- * @param resubmitted reads that had to go on, since the device returned less than was asked for
- * @param submits calls that told the device of reads; one may tell of many
- * @param inFlight reads under way now
- * @param buffersInUse buffers that reads or slices hold now
- * @param registeredWorkers workers whose buffers the kernel keeps mapped
+ * @param refusal why there are no rings; empty if there are, or none were requested
+ * @param reads device reads that have ended; a read of several adjacent blocks counts once
+ * @param resubmitted reads submitted again, since the device returned fewer bytes than requested or a transient error
+ * @param submits calls that submitted reads to the device; one call may submit many reads
+ * @param inFlight reads in flight now
+ * @param buffersInUse buffers held by reads or slices now
+ * @param registeredWorkers workers whose buffers are registered with the kernel
  */
 public record BlockIoStats(
         String backend,

@@ -8,19 +8,18 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One block on its way into memory, and what came of it. What {@link BlockReads#next} returns belongs to the slice that took
- * it, which gives it back before it ends.
+ * The read of one block, and its result. A read returned by {@link BlockReads#next} belongs to the slice that took it; the slice gives it back
+ * before it ends.
  *
- * <p>Adjacent blocks may go to the device as one read, that of the first one, which the others ride with. If that read does not bring all of them, those that it
- * did not bring are read one by one: so each fails by itself.
+ * <p>Adjacent blocks may be merged into one device read, that of the first block, with the following reads as its riders. If it does not read all
+ * blocks, the missing blocks are read one by one, so that each fails by itself.
  *
- * <p>Until it has ended it is its queue's, and written by whoever ends it; then its group's, whose lock publishes it to the
- * slice.
+ * <p>Until it ends, a read is owned by its queue and written by the thread that ends it; then by its group, whose lock publishes it to the slice.
  */
 public final class BlockRead {
-    /** Reads that end short, or are to be tried again, this often in a row have failed. */
+    /** A read that is short or has a transient error this many times in a row has failed. */
     static final int MAX_ATTEMPTS = 16;
-    /** Blocks of one read of the device, at most: 128 KiB. */
+    /** Maximum number of blocks per device read: 128 KiB. */
     static final int MAX_BLOCKS = 32;
 
     private final BlockReads group;
@@ -28,19 +27,19 @@ public final class BlockRead {
     private final long block;
     private final BlockBuffer buffer;
     private final BlockDevice.Queue queue;
-    /** The read of the next block, which rides with this one. */
+    /** The read of the next block, merged into this one. */
     private @Nullable BlockRead rider;
-    /** How many blocks the device is to read: 1, and those that ride with it. */
+    /** Number of blocks of the device read: 1 plus the riders. */
     private int blocks = 1;
 
     private int attempts;
     private @Nullable IOException failure;
 
-    /** The next one of a list; its owner's. */
+    /** The next read in the list of its present owner. */
     @Nullable
     BlockRead next;
 
-    /** Bytes read or a negative error, between the device and {@link #ended()}. */
+    /** Bytes read or a negative errno; set by the device before {@link #ended()}. */
     int result;
 
     BlockRead(BlockReads group, BlockFile file, long block, BlockBuffer buffer, BlockDevice.Queue queue) {
@@ -52,9 +51,9 @@ public final class BlockRead {
     }
 
     /**
-     * Has the read of the next block ride with this one, if that block lies behind this one both in the file and in memory.
+     * Merges the read of the next block into this one, if that block follows this one both in the file and in memory.
      *
-     * @return whether it does; then the device must not be told of it
+     * @return whether it was merged; then it must not be submitted itself
      */
     boolean takesAlong(BlockRead following) {
         if (following.block != block + 1 || following.blocks == MAX_BLOCKS || !buffer.isBefore(following.buffer)) {
@@ -71,15 +70,15 @@ public final class BlockRead {
         return block;
     }
 
-    /** {@return what it failed with, or null if all of the block is there} */
+    /** {@return the failure, or null if the block was read} */
     public @Nullable IOException failure() {
         return failure;
     }
 
     /**
-     * The block.
+     * Returns the content of the block.
      *
-     * @return 4,096 bytes outside the heap, aligned as much; valid until the read is given back
+     * @return 4,096 off-heap bytes, aligned to 4,096; valid until the read is given back
      * @throws IllegalStateException if the read has failed
      */
     public MemorySegment memory() {
@@ -93,12 +92,12 @@ public final class BlockRead {
         return file.device();
     }
 
-    /** Where the device is to read. */
+    /** The byte offset of the read in the file. */
     long offset() {
         return block * BlockIo.BLOCK_BYTES;
     }
 
-    /** What it is to read into: all of the block, since nothing smaller is sure to be aligned as the device wants it. */
+    /** The target of the read: always whole blocks, since less might not be aligned as the device requires. */
     MemorySegment target() {
         return blocks == 1 ? buffer.memory() : buffer.memory(blocks);
     }
@@ -107,7 +106,7 @@ public final class BlockRead {
         buffer.giveBack();
     }
 
-    /** The device is done with it, as {@link #result} says. Called with no lock held. */
+    /** Called by the queue when the device has set {@link #result}, without a lock held. */
     void ended() {
         if (blocks > 1) {
             endedTogether(Math.max(0, result) / BlockIo.BLOCK_BYTES);
@@ -125,7 +124,7 @@ public final class BlockRead {
         }
     }
 
-    /** So many of the blocks are there; others are read by themselves. */
+    /** Ends a merged read of which the first {@code there} blocks were read; submits the rest one by one. */
     private void endedTogether(int there) {
         if (there >= blocks) {
             over();
@@ -164,7 +163,7 @@ public final class BlockRead {
         over();
     }
 
-    /** The device has failed. Called with no lock held. */
+    /** Called when the device read has thrown, without a lock held. */
     void failsWith(Throwable cause) {
         if (blocks > 1) {
             endedTogether(0);
@@ -174,7 +173,7 @@ public final class BlockRead {
         over();
     }
 
-    /** Tells the group of it and of those that ride with it, all of them, whatever one of them throws. */
+    /** Reports this read and all its riders to the group, even if one of the reports throws. */
     private void over() {
         BlockRead following = rider;
         rider = null;

@@ -7,29 +7,28 @@ import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The reads of one search. A slice begins some and parks on {@link #any} or {@link #all}; the slice after it takes those that have
- * ended by {@link #next}, and gives each back before it ends itself:
+ * The reads of one search. A slice starts reads and parks on {@link #any} or {@link #all}; the next slice takes the ended reads by {@link #next},
+ * and gives each back before the slice ends:
  *
  * <pre>{@code
  * reads.read(context, file, blocks, 4);
  * return new Step.Park<>(reads.all(), this::blocksAreThere);
  * }</pre>
  *
- * <p>Whoever submits the search closes this when the search is over, whether it has ended by itself, was cancelled while it was
- * parked, or came too late: reads still under way then free their buffers as they end.
+ * <p>The submitter of the search closes this when the search is over, whether it has completed, was cancelled while parked, or has expired. Reads
+ * still in flight then free their buffers when they end.
  *
- * <p>Thread-safe: one slice at a time calls {@link #read}, {@link #next} and {@link #giveBack}, reads end in any thread, and
- * {@link #close} comes from any. All state is guarded by this; no other lock is taken and no {@link Pending} completed under it.
- * A read is counted before its queue knows it and counted off once, when it has ended. So the count is 0 only when nothing
- * is under way, and whoever makes a pending sees under the lock either the read that ended before or leaves the pending to the one
- * that ends later: no wake-up is lost. What a read has put into its buffer was written before it ended, and is read by a slice
- * that took it out of the list, under the same lock.
+ * <p>Thread-safe: one slice at a time calls {@link #read}, {@link #next} and {@link #giveBack}; reads may end, and {@link #close} may be called, in
+ * any thread. All state is guarded by this; under the lock no other lock is taken and no {@link Pending} completed. A read is counted before it is
+ * submitted to its queue, and counted off once, when it has ended. So the count is 0 only if no read is in flight, and a new pending either sees an
+ * ended read under the lock or is completed by a read that ends later: no wake-up is lost. The bytes in a buffer are written before the read ends,
+ * and a slice takes the read under the same lock, so it sees them.
  */
 public final class BlockReads implements AutoCloseable {
     private static final int MIN_BUFFERS = 8;
 
     private final BlockIo io;
-    /** The slice's alone. */
+    /** Used only by the running slice. */
     private BlockBuffer[] taken = new BlockBuffer[MIN_BUFFERS];
 
     private int inFlight;
@@ -44,34 +43,34 @@ public final class BlockReads implements AutoCloseable {
     }
 
     /**
-     * Begins reads, all with one call of the device. Never waits for them.
+     * Starts reads, submitted together. Never waits for them.
      *
-     * @param context of the slice that runs
-     * @param file open
+     * @param context the context of the running slice
+     * @param file an open file
      * @param blocks numbers of blocks in the file
-     * @param count how many of them, from the first on; at least 1
-     * @throws BlockBuffersExhaustedException if too many searches read at once; then none has begun
-     * @throws IllegalArgumentException if a block is outside the file; then none has begun
-     * @throws IllegalStateException if the file or the block I/O is closed; then none has begun
-     * @throws CancellationException if this is closed: nobody waits for the search any more
+     * @param count the number of entries of {@code blocks} to read, from the first; at least 1
+     * @throws BlockBuffersExhaustedException if the worker has too few free buffers; then no read has started
+     * @throws IllegalArgumentException if a block is outside the file; then no read has started
+     * @throws IllegalStateException if the file or the block I/O is closed; then no read has started
+     * @throws CancellationException if this is closed, since the search is over
      */
     public void read(SearchContext context, BlockFile file, long[] blocks, int count) {
         read(context, file, blocks, 0, count, false);
     }
 
     /**
-     * Begins reads as {@link #read} does, with one read of the device for blocks that follow each other in the file and for which there are buffers that do so in
-     * memory: up to 32 of them, 128 KiB. Blocks end, fail and are given back one by one all the same.
+     * Starts reads like {@link #read}, but merges adjacent blocks into device reads of up to 32 blocks (128 KiB), if contiguous buffers are free.
+     * Blocks still end, fail and are given back one by one.
      *
-     * @param context of the slice that runs
-     * @param file open
-     * @param blocks numbers of blocks in the file; in ascending order, if any are to be read together
-     * @param from the first of them
-     * @param to behind the last one, above {@code from}
-     * @throws BlockBuffersExhaustedException if too many searches read at once; then none has begun
-     * @throws IllegalArgumentException if a block is outside the file; then none has begun
-     * @throws IllegalStateException if the file or the block I/O is closed; then none has begun
-     * @throws CancellationException if this is closed: nobody waits for the search any more
+     * @param context the context of the running slice
+     * @param file an open file
+     * @param blocks numbers of blocks in the file; only ascending neighbours in the array are merged
+     * @param from the first entry of {@code blocks} to read
+     * @param to the entry after the last, above {@code from}
+     * @throws BlockBuffersExhaustedException if the worker has too few free buffers; then no read has started
+     * @throws IllegalArgumentException if a block is outside the file; then no read has started
+     * @throws IllegalStateException if the file or the block I/O is closed; then no read has started
+     * @throws CancellationException if this is closed, since the search is over
      */
     public void readMerged(SearchContext context, BlockFile file, long[] blocks, int from, int to) {
         read(context, file, blocks, from, to, true);
@@ -120,7 +119,7 @@ public final class BlockReads implements AutoCloseable {
         lane.queue().submit(Objects.requireNonNull(chain));
     }
 
-    /** Counts reads that a queue is about to know. */
+    /** Counts reads that are about to be submitted. */
     synchronized void begin(int count) {
         if (closed) {
             throw new CancellationException("the search is over");
@@ -128,12 +127,12 @@ public final class BlockReads implements AutoCloseable {
         inFlight += count;
     }
 
-    /** {@return the reads that have not ended} */
+    /** {@return the number of reads that have not ended} */
     public synchronized int inFlight() {
         return inFlight;
     }
 
-    /** {@return a read that has ended, in the order in which they end, or null for none} */
+    /** {@return the next ended read, in the order in which reads end, or null if there is none} */
     public synchronized @Nullable BlockRead next() {
         BlockRead read = first;
         if (read != null) {
@@ -149,18 +148,18 @@ public final class BlockReads implements AutoCloseable {
     /**
      * Frees the buffer of a read.
      *
-     * @param read of {@link #next}, given back once
+     * @param read a read returned by {@link #next}; must be given back once
      */
     public void giveBack(BlockRead read) {
         read.giveBackBuffer();
     }
 
-    /** {@return completed as soon as {@link #next} has a read, or none is under way; to park on once} */
+    /** {@return a pending that completes when {@link #next} has a read, or no read is in flight; to be parked on once} */
     public Pending any() {
         return pending(false);
     }
 
-    /** {@return completed as soon as no read is under way; to park on once} */
+    /** {@return a pending that completes when no read is in flight; to be parked on once} */
     public Pending all() {
         return pending(true);
     }
@@ -182,7 +181,7 @@ public final class BlockReads implements AutoCloseable {
         return inFlight == 0 || (!waitsForAll && first != null);
     }
 
-    /** A read has ended; called once for each, without any lock held. */
+    /** Called once per read when it has ended, without any lock held. */
     void ended(BlockRead read) {
         Pending complete = null;
         boolean nobody;
@@ -210,7 +209,7 @@ public final class BlockReads implements AutoCloseable {
         }
     }
 
-    /** The search is over: frees what has ended, now, and what has not, when it has. Any thread; more than once does nothing. */
+    /** Ends the reads of the search: frees the buffers of ended reads now, and the others when their reads end. Idempotent; any thread. */
     @Override
     public void close() {
         BlockRead left;

@@ -10,9 +10,9 @@ import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A file by the JDK's {@link FileChannel}, past the page cache where the file system can. Thread-safe. */
+/** A file opened by the JDK's {@link FileChannel}, with direct I/O if the file system supports it. Thread-safe. */
 final class ChannelFile implements BlockDevice.DeviceFile {
-    /** {@code com.sun.nio.file.ExtendedOpenOption.DIRECT}, by its name: the compiler warns of every mention of its type. */
+    /** {@code com.sun.nio.file.ExtendedOpenOption.DIRECT}, by reflection: the compiler warns of every use of its type. */
     private static final @Nullable OpenOption DIRECT = direct();
 
     private final FileChannel channel;
@@ -32,7 +32,7 @@ final class ChannelFile implements BlockDevice.DeviceFile {
                 }
             }
         } catch (ClassNotFoundException notInThisJdk) {
-            // Then files are read through the page cache.
+            // Files are then read through the page cache.
         }
         return null;
     }
@@ -48,7 +48,7 @@ final class ChannelFile implements BlockDevice.DeviceFile {
             try {
                 return new ChannelFile(FileChannel.open(file, direct), true);
             } catch (UnsupportedOperationException | IOException refused) {
-                // Not every file system can; if something else is wrong the second attempt says so.
+                // Some file systems lack direct I/O; any other fault makes the second attempt fail too.
             }
         }
         return new ChannelFile(FileChannel.open(file, options), false);

@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Positional reads by a small pool of threads: what there is where the kernel has no ring for us, and for threads that are no
- * workers. Reads end in the threads that made them, so nobody needs to look for them.
+ * Positional reads by a small pool of threads: used if the kernel refuses rings, and for threads that are not workers. Reads end in the
+ * threads that made them, so no polling is needed.
  */
 final class PositionalDevice implements BlockDevice {
     private static final long IDLE_SECONDS = 10;
@@ -20,9 +20,9 @@ final class PositionalDevice implements BlockDevice {
     private final ThreadPoolExecutor threads;
 
     /**
-     * Without threads until the first read.
+     * Creates a device; its threads start with the first reads.
      *
-     * @param most reads at once
+     * @param most the maximum number of threads
      */
     PositionalDevice(int most) {
         AtomicInteger number = new AtomicInteger();
@@ -67,7 +67,7 @@ final class PositionalDevice implements BlockDevice {
         public void submit(BlockRead first) {
             BlockRead read = first;
             while (read != null) {
-                // The list ends here: a thread may end the read, and another put it into another list, at once.
+                // Unlink first: once begun, the read may end and join another list at any time.
                 BlockRead following = read.next;
                 read.next = null;
                 begin(read);
@@ -86,7 +86,7 @@ final class PositionalDevice implements BlockDevice {
 
         private void run(BlockRead read) {
             try {
-                // 0 stands for the end of the file, as in a ring.
+                // 0 means the end of the file, as in a ring.
                 read.result = Math.max(0, read.device().read(read.offset(), read.target()));
             } catch (Throwable failure) {
                 over(read, failure);
@@ -118,7 +118,7 @@ final class PositionalDevice implements BlockDevice {
 
         @Override
         public void wakes(Waker waker) {
-            // Who ends a read wakes whoever waits for it.
+            // Not needed: the thread that ends a read resumes its search.
         }
 
         @Override
@@ -133,7 +133,7 @@ final class PositionalDevice implements BlockDevice {
 
         @Override
         public void close() {
-            // The threads are the device's.
+            // The threads belong to the device.
         }
     }
 }

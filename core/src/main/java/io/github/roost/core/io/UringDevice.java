@@ -11,10 +11,10 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * Rings of Linux. Searches read by them; blocking calls go through a channel of the same file.
+ * Reads by {@code io_uring(7)}. Blocking calls use a channel of the same file.
  *
- * <p>One thread waits for the event that all rings share and wakes the workers that sleep while completions have arrived for
- * them. A ring signals only while its worker sleeps or is about to, so a busy system never comes here.
+ * <p>One thread waits for an event that all rings share, and wakes sleeping workers whose completions have arrived. A ring signals only
+ * while its worker sleeps or is about to, so a busy system never signals.
  */
 final class UringDevice implements BlockDevice {
     private final int depth;
@@ -24,14 +24,14 @@ final class UringDevice implements BlockDevice {
     private volatile boolean closed;
 
     /**
-     * A device for as many queues as are asked for.
+     * Creates a device.
      *
-     * @param depth reads that each queue may have under way at once; more wait in it
+     * @param depth maximum number of reads in flight per queue; further reads wait in the queue
      * @throws LinuxException if the kernel refuses rings
      */
     UringDevice(int depth) throws LinuxException {
         this.depth = depth;
-        // Whether the kernel lets us have a ring is found out here, once.
+        // Fails now if the kernel refuses rings.
         IoUring.open(depth).close();
         this.event = EventDescriptor.open();
         this.watch = Thread.ofPlatform().daemon().name("roost-ring-watch").start(this::watch);
@@ -98,7 +98,7 @@ final class UringDevice implements BlockDevice {
         }
     }
 
-    /** A file that rings read, and blocking calls as well. */
+    /** A file for both ring reads and blocking calls. */
     record RingFile(ChannelFile channel, DirectFile ring) implements DeviceFile {
         @Override
         public int read(long offset, MemorySegment into) throws IOException {

@@ -7,21 +7,19 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The reads of one worker, by a ring of its own: submitted by the slices that it runs, and reaped by its looks between them.
+ * The reads of one worker, through a ring of its own: submitted by the slices that it runs, and reaped by its polls between slices.
  *
- * <p>The worker's thread is nearly alone here. Others come for a moment: the old thread of a worker that was relieved while it was
- * blocked may go on to submit, the watch asks whether something has arrived, and whoever closes waits for the last read. So one
- * lock, this, guards everything, and is all but free. What reads end with runs outside it, so it is the innermost lock but those
- * of the kernel.
+ * <p>Other threads than the worker's rarely come here: the old thread of a worker that was replaced while it was blocked may still submit,
+ * the watch thread checks for completions, and close waits for the last read. So a single lock, this, guards all state and is nearly
+ * uncontended. Reads are ended outside the lock, so it is the innermost lock in Java.
  *
- * <p>A read is in one place at a time: waiting for room in the ring ({@link #waitingFirst}), under way (in {@link #underWay} at the
- * tag that the kernel brings back), or ended and about to be told. It moves between these under the lock, and only
- * assignments lie between, so no error can lose it: what an error leaves undone the next look does.
+ * <p>A read is in one place at a time: waiting for room in the ring ({@link #waitingFirst}), in flight (in {@link #underWay}, at the tag
+ * that the kernel returns), or in the list of ended reads. It moves between these under the lock by assignments alone, so no error can lose
+ * it: the next poll does what an error left undone.
  *
- * <p>No wake-up is lost: {@link #arm} first has the ring signal and then looks whether something has arrived; the kernel first
- * posts a completion and then, behind a full barrier, looks whether the ring is to signal. So at least one of the two sees
- * the other: either the worker stays awake, or the event is signalled after the completion was posted, and the watch, which
- * looks at all rings after each signal, finds it and wakes the worker.
+ * <p>No wake-up is lost: {@link #arm} first enables signals and then checks for completions; the kernel first posts a completion and then,
+ * after a full barrier, checks whether signals are enabled. So at least one of the two sees the other: either the worker stays awake, or
+ * the event is signalled after the completion was posted, and the watch thread, which checks all rings after each signal, wakes the worker.
  */
 final class UringQueue implements BlockDevice.Queue {
     private final IoUring ring;
@@ -40,7 +38,7 @@ final class UringQueue implements BlockDevice.Queue {
     private boolean closed;
     private long reads;
     private long submits;
-    /** Made once: to reap needs no memory. */
+    /** Created once, so that reaping allocates nothing. */
     private final IoUring.Completion reaped = this::reaped;
 
     UringQueue(IoUring ring) {
@@ -96,7 +94,7 @@ final class UringQueue implements BlockDevice.Queue {
         }
     }
 
-    /** Fills the ring with what waits and has the kernel take it. */
+    /** Moves waiting reads into the ring, and submits them to the kernel. */
     private void tellRing() {
         while (waitingFirst != null && freeTagCount > 0) {
             BlockRead read = waitingFirst;
@@ -144,7 +142,7 @@ final class UringQueue implements BlockDevice.Queue {
         return ended;
     }
 
-    /** Tells reads that they have ended, all of them, whatever one of them throws. Returns how many. */
+    /** Calls {@link BlockRead#ended} on all reads, even if one throws. Returns the number of reads. */
     private static int deliver(@Nullable BlockRead ended) {
         int count = 0;
         Throwable thrown = null;
@@ -222,7 +220,7 @@ final class UringQueue implements BlockDevice.Queue {
         ring.signals(false);
     }
 
-    /** For the watch: wakes the worker if it sleeps and something has arrived. */
+    /** Called by the watch thread: wakes the worker if it sleeps and completions have arrived. */
     void wakeIfArrived() {
         Waker wakes = null;
         synchronized (this) {

@@ -1,6 +1,6 @@
 /**
- * Reads of 4-KiB blocks past the page cache, for searches that park until their blocks are there: {@link
- * io.github.roost.core.io.BlockIo} is the way in.
+ * Direct reads of 4-KiB blocks, for searches that park until their blocks are read; start at
+ * {@link io.github.roost.core.io.BlockIo}.
  */
 @NullMarked
 package io.github.roost.core.io;

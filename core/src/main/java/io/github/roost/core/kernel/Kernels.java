@@ -7,9 +7,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The kernels for one task that this machine can run, and the one to use. Immutable.
+ * The implementations of one kernel that this machine can run, and the choice of one. Immutable.
  *
- * @param <K> the kernels
+ * @param <K> the type of the kernels
  */
 public final class Kernels<K> {
     private static final Logger LOG = LoggerFactory.getLogger(Kernels.class);
@@ -19,11 +19,11 @@ public final class Kernels<K> {
     private final Function<? super K, String> nameOf;
 
     /**
-     * Kernels to choose from.
+     * Creates a choice of kernels.
      *
      * @param property the system property that names the kernel to use
      * @param available the kernels, the fastest first; the last runs on every machine
-     * @param nameOf the name of a kernel
+     * @param nameOf returns the name of a kernel
      * @throws IllegalArgumentException if there are none
      */
     public Kernels(String property, List<? extends K> available, Function<? super K, String> nameOf) {
@@ -36,19 +36,19 @@ public final class Kernels<K> {
     }
 
     /**
-     * The kernels of a native library, or none where it cannot be loaded, which is logged once as a warning.
+     * Returns the kernels of a native library, or none if it cannot be loaded; then logs a warning.
      *
-     * @param <K> the kernels
-     * @param otherwise what happens without them: {@code "native scans are not available; lists are scanned in Java"}
-     * @param library loads it
-     * @return what {@code library} returns, or an empty list
+     * @param <K> the type of the kernels
+     * @param otherwise the warning, such as {@code "native scans are not available; lists are scanned in Java"}
+     * @param library loads the library and returns its kernels
+     * @return the result of {@code library}, or an empty list
      */
     @SuppressWarnings("IllegalCatch") // whatever keeps a library from loading, Java serves
     public static <K> List<K> orNone(String otherwise, Callable<List<K>> library) {
         try {
             return library.call();
         } catch (Throwable failure) {
-            // What went wrong in a static initialiser is the cause of the error that says so.
+            // The cause of an ExceptionInInitializerError is the exception of the static initialiser.
             Throwable cause = failure.getCause();
             LOG.warn("{}: {}", otherwise, String.valueOf(cause == null ? failure : cause));
             return List.of();
@@ -61,7 +61,7 @@ public final class Kernels<K> {
     }
 
     /**
-     * The fastest kernel, or the one that the system property names.
+     * Returns the kernel that the system property names, or the fastest if it is not set.
      *
      * @return one of {@link #available()}
      * @throws IllegalArgumentException if the property names none of {@link #available()}
@@ -72,11 +72,11 @@ public final class Kernels<K> {
     }
 
     /**
-     * Returns the kernel of a name.
+     * Returns the kernel with a name.
      *
-     * @param name of a kernel
+     * @param name the name of a kernel
      * @return the kernel
-     * @throws IllegalArgumentException if it is none of {@link #available()}
+     * @throws IllegalArgumentException if no kernel of {@link #available()} has the name
      */
     public K named(String name) {
         for (K kernel : available) {

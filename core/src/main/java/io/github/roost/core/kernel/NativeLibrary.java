@@ -16,10 +16,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 /**
- * A shared library that a module brings as a resource. It stays loaded for the life of the JVM. Thread-safe.
+ * A shared library that a module contains as a resource. It stays loaded for the life of the JVM. Thread-safe.
  *
- * <p>A handle is a constant, and a call through it is compiled to a call, only where it is kept in a {@code static final}
- * field.
+ * <p>Keep handles in {@code static final} fields: only then are they constants that the JIT compiles to a direct call.
  */
 @SuppressWarnings("restricted")
 public final class NativeLibrary {
@@ -33,16 +32,15 @@ public final class NativeLibrary {
     }
 
     /**
-     * Loads the library for this machine's operating system and architecture: from {@code SYSTEM-ARCHITECTURE/libNAME.so} in the
-     * directory that the system property {@code roost.native.directory} names, else from a folder {@code native} beside the
-     * module's jar; where neither has it, it is copied to a temporary file that only its owner can read and that is deleted before
-     * this method returns.
+     * Loads the library for this machine's operating system and architecture: from {@code SYSTEM-ARCHITECTURE/libNAME.so} in the directory
+     * named by the system property {@code roost.native.directory}, or else in a folder {@code native} next to the module's jar. If neither
+     * has it, the resource is copied to a temporary file that only its owner can read and that is deleted before this method returns.
      *
-     * @param owner a class of the module that brings {@code native/SYSTEM-ARCHITECTURE/libNAME.so}
-     * @param name the library's
+     * @param owner a class of the module that contains {@code native/SYSTEM-ARCHITECTURE/libNAME.so}
+     * @param name the name of the library, without {@code lib} and {@code .so}
      * @return the library
-     * @throws UncheckedIOException if the module brings none for this machine, or the file cannot be written
-     * @throws IllegalArgumentException if the file is not a library that this machine loads
+     * @throws UncheckedIOException if the module contains no library for this machine, or the file cannot be written
+     * @throws IllegalArgumentException if this machine cannot load the file as a library
      */
     public static NativeLibrary load(Class<?> owner, String name) {
         try {
@@ -56,10 +54,10 @@ public final class NativeLibrary {
     /**
      * Binds a function.
      *
-     * @param function its name
-     * @param descriptor its arguments and result
-     * @param options of the linker
-     * @return a handle, to be invoked with exactly the descriptor's types
+     * @param function the name of the function
+     * @param descriptor the types of its arguments and result
+     * @param options linker options
+     * @return a handle, to be called by {@code invokeExact} with the descriptor's types
      * @throws java.util.NoSuchElementException if the library has no such function
      */
     public MethodHandle function(String function, FunctionDescriptor descriptor, Linker.Option... options) {
@@ -67,17 +65,17 @@ public final class NativeLibrary {
         return Linker.nativeLinker().downcallHandle(symbols.findOrThrow(function), descriptor, options);
     }
 
-    /** {@return the functions that have been bound, by name, to be held against the header that declares them} */
+    /** {@return the functions that have been bound, by name, to be compared with the header that declares them} */
     public Map<String, FunctionDescriptor> functions() {
         return Map.copyOf(functions);
     }
 
     /**
-     * Makes one kernel for each instruction set that the library is written for and this CPU has. The library says so by a
-     * function {@code int32_t NAME_supports(int32_t isa)}.
+     * Creates one kernel per instruction set that both the library and this CPU support, as reported by the library's function
+     * {@code int32_t NAME_supports(int32_t isa)}.
      *
-     * @param <K> the kernels
-     * @param kernel of an instruction set
+     * @param <K> the type of the kernels
+     * @param kernel creates the kernel of an instruction set
      * @return the kernels, the widest vectors first
      */
     @SuppressWarnings("IllegalCatch") // what a method handle declares

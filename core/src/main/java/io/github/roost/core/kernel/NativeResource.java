@@ -12,7 +12,7 @@ import java.security.CodeSource;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Shared libraries that travel as resources of a module. Stateless. */
+/** Loads shared libraries that modules contain as resources. Stateless. */
 final class NativeResource {
     private static final String DIRECTORY_PROPERTY = "roost.native.directory";
 
@@ -21,35 +21,36 @@ final class NativeResource {
     /**
      * Loads a library from a file.
      *
-     * @param <T> what it is loaded as
+     * @param <T> the type of the result
      */
     @FunctionalInterface
     interface Loader<T> {
         /**
          * Loads the library.
          *
-         * @param file that holds it until this method returns
-         * @return what it is loaded as
+         * @param file the library; may be deleted after this method returns
+         * @return the loaded library
          */
         T load(Path file);
     }
 
     /**
-     * Has the library for this machine's operating system and architecture loaded. The first of these that there is:
+     * Loads the library for this machine's operating system and architecture, from the first of these that exists:
      *
      * <ol>
-     *   <li>{@code SYSTEM-ARCHITECTURE/libNAME.so} in the directory that the system property {@code roost.native.directory} names,
-     *   <li>{@code native/SYSTEM-ARCHITECTURE/libNAME.so} beside the module's jar, so that one may be shipped to machines on which
-     *       temporary files must not be executed,
-     *   <li>the resource of that name, copied to a file that only its owner can read and that is gone when this method returns.
+     *   <li>{@code SYSTEM-ARCHITECTURE/libNAME.so} in the directory named by the system property {@code roost.native.directory},
+     *   <li>{@code native/SYSTEM-ARCHITECTURE/libNAME.so} next to the module's jar, for machines on which temporary files must not be
+     *       executed,
+     *   <li>the resource of that name, copied to a temporary file that only its owner can read and that is deleted before this method
+     *       returns.
      * </ol>
      *
-     * @param <T> what it is loaded as
-     * @param owner a class of the module that brings {@code native/SYSTEM-ARCHITECTURE/libNAME.so}
-     * @param name the library's
-     * @param loader loads it
-     * @return what the loader returns
-     * @throws IOException if the module brings none for this machine, or the file cannot be written
+     * @param <T> the type of the result
+     * @param owner a class of the module that contains {@code native/SYSTEM-ARCHITECTURE/libNAME.so}
+     * @param name the name of the library, without {@code lib} and {@code .so}
+     * @param loader loads the file
+     * @return the result of the loader
+     * @throws IOException if the module contains no library for this machine, or the file cannot be written
      */
     static <T> T load(Class<?> owner, String name, Loader<T> loader) throws IOException {
         String ofPlatform = platform() + "/lib" + name + ".so";
@@ -69,7 +70,7 @@ final class NativeResource {
                 if (content == null) {
                     throw new FileNotFoundException("no resource " + resource);
                 }
-                // Into the file that is there: a copy that replaced it would be open to all.
+                // Writes into the existing file, since Files.copy with REPLACE_EXISTING would create one with default permissions.
                 try (OutputStream out = Files.newOutputStream(file)) {
                     content.transferTo(out);
                 }

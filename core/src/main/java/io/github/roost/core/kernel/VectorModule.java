@@ -2,7 +2,7 @@ package io.github.roost.core.kernel;
 
 import org.jspecify.annotations.Nullable;
 
-/** The JVM arguments of jvector, by which some indexes build graphs. For authors of indexes. Stateless. */
+/** Check of the JVM arguments of jvector, which some indexes use to build graphs. For authors of indexes. Stateless. */
 public final class VectorModule {
     private static final String VECTORIZATION = "jvector.vectorization_provider";
     private static final String MODULE = "jdk.incubator.vector";
@@ -10,9 +10,10 @@ public final class VectorModule {
     private VectorModule() {}
 
     /**
-     * Refuses half of the arguments, before jvector ends in an error of its own static initialiser, which names no argument.
+     * Checks that the JVM has the module that jvector is set to use. Without it jvector fails in a static initialiser, with an error that
+     * names no argument.
      *
-     * @throws IllegalStateException if jvector is told to use a module that the JVM has not been given; names both arguments
+     * @throws IllegalStateException if jvector is set to use a module that the JVM was not started with; the message names both arguments
      */
     public static void requireArguments() {
         requireArguments(System.getProperty(VECTORIZATION), ModuleLayer.boot());

@@ -1,9 +1,8 @@
 /**
- * C kernels of index modules: their libraries, the instruction sets that they are written for, and the choice of one. For
- * authors of indexes. The C side is {@code core/src/main/c}: {@code isa.h} numbers and detects the instruction sets, and
- * {@code kernels.mk} builds a library.
+ * C kernels of index modules: libraries, instruction sets, and the choice of a kernel. For authors of indexes. The C side is
+ * {@code core/src/main/c}: {@code isa.h} numbers and detects the instruction sets, and {@code kernels.mk} builds a library.
  *
- * <p>All native access is this module's: an index needs no {@code --enable-native-access} of its own.
+ * <p>Only this module needs {@code --enable-native-access}; index modules do not.
  */
 @NullMarked
 package io.github.roost.core.kernel;

@@ -4,20 +4,21 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Traffic summed per domain under a mapping. Stateless, thread-safe. */
+/** The traffic of each domain under a mapping. Stateless. */
 public final class DomainLoads {
-    /** Enough for the levels to settle to within a small part of a per cent. */
+    /** Enough iterations for the levels to converge to a small part of a per cent. */
     private static final int TURNS = 32;
 
     private DomainLoads() {}
 
     /**
-     * Bytes per domain. The traffic of an item with several homes fills them up to one level, since each of its tasks
-     * goes to a less loaded home; where several such items share homes, their levels are found by turns.
+     * Returns the bytes per domain. The traffic of an item with several homes is distributed so that it levels their
+     * loads, since each of its tasks goes to a less loaded home. If several such items share homes, their levels are
+     * found by iteration.
      *
-     * @param mapping which items have which homes
-     * @param traffic bytes of each slot
-     * @return bytes of each domain
+     * @param mapping the homes of the items
+     * @param traffic the bytes of each slot
+     * @return the bytes of each domain
      */
     public static double[] of(Mapping mapping, long[] traffic) {
         double[] loads = new double[mapping.domains()];
@@ -65,10 +66,10 @@ public final class DomainLoads {
     }
 
     /**
-     * How unevenly loads lie.
+     * Returns the imbalance of loads.
      *
-     * @param loads of each domain
-     * @return the largest load over the mean, 1 for perfect balance; 1 where there is no load
+     * @param loads the load of each domain
+     * @return the largest load divided by the mean; 1 for perfect balance, and if there is no load
      */
     public static double imbalance(double[] loads) {
         double sum = Arrays.stream(loads).sum();
@@ -77,12 +78,12 @@ public final class DomainLoads {
     }
 
     /**
-     * Bytes of warm traffic that a remap moves: for every item its traffic, times the share of its next homes that were
-     * not its homes before.
+     * Returns the bytes of warm traffic that a remap moves: per item, its traffic times the share of its next homes
+     * that are new.
      *
      * @param before the mapping in force
-     * @param after the next
-     * @param traffic bytes of each slot
+     * @param after the next mapping
+     * @param traffic the bytes of each slot
      * @return bytes
      */
     public static long movedBytes(Mapping before, Mapping after, long[] traffic) {

@@ -3,13 +3,13 @@ package io.github.roost.core.mapping;
 import java.util.Arrays;
 
 /**
- * Algorithm 1 of the paper (Huang et al., "CCD-Level and Load-Aware Thread Orchestration for In-Memory Vector ANNS on
- * Multi-Core CPUs", 2026): the hottest item left goes to the least loaded domain, and the coldest item left joins it there if
- * both fit under the mean load of all domains. Ties: items by traffic descending, then id ascending; domains by load
- * ascending, then index ascending. Compared exactly, in whole numbers. Stateless.
+ * Algorithm 1 of the paper (Huang et al., "CCD-Level and Load-Aware Thread Orchestration for In-Memory Vector ANNS on Multi-Core CPUs",
+ * 2026): the hottest item left goes to the least loaded domain, and the coldest item left joins it there if both fit under the mean load of
+ * all domains. Ties: items by traffic descending, then id ascending; domains by load ascending, then index ascending. Comparisons are
+ * exact, in integers. Stateless.
  */
 public final class HotColdPairing implements MappingPolicy {
-    /** Stateless: one serves all. */
+    /** Creates the policy. */
     public HotColdPairing() {}
 
     @Override
@@ -18,16 +18,16 @@ public final class HotColdPairing implements MappingPolicy {
     }
 
     /**
-     * The domain of every item.
+     * Assigns items to domains.
      *
-     * @param traffic one number per item, none negative, their sum below 2<sup>63</sup>
-     * @param domains how many domains there are, at least 1
+     * @param traffic the traffic of each item, not negative, with a sum below 2<sup>63</sup>
+     * @param domains the number of domains, at least 1
      * @return one domain per item, in the order of the items
      */
     public static int[] assign(long[] traffic, int domains) {
         LongestFirst.requireValid(traffic, domains);
         int[] order = LongestFirst.hottestFirst(traffic);
-        // Loads are whole numbers: one is at most the mean if it is at most the mean rounded down.
+        // Loads are integers: a load is at most the mean if it is at most the mean rounded down.
         long mean = Arrays.stream(traffic).sum() / domains;
         long[] loads = LongestFirst.noLoads(traffic.length, domains);
         int[] homes = new int[traffic.length];

@@ -5,12 +5,12 @@ import java.util.Comparator;
 import java.util.stream.IntStream;
 
 /**
- * The longest processing time rule of multiprocessor scheduling (Graham, SIAM J. Appl. Math. 17(2), 1969): items by traffic
- * descending, each to the domain with the least load so far. Ties: items by id ascending, domains by index ascending. The
- * largest load is at most 4/3 of the least possible. Stateless.
+ * The longest processing time rule of multiprocessor scheduling (Graham, SIAM J. Appl. Math. 17(2), 1969): items by traffic descending,
+ * each to the domain with the least load so far. Ties: items by id ascending, domains by index ascending. The largest load is at most 4/3
+ * of the optimum. Stateless.
  */
 public final class LongestFirst implements MappingPolicy {
-    /** Stateless: one serves all. */
+    /** Creates the policy. */
     public LongestFirst() {}
 
     @Override
@@ -19,10 +19,10 @@ public final class LongestFirst implements MappingPolicy {
     }
 
     /**
-     * The domain of every item.
+     * Assigns items to domains.
      *
-     * @param traffic one number per item, none negative, their sum below 2<sup>63</sup>
-     * @param domains how many domains there are, at least 1
+     * @param traffic the traffic of each item, not negative, with a sum below 2<sup>63</sup>
+     * @param domains the number of domains, at least 1
      * @return one domain per item, in the order of the items
      */
     public static int[] assign(long[] traffic, int domains) {
@@ -30,7 +30,7 @@ public final class LongestFirst implements MappingPolicy {
         return assign(traffic, hottestFirst(traffic), domains);
     }
 
-    /** {@link #assign(long[], int)} of items that have been ordered already. */
+    /** Like {@link #assign(long[], int)} for items that are already ordered. */
     static int[] assign(long[] traffic, int[] hottestFirst, int domains) {
         long[] loads = noLoads(traffic.length, domains);
         int[] homes = new int[traffic.length];
@@ -42,12 +42,12 @@ public final class LongestFirst implements MappingPolicy {
         return homes;
     }
 
-    /** A load for each domain that can get an item: with more domains than items the later ones stay empty. */
+    /** Returns zero loads for the domains that can get an item: if there are more domains than items, the last ones stay empty. */
     static long[] noLoads(int items, int domains) {
         return new long[Math.min(domains, Math.max(1, items))];
     }
 
-    /** The domain with the least load, of several the first. */
+    /** Returns the first domain with the least load. */
     static int leastLoaded(long[] loads) {
         int least = 0;
         for (int domain = 1; domain < loads.length; domain++) {
@@ -74,7 +74,7 @@ public final class LongestFirst implements MappingPolicy {
         }
     }
 
-    /** Items by traffic descending, then id ascending. */
+    /** Returns the items by traffic descending, then id ascending. */
     static int[] hottestFirst(long[] traffic) {
         long hottest = Arrays.stream(traffic).max().orElse(0);
         int idBits = Integer.SIZE - Integer.numberOfLeadingZeros(Math.max(1, traffic.length - 1));
@@ -86,7 +86,7 @@ public final class LongestFirst implements MappingPolicy {
                     .mapToInt(Integer::intValue)
                     .toArray();
         }
-        // Both keys in one long: sorting primitives is what keeps 131,072 ids within a few milliseconds.
+        // Both keys in one long: sorting primitives keeps 131,072 ids within a few milliseconds.
         long[] keys = new long[traffic.length];
         for (int item = 0; item < keys.length; item++) {
             keys[item] = (hottest - traffic[item]) << idBits | item;

@@ -4,8 +4,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which cache domains are home to which mapping id: an immutable snapshot with an epoch. Mapping ids are named by slot,
- * their index in dense arrays. Almost all have one home; one hotter than a domain's fair share has several.
+ * The home domains of each mapping id: an immutable snapshot with an epoch. Mapping ids are identified by slot, an
+ * index into dense arrays. Nearly all have one home; an id with more traffic than a domain's fair share has several.
  */
 public final class Mapping {
     private final long epoch;
@@ -21,7 +21,7 @@ public final class Mapping {
     }
 
     /**
-     * The mapping of no slots, epoch 0.
+     * Returns the mapping without slots, epoch 0.
      *
      * @param domains number of cache domains, at least 1
      * @return the mapping
@@ -31,7 +31,7 @@ public final class Mapping {
     }
 
     /**
-     * A mapping with one home per slot, epoch 0.
+     * Returns a mapping with one home per slot, epoch 0.
      *
      * @param domains number of cache domains, at least 1
      * @param homes one domain per slot
@@ -50,7 +50,7 @@ public final class Mapping {
         }
     }
 
-    /** {@return the number by which snapshots are told apart; later ones are larger} */
+    /** {@return the number of this snapshot; later mappings have larger epochs} */
     public long epoch() {
         return epoch;
     }
@@ -60,15 +60,15 @@ public final class Mapping {
         return domains;
     }
 
-    /** {@return the number of slots, those of unregistered ids included} */
+    /** {@return the number of slots, including slots of unregistered ids} */
     public int slots() {
         return firstHome.length;
     }
 
     /**
-     * How many homes a slot has.
+     * Returns the number of homes of a slot.
      *
-     * @param slot from 0 to {@link #slots()} exclusive
+     * @param slot a slot, from 0 to {@link #slots()} exclusive
      * @return at least 1
      */
     public int homeCount(int slot) {
@@ -77,11 +77,11 @@ public final class Mapping {
     }
 
     /**
-     * One home of a slot.
+     * Returns one home of a slot.
      *
-     * @param slot from 0 to {@link #slots()} exclusive
-     * @param index from 0 to {@link #homeCount(int)} exclusive
-     * @return index of a domain
+     * @param slot a slot, from 0 to {@link #slots()} exclusive
+     * @param index the index of the home, from 0 to {@link #homeCount(int)} exclusive
+     * @return the index of a domain
      */
     public int home(int slot, int index) {
         int[] homes = allHomes[slot];
@@ -89,10 +89,10 @@ public final class Mapping {
     }
 
     /**
-     * All homes of a slot.
+     * Returns all homes of a slot.
      *
-     * @param slot from 0 to {@link #slots()} exclusive
-     * @return a copy
+     * @param slot a slot, from 0 to {@link #slots()} exclusive
+     * @return a copy of the indices of its domains
      */
     public int[] homes(int slot) {
         int[] homes = allHomes[slot];
@@ -100,11 +100,11 @@ public final class Mapping {
     }
 
     /**
-     * Whether a domain is one of a slot's homes.
+     * Returns whether a domain is a home of a slot.
      *
-     * @param slot from 0 to {@link #slots()} exclusive
-     * @param domain index of a domain
-     * @return whether it is
+     * @param slot a slot, from 0 to {@link #slots()} exclusive
+     * @param domain the index of a domain
+     * @return whether the domain is a home of the slot
      */
     public boolean isHome(int slot, int domain) {
         int[] homes = allHomes[slot];
@@ -115,9 +115,9 @@ public final class Mapping {
     }
 
     /**
-     * The same homes under another epoch.
+     * Returns a mapping with the same homes and another epoch.
      *
-     * @param newEpoch its number
+     * @param newEpoch the epoch
      * @return the mapping
      */
     public Mapping withEpoch(long newEpoch) {
@@ -125,9 +125,9 @@ public final class Mapping {
     }
 
     /**
-     * A mapping to change and build, starting from this one.
+     * Returns an editor that starts from this mapping.
      *
-     * @param slots number of slots; new ones start at domain 0
+     * @param slots the number of slots; new slots start with domain 0 as their home
      * @return the editor
      */
     public Editor edit(int slots) {
@@ -135,27 +135,27 @@ public final class Mapping {
     }
 
     /**
-     * Whether both give every slot the same homes.
+     * Returns whether two mappings have the same homes for every slot.
      *
      * @param other the mapping to compare with
-     * @return whether they do; epochs may differ
+     * @return whether the homes are the same; epochs may differ
      */
     public boolean sameHomes(Mapping other) {
         return Arrays.equals(firstHome, other.firstHome) && Arrays.deepEquals(allHomes, other.allHomes);
     }
 
     /**
-     * Whether both give one slot the same homes.
+     * Returns whether two mappings have the same homes for one slot.
      *
      * @param other the mapping to compare with
-     * @param slot of both
-     * @return whether they do
+     * @param slot a slot of both mappings
+     * @return whether the homes are the same
      */
     public boolean sameHomes(Mapping other, int slot) {
         return firstHome[slot] == other.firstHome[slot] && Arrays.equals(allHomes[slot], other.allHomes[slot]);
     }
 
-    /** Collects homes for the next mapping. Not thread-safe. */
+    /** Builder of the next mapping. Not thread-safe. */
     public static final class Editor {
         private final int domains;
         private final int[] firstHome;
@@ -168,9 +168,9 @@ public final class Mapping {
         }
 
         /**
-         * Gives a slot one home.
+         * Sets the only home of a slot.
          *
-         * @param slot which
+         * @param slot the slot
          * @param domain its only home
          * @return this editor
          */
@@ -182,10 +182,10 @@ public final class Mapping {
         }
 
         /**
-         * Gives a slot several homes, all different.
+         * Sets several homes of a slot.
          *
-         * @param slot which
-         * @param homes at least one, all different
+         * @param slot the slot
+         * @param homes its homes, at least one, all distinct
          * @return this editor
          */
         public Editor homes(int slot, int... homes) {
@@ -203,7 +203,7 @@ public final class Mapping {
             return this;
         }
 
-        /** {@return the mapping, epoch 0 until it is published} */
+        /** {@return the mapping, with epoch 0} */
         public Mapping build() {
             return new Mapping(0, domains, firstHome.clone(), allHomes.clone());
         }

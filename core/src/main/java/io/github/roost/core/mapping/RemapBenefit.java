@@ -1,26 +1,26 @@
 package io.github.roost.core.mapping;
 
 /**
- * What a remap is predicted to save and to cost in the next window, in bytes, where that window's traffic is like the
- * last one's.
+ * The predicted savings and cost of a remap in the next window, in bytes, if its traffic is like that of the last
+ * window.
  *
- * <p>A domain serves its fair share of all traffic from its own cache; what its items draw above that share is searched
- * by idle workers of other domains, from another cache or from memory. Those bytes are what a better balance saves. An
- * item that moves is read into the cache of its new home once: at most as many bytes as its searches touch, and no more
- * in one domain than the cache holds.
+ * <p>A domain serves its fair share of all traffic from its own cache; the traffic of its items above that share is
+ * served by idle workers of other domains, from another cache or from memory. A better balance saves these bytes. An
+ * item that moves is read into the cache of its new home once: at most the bytes that its searches touch, and per
+ * domain at most the size of the cache.
  *
- * @param savedBytes bytes above the fair share under the present mapping, less those under the proposed one; below 0
- *     where the proposed mapping is worse
- * @param movedBytes bytes read once more because they are in another domain's cache, at least 0
+ * @param savedBytes bytes above the fair share under the present mapping, minus those under the proposed mapping;
+ *     negative if the proposed mapping is worse
+ * @param movedBytes bytes read again because they are in another domain's cache, at least 0
  */
 public record RemapBenefit(long savedBytes, long movedBytes) {
     /**
-     * Predicts what replacing a mapping brings.
+     * Predicts the benefit of replacing a mapping.
      *
      * @param current the mapping in force
      * @param proposed the mapping that would replace it, of the same slots and domains
-     * @param bytes traffic of each slot in one window
-     * @param cacheBytes size of one domain's cache; 0 where it is not known, and moving then counts as free
+     * @param bytes the traffic of each slot in one window
+     * @param cacheBytes the size of one domain's cache; 0 if it is not known, then moves count as free
      * @return the prediction
      */
     public static RemapBenefit of(Mapping current, Mapping proposed, long[] bytes, long cacheBytes) {

@@ -1,18 +1,17 @@
 package io.github.roost.core.mapping;
 
 /**
- * Whether a remap pays: only when the largest domain load under the present mapping is above the proposed one's by more
- * than a threshold, and by more than chance explains. Searches arrive at random, so the load of a domain that served n
- * searches of like size varies by about 1/&radic;n of itself (Poisson); a deviation within {@link #sigmas} of that is
- * noise. Without this a stationary workload would be remapped for ever. By default a remap must also save more bytes in
- * the next window than it moves ({@link RemapBenefit}).
+ * Decides whether a remap pays: only if it lowers the largest domain load by more than a threshold, and by more than chance explains.
+ * Searches arrive at random, so the load of a domain that served n searches of similar size varies by about 1/&radic;n of itself (Poisson);
+ * a deviation of up to {@link #sigmas} times that is noise. Without this test a stationary workload would be remapped for ever. By default
+ * a remap must also save more bytes in the next window than it moves ({@link RemapBenefit}).
  *
- * @param threshold how much larger the present largest load must be than the proposed, as a share; above 0
- * @param sigmas how many standard deviations of chance it must exceed as well; at least 0
- * @param weighsMoves whether it must also save more bytes than it moves
+ * @param threshold the minimum decrease of the largest load, as a share of the proposed one; above 0
+ * @param sigmas the minimum decrease in standard deviations of chance; at least 0
+ * @param weighsMoves whether a remap must also save more bytes than it moves
  */
 public record RemapTrigger(double threshold, double sigmas, boolean weighsMoves) {
-    /** 15 %, 6 standard deviations and moves weighed: no remap in 100 windows of a stationary workload, see the tests. */
+    /** 15 %, 6 standard deviations, moves weighed. The tests show no remap in 100 windows of a stationary workload. */
     public static final RemapTrigger DEFAULT = new RemapTrigger(.15, 6, true);
 
     /** Checks the threshold and the deviations. */
@@ -26,23 +25,23 @@ public record RemapTrigger(double threshold, double sigmas, boolean weighsMoves)
     }
 
     /**
-     * A trigger that does not weigh what a remap moves.
+     * Creates a trigger that does not weigh moves.
      *
-     * @param threshold how much larger the present largest load must be than the proposed, as a share; above 0
-     * @param sigmas how many standard deviations of chance it must exceed as well; at least 0
+     * @param threshold the minimum decrease of the largest load, as a share of the proposed one; above 0
+     * @param sigmas the minimum decrease in standard deviations of chance; at least 0
      */
     public RemapTrigger(double threshold, double sigmas) {
         this(threshold, sigmas, false);
     }
 
     /**
-     * Whether {@code proposed} is better than {@code current} for this traffic by more than threshold and chance, and by
-     * more than moving costs where that is weighed.
+     * Returns whether {@code proposed} is better than {@code current} for this traffic by more than threshold and chance, and, if moves are
+     * weighed, saves more bytes than it moves.
      *
      * @param current the mapping in force
      * @param proposed the mapping that would replace it
-     * @param traffic of one window
-     * @param cacheBytes size of one domain's cache; 0 where it is not known, and moving then counts as free
+     * @param traffic the traffic of one window
+     * @param cacheBytes the size of one domain's cache; 0 if it is not known, then moves count as free
      * @return whether to remap
      */
     public boolean pays(Mapping current, Mapping proposed, Traffic traffic, long cacheBytes) {
@@ -67,7 +66,7 @@ public record RemapTrigger(double threshold, double sigmas, boolean weighsMoves)
         return best;
     }
 
-    /** Variance of a domain's load as a sum of compound Poisson items: for each, searches times squared mean size. */
+    /** Variance of a domain's load as a sum of compound Poisson items: per item, searches times squared mean size. */
     private static double variance(Mapping mapping, int domain, Traffic traffic) {
         double variance = 0;
         for (int slot = 0; slot < mapping.slots(); slot++) {

@@ -9,21 +9,21 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The default policy, beyond the paper's {@link HotColdPairing} in two ways. An item hotter than one domain's fair share is cut
- * into equal pieces of that share or less, each with a home of its own. And items stay where they are unless moving them pays: pieces
- * leave only domains above a target, as few bytes as suffice, where the target is a little above the largest domain load
- * that {@link LongestFirst} would give. Where that finds no way to the target, a fresh placement is taken with its
- * domains renamed so that most traffic stays.
+ * The default policy. It extends the paper's {@link HotColdPairing} in two ways. First, an item with more traffic than one domain's fair
+ * share is cut into equal pieces of at most that share, each with its own home. Second, items stay at their homes unless a move pays:
+ * pieces leave only domains above a target load, and as few bytes as suffice. The target is a little above the largest domain load that
+ * {@link LongestFirst} would give. If the target cannot be reached in this way, the policy takes a fresh placement, with its domains
+ * renamed so that most traffic stays.
  */
 public final class StayingPairing implements MappingPolicy {
-    /** How far above the largest domain load of {@link LongestFirst} a mapping may stay: what a search still bears, 5 % at most. */
+    /** Maximum ratio of a mapping's largest domain load to the largest of {@link LongestFirst}: less than 5 % above it. */
     private static final double ABOVE_LONGEST_FIRST = 1.049;
-    /** How far above the best placement of the pieces it may stay; every further per cent of balance moves much more. */
+    /** Maximum ratio to the largest load of a fresh placement of the pieces; each further per cent of balance moves much more traffic. */
     private static final double ABOVE_FRESH = 1.4;
-    /** An item gives up a home only below this part of the traffic that earned it: else it would flap about the line. */
+    /** Hysteresis: an item loses a home only if its traffic falls below this share of the traffic at which it got it. */
     private static final double KEPT_SHARE = .7;
 
-    /** Stateless: one serves all. */
+    /** Creates the policy. */
     public StayingPairing() {}
 
     @Override
@@ -53,14 +53,14 @@ public final class StayingPairing implements MappingPolicy {
         return Arrays.stream(loads).max().orElse(0);
     }
 
-    /** What is placed: items, the hot ones cut. Pieces of one item follow each other and never share a domain. */
+    /** The units of placement: items, with hot items cut into pieces. Pieces of one item are consecutive and never share a domain. */
     private static final class Pieces {
-        /** First piece of each item, and one past the last piece of all. */
+        /** The first piece of each item, and at the end the total number of pieces. */
         private final int[] firstOf;
 
         private final int[] itemOf;
         private final long[] traffic;
-        /** Where each piece lives now. */
+        /** The present home of each piece. */
         private final int[] homes;
 
         private final int[] hottestFirst;
@@ -77,7 +77,7 @@ public final class StayingPairing implements MappingPolicy {
             return of(current, traffic, LongestFirst.hottestFirst(traffic), item -> 1);
         }
 
-        /** The pieces of the items, which are {@code whole} where nothing is to be cut. */
+        /** Cuts hot items into pieces; returns {@code whole} if there are none. */
         static Pieces cut(Mapping current, long[] traffic, Pieces whole) {
             long fairShare = Math.max(1, Math.ceilDiv(Arrays.stream(traffic).sum(), current.domains()));
             long keptShare = Math.max(1, (long) (fairShare * KEPT_SHARE));
@@ -109,7 +109,7 @@ public final class StayingPairing implements MappingPolicy {
             return new Pieces(firstOf, itemOf, pieceTraffic, homes, order(hottestItems, firstOf, pieceTraffic));
         }
 
-        /** Pieces by traffic descending: the few of cut items are sorted and merged into the order of the others. */
+        /** Returns the pieces by traffic descending: sorts the few pieces of cut items, and merges them into the order of whole items. */
         private static int[] order(int[] hottestItems, int[] firstOf, long[] traffic) {
             Integer[] ofCutItems = IntStream.range(0, hottestItems.length)
                     .filter(item -> firstOf[item + 1] - firstOf[item] > 1)
@@ -144,7 +144,7 @@ public final class StayingPairing implements MappingPolicy {
             return loads;
         }
 
-        /** The rule of {@link LongestFirst}, with the pieces of one item kept apart. */
+        /** Places pieces by the rule of {@link LongestFirst}, with pieces of one item in different domains. */
         int[] hottestToLeastLoaded(int domains) {
             int[] placement = new int[traffic.length];
             Arrays.fill(placement, -1);
@@ -177,7 +177,7 @@ public final class StayingPairing implements MappingPolicy {
             return false;
         }
 
-        /** The present placement with as little moved as brings every domain to the target; null if that fails. */
+        /** Returns the present placement with the fewest moves found that bring every domain to the target; null if that fails. */
         int @Nullable [] relieve(int domains, double target) {
             int[] placement = apart(domains);
             long[] loads = loads(placement, domains);
@@ -205,7 +205,7 @@ public final class StayingPairing implements MappingPolicy {
             return placement;
         }
 
-        /** The present placement, with pieces that share a domain with a sibling moved to the least loaded other. */
+        /** Returns the present placement, with pieces that share a domain with a sibling moved to the least loaded domain without one. */
         private int[] apart(int domains) {
             int[] placement = homes.clone();
             long[] loads = loads(placement, domains);
@@ -222,7 +222,7 @@ public final class StayingPairing implements MappingPolicy {
 
         private record Move(int index, int piece, int to) {}
 
-        /** The smallest piece that ends the excess of its domain alone, else the largest that fits anywhere. */
+        /** Returns the smallest piece that alone removes the excess of its domain, otherwise the largest that fits into another domain. */
         private @Nullable Move cheapestMove(
                 List<Integer> hottestFirst, double excess, int[] placement, long[] loads, double target) {
             Move best = null;
@@ -242,7 +242,7 @@ public final class StayingPairing implements MappingPolicy {
             return best;
         }
 
-        /** A placement whose groups each get the domain where most of their traffic lives already. */
+        /** Renames the groups of a placement: each gets the domain that already has most of its traffic. */
         int[] renamed(int[] groups, int domains) {
             long[][] shared = new long[domains][domains];
             for (int piece = 0; piece < groups.length; piece++) {

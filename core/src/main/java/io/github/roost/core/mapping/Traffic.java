@@ -3,13 +3,13 @@ package io.github.roost.core.mapping;
 import java.util.Arrays;
 
 /**
- * What searches touched, per slot. The arrays are not copied.
+ * The traffic of each slot. The arrays are not copied.
  *
- * @param bytes bytes touched
- * @param searches searches that touched them, same length
+ * @param bytes bytes touched per slot
+ * @param searches searches that touched them per slot, same length
  */
 public record Traffic(long[] bytes, long[] searches) {
-    /** Checks that both arrays have one length. */
+    /** Checks that both arrays have the same length. */
     public Traffic {
         if (bytes.length != searches.length) {
             throw new IllegalArgumentException(
@@ -18,10 +18,10 @@ public record Traffic(long[] bytes, long[] searches) {
     }
 
     /**
-     * No traffic.
+     * Returns zero traffic.
      *
      * @param slots number of slots
-     * @return zeros
+     * @return zero traffic of all slots
      */
     public static Traffic none(int slots) {
         return new Traffic(new long[slots], new long[slots]);
@@ -38,7 +38,7 @@ public record Traffic(long[] bytes, long[] searches) {
     }
 
     /**
-     * This less an earlier total, which may have fewer slots; never below zero.
+     * Returns this total minus an earlier one, which may have fewer slots; never below zero.
      *
      * @param earlier the total at an earlier time
      * @return the traffic in between
@@ -48,7 +48,7 @@ public record Traffic(long[] bytes, long[] searches) {
     }
 
     /**
-     * The sum of both; the result has as many slots as the longer.
+     * Returns the sum of both, with the larger number of slots.
      *
      * @param other the traffic to add
      * @return a new record

@@ -1,4 +1,4 @@
-/** Which domain is home to which mapping id: immutable snapshots and the policies that make the next one. */
+/** The homes of mapping ids: immutable snapshots, and the policies that propose the next one. */
 @NullMarked
 package io.github.roost.core.mapping;
 

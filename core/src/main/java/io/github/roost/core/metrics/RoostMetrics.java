@@ -13,9 +13,9 @@ import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Binds an orchestrator's figures to a registry. The number of series depends on the number of cache domains alone, not
- * on tables: per-table figures are in {@link OrchestratorStats#tables()}. One scrape reads one snapshot. Keep a reference
- * to it as long as the figures are wanted: registries hold what they measure weakly. Thread-safe.
+ * Binds an orchestrator's statistics to a Micrometer registry. The number of series depends only on the number of cache domains, not on
+ * tables: statistics per table are in {@link OrchestratorStats#tables()}. Snapshots are cached for 200 ms, so a scrape reads about one.
+ * Keep a reference to this object: registries reference it weakly. Thread-safe.
  */
 public final class RoostMetrics implements MeterBinder {
     private static final long SNAPSHOT_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
@@ -27,9 +27,9 @@ public final class RoostMetrics implements MeterBinder {
     private long snapshotNanos;
 
     /**
-     * Binds the meters of one orchestrator.
+     * Creates a binder for one orchestrator.
      *
-     * @param orchestrator whose counts the meters show
+     * @param orchestrator the orchestrator to be measured
      */
     public RoostMetrics(Orchestrator orchestrator) {
         this.orchestrator = orchestrator;

@@ -1,4 +1,4 @@
-/** An orchestrator's figures as Micrometer meters. Needs {@code micrometer-core}, which is an optional dependency. */
+/** An orchestrator's statistics as Micrometer meters. Needs {@code micrometer-core}, which is an optional dependency. */
 @NullMarked
 package io.github.roost.core.metrics;
 

@@ -5,22 +5,22 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Counts searches and the bytes they touched, per slot.
+ * Counters of searches and the bytes they touch, per slot.
  *
- * <p>Each domain has counters of its own, so counting moves no cache line between domains; a sum over the domains is the
- * traffic of a slot. Counters sit in chunks that are appended and never moved: {@link #add} races with growth only on
- * the volatile array of chunks. Totals only grow, until {@link #clear} at re-use of a slot. Thread-safe.
+ * <p>Each domain has its own counters, so counting moves no cache line between domains; the traffic of a slot is the sum over the domains.
+ * Counters are in chunks that are appended and never moved, so {@link #add} races with growth only on the volatile array of chunks. Totals
+ * only grow, until {@link #clear} before a slot is reused. Thread-safe.
  */
 public final class TrafficMonitor {
     private static final int CHUNK_BITS = 12;
     private static final int CHUNK_SLOTS = 1 << CHUNK_BITS;
 
     private final int domains;
-    /** One row of chunks a domain; replaced as a whole by {@link #ensureCapacity}, under the lock of this object. */
+    /** One row of chunks per domain; replaced as a whole by {@link #ensureCapacity}, guarded by this. */
     private volatile AtomicLongArray[][] chunks;
 
     /**
-     * Counts nothing yet, for no slots.
+     * Creates a monitor without slots.
      *
      * @param domains number of cache domains
      */
@@ -30,9 +30,9 @@ public final class TrafficMonitor {
     }
 
     /**
-     * Makes room for slots. Must happen before the first {@link #add} to them.
+     * Allocates counters. Must be called before the first {@link #add} to a slot.
      *
-     * @param slots from 0 to this, exclusive
+     * @param slots the number of slots
      */
     public synchronized void ensureCapacity(int slots) {
         int needed = (slots + CHUNK_SLOTS - 1) >>> CHUNK_BITS;
@@ -53,9 +53,9 @@ public final class TrafficMonitor {
     /**
      * Counts one search.
      *
-     * @param domain of the worker that ran it
-     * @param slot of its mapping id
-     * @param bytes that it touched
+     * @param domain the domain of the worker that ran it
+     * @param slot the slot of its mapping id
+     * @param bytes the bytes that it touched
      */
     public void add(int domain, int slot, long bytes) {
         AtomicLongArray chunk = chunks[domain][slot >>> CHUNK_BITS];
@@ -65,17 +65,17 @@ public final class TrafficMonitor {
     }
 
     /**
-     * Counts bytes of a search that is not over.
+     * Adds bytes of a search that is not over, without counting a search.
      *
-     * @param domain of the worker that ran a part of it
-     * @param slot of its mapping id
-     * @param bytes that it touched
+     * @param domain the domain of the worker that ran the slice
+     * @param slot the slot of its mapping id
+     * @param bytes the bytes that it touched
      */
     public void addBytes(int domain, int slot, long bytes) {
         chunks[domain][slot >>> CHUNK_BITS].getAndAdd(indexInChunk(slot), bytes);
     }
 
-    /** Consecutive slots, which different workers count at once, lie on cache lines of their own. */
+    /** Places consecutive slots on different cache lines, since workers count them at the same time. */
     private static int indexInChunk(int slot) {
         int inChunk = slot & (CHUNK_SLOTS - 1);
         int half = CHUNK_BITS / 2;
@@ -83,10 +83,10 @@ public final class TrafficMonitor {
     }
 
     /**
-     * The totals since the start, or since a slot was cleared.
+     * Returns the totals since the start, or since a slot was cleared.
      *
-     * @param slots from 0 to this, exclusive
-     * @return a snapshot that may miss what is being counted
+     * @param slots the number of slots
+     * @return a snapshot that may miss concurrent counts
      */
     public Traffic totals(int slots) {
         long[] bytes = new long[slots];
@@ -103,10 +103,10 @@ public final class TrafficMonitor {
     }
 
     /**
-     * Sets slots to zero, for their next owner.
+     * Resets slots to zero for their next owner.
      *
-     * @param from the first
-     * @param to the last, exclusive
+     * @param from the first slot
+     * @param to the slot after the last
      */
     public void clear(int from, int to) {
         for (AtomicLongArray[] row : chunks) {

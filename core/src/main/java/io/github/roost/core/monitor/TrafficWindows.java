@@ -5,8 +5,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Two sliding views of a monitor's totals: the short window sees changes, the long one, a whole number of short ones,
- * sees trends. Fed at the end of every short window. Not thread-safe: the mapper's thread owns it.
+ * The short and the long window of a monitor's totals. The short window shows changes; the long one, a whole number of
+ * short windows, shows trends. Updated at the end of every short window. Not thread-safe: guarded by the mapper.
  */
 public final class TrafficWindows {
     private final int shortPerLong;
@@ -15,9 +15,9 @@ public final class TrafficWindows {
     private Traffic longWindow = Traffic.none(0);
 
     /**
-     * Windows without traffic.
+     * Creates windows without traffic.
      *
-     * @param shortPerLong how many short windows make the long one, at least 1
+     * @param shortPerLong number of short windows in the long one, at least 1
      */
     public TrafficWindows(int shortPerLong) {
         if (shortPerLong < 1) {
@@ -30,7 +30,7 @@ public final class TrafficWindows {
     /**
      * Ends a short window.
      *
-     * @param totals the monitor's totals at this moment
+     * @param totals the monitor's present totals
      */
     public void endShortWindow(Traffic totals) {
         recent.addLast(totals.since(lastTotals));
@@ -46,16 +46,16 @@ public final class TrafficWindows {
         return recent.isEmpty() ? Traffic.none(0) : recent.getLast();
     }
 
-    /** {@return the traffic of the last long window, or of as many short ones as have ended} */
+    /** {@return the traffic of the last long window, or of all short windows if fewer have ended} */
     public Traffic longWindow() {
         return longWindow;
     }
 
     /**
-     * Forgets what slots did, for their next owner.
+     * Resets slots to zero for their next owner.
      *
-     * @param from the first
-     * @param to the last, exclusive
+     * @param from the first slot
+     * @param to the slot after the last
      */
     public void clear(int from, int to) {
         recent.forEach(window -> clear(window, from, to));

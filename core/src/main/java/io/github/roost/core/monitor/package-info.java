@@ -1,4 +1,4 @@
-/** What searches touched, summed per window. */
+/** The traffic of searches, summed per window. */
 @NullMarked
 package io.github.roost.core.monitor;
 

@@ -8,14 +8,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * A published mapping and the count of tasks dispatched under it that have not finished.
  *
- * <p>Entries and exits are counted apart, each in several lanes on cache lines of their own, so that threads that use
- * different lanes do not slow each other. All counters only grow. {@link #inside} reads every exit before any entry: if the sums are equal then, at the moment
- * between the two passes, the number of exits was at least what was read and the number of entries at most what was
- * read, and exits never exceed entries, so both were equal and nobody was inside.
+ * <p>Entries and exits are counted separately, each in several lanes on different cache lines, so that threads on different lanes do not contend.
+ * All counters only grow. {@link #inside} reads all exits before any entry. Between the two passes, the number of exits was at least the sum read,
+ * and the number of entries at most the sum read. Exits never exceed entries; so if the sums are equal, both numbers were equal, and no task was
+ * inside.
  *
- * <p>A dispatcher enters and then checks that the epoch is still the current one; if not, it leaves and tries the next.
- * So after {@link #supersede} only such passers-by enter, and since every exit after it checks {@link #inside}, the last
- * one to leave finds the epoch drained.
+ * <p>A dispatcher enters and then checks that the epoch is still the current one; if not, it leaves and tries the next. So after {@link #supersede}
+ * only such transient entries occur, and since every later exit checks {@link #inside}, the last one finds the epoch drained.
  */
 public final class Epoch {
     /** Longs from one counter to the next: two cache lines, since processors fetch lines in pairs. */
@@ -26,12 +25,12 @@ public final class Epoch {
     private final AtomicLongArray entries;
     private final AtomicLongArray exits;
     private final CompletableFuture<Void> retired = new CompletableFuture<>();
-    /** Written once, by the thread that publishes the next epoch: what to do when this one is drained. */
+    /** Run when the epoch is drained. Written once, by the thread that publishes the next epoch. */
     private volatile @Nullable Runnable whenDrained;
-    /** Set once by whoever finds it so. */
+    /** Set by the thread that finds the epoch drained. */
     private volatile boolean drained;
 
-    /** @param lanes how many threads may count without sharing a cache line, a power of two */
+    /** @param lanes number of lanes, a power of two */
     Epoch(Mapping mapping, int lanes) {
         this.mapping = mapping;
         this.lanes = lanes;
@@ -46,13 +45,13 @@ public final class Epoch {
     /**
      * Counts {@code tasks} tasks in.
      *
-     * @param lane any number; threads that run at the same time best use different ones
+     * @param lane any number; concurrent threads should use different lanes
      */
     public void enter(long lane, int tasks) {
         entries.getAndAdd(index(lane), tasks);
     }
 
-    /** Counts {@code tasks} tasks out, on any lane. */
+    /** Counts {@code tasks} tasks out, in any lane. */
     public void exit(long lane, int tasks) {
         exits.getAndAdd(index(lane), tasks);
         noteDrained();
@@ -76,7 +75,7 @@ public final class Epoch {
         }
     }
 
-    /** Retires what is drained once more, where an error has kept {@link #exit} from it. */
+    /** Retires drained epochs again, after an error has kept {@link #exit} from it. */
     public void retireAgain() {
         Runnable then = whenDrained;
         if (then != null) {
@@ -85,22 +84,22 @@ public final class Epoch {
         }
     }
 
-    /** Whether it is superseded and its last task has finished. */
+    /** Whether the epoch is superseded and its last task has finished. */
     boolean isDrained() {
         return drained;
     }
 
-    /** Called once it and all epochs before it are drained. */
+    /** Called when this and all earlier epochs are drained. */
     void retire() {
         retired.complete(null);
     }
 
-    /** Completes once the epoch is superseded and its last task, and the last of all epochs before, has finished. */
+    /** Completes when the epoch is superseded and all tasks of it and of all earlier epochs have finished. */
     public CompletableFuture<Void> retired() {
         return retired;
     }
 
-    /** Tasks inside; exact when it is zero and no new ones enter. */
+    /** The number of tasks inside; exact if it is zero and no new tasks enter. */
     public long inside() {
         long left = sum(exits);
         return sum(entries) - left;

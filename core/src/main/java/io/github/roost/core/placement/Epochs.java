@@ -6,15 +6,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
- * The epoch in force and those before it that have not retired. Epochs retire in order, one after the other in a loop: a
- * chain of futures would be as deep as there are epochs behind one slow search. Thread-safe, but for {@link #publish}.
+ * The epoch in force and the earlier epochs that have not retired. Epochs retire in order, in a loop: a chain of futures would be as deep
+ * as the number of epochs behind one slow search. Thread-safe, except {@link #publish}.
  *
- * <p>Whoever finds an epoch drained marks it and then walks from the oldest living epoch while those are marked. Of two
- * that do so at once, at least the later to mark sees both marks, so no drained epoch is left behind.
+ * <p>A thread that finds an epoch drained marks it, and then retires living epochs from the oldest on while they are marked. Of two threads
+ * that do so at once, the later to mark sees both marks, so no drained epoch is left behind.
  */
 public final class Epochs {
     private static final int MIN_LANES = 8;
-    /** Bounds the memory of an epoch at 16 KiB; beyond, workers share lanes. */
+    /** Bounds the memory of an epoch to 16 KiB; with more workers, workers share lanes. */
     private static final int MAX_LANES = 64;
 
     private final ConcurrentSkipListMap<Long, Epoch> living = new ConcurrentSkipListMap<>();
@@ -23,7 +23,7 @@ public final class Epochs {
 
     /**
      * @param first the mapping of epoch 0
-     * @param workers how many threads count tasks out
+     * @param workers the number of workers
      */
     public Epochs(Mapping first, int workers) {
         this.lanes = Math.clamp(Integer.highestOneBit(2 * workers - 1), MIN_LANES, MAX_LANES);
@@ -37,8 +37,8 @@ public final class Epochs {
     }
 
     /**
-     * Puts a mapping in force under the next number; returns the epoch before, which the caller {@linkplain #letRetire lets
-     * retire} once it holds no lock. Callers take turns.
+     * Puts a mapping in force under the next epoch. Returns the previous epoch, which the caller must {@linkplain #letRetire let retire}
+     * when it holds no lock. Callers must hold a common lock.
      */
     public Epoch publish(Mapping mapping) {
         Epoch before = current;
@@ -49,8 +49,8 @@ public final class Epochs {
     }
 
     /**
-     * Lets an epoch retire that another is in force after: at once if it is drained. What waits for that is users' code and
-     * runs in this thread. Once for each epoch, in any order.
+     * Lets a superseded epoch retire; at once if it is drained. Users' code that waits for this runs in the calling thread. To be called
+     * once per epoch, in any order.
      */
     public void letRetire(Epoch before) {
         before.supersede(this::retireDrained);
@@ -59,14 +59,14 @@ public final class Epochs {
     private void retireDrained() {
         Map.Entry<Long, Epoch> oldest = living.firstEntry();
         while (oldest != null && oldest.getValue().isDrained()) {
-            // Retired first: an error in the removal must not leave one behind that nobody finds any more.
+            // Retire before removal: after an error in the removal the epoch is still found and removed later.
             oldest.getValue().retire();
             living.remove(oldest.getKey(), oldest.getValue());
             oldest = living.firstEntry();
         }
     }
 
-    /** Completes once the epoch has retired, at once if it has. */
+    /** Returns a future that completes when the epoch has retired. */
     public CompletableFuture<Void> retired(long epoch) {
         if (epoch < 0 || epoch > current.mapping().epoch()) {
             throw new IllegalArgumentException(
@@ -78,7 +78,7 @@ public final class Epochs {
                 : waited.retired().copy();
     }
 
-    /** Tasks that were dispatched and have not finished. */
+    /** The number of tasks that were dispatched and have not finished. */
     public long unfinished() {
         return living.values().stream().mapToLong(Epoch::inside).sum();
     }

@@ -10,11 +10,11 @@ import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Who is told when homes of one table move. Thread-safe. */
+/** The listeners to moves of one table's homes. Thread-safe. */
 final class HomeListeners {
     private static final Logger LOG = LoggerFactory.getLogger(HomeListeners.class);
 
-    /** @param hasFailed whether a failure of it has been logged: one that always fails would fill the log */
+    /** @param hasFailed whether a failure of it has been logged: only the first is */
     private record Listening(HomeListener listener, AtomicBoolean hasFailed) {}
 
     private final List<Listening> all = new CopyOnWriteArrayList<>();
@@ -27,7 +27,7 @@ final class HomeListeners {
         return all.isEmpty();
     }
 
-    /** Tells each, in the order in which they were added, as long as the table is open. Throws nothing. */
+    /** Calls the listeners in the order in which they were added, while the table is open. Does not throw. */
     void tell(Registration table, Mapping before, Mapping after) {
         for (Listening each : all) {
             try {
@@ -58,7 +58,7 @@ final class HomeListeners {
                         failure);
             }
         } catch (Throwable noMemoryToLog) {
-            // What the listener could not do is known to itself; the others are still to be told.
+            // Nothing else can be done; the remaining listeners are still called.
         }
     }
 }

@@ -21,17 +21,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Owns the mapping: gives new ids a home, and at the end of each window asks the policy for the next mapping and
- * publishes it where that pays.
+ * Owns the mapping: gives new ids a home, and at the end of each window publishes the policy's next mapping if that pays.
  *
- * <p>Everything that changes the mapping happens under the lock of this object; readers take none: they read
- * the current epoch, which is written with one volatile store once the epoch and its mapping are complete. The epoch
- * before retires outside the lock, since users' code may wait for that, and listeners are told of moves after it, outside
- * the lock as well.
+ * <p>All changes of the mapping are made under this object's lock. Readers take no lock: they read the current epoch, which is published by
+ * a volatile store when the epoch and its mapping are complete. The previous epoch retires outside the lock, since that may run users'
+ * code; then listeners are told of moves, also outside the lock.
  */
 public final class Mapper {
     private static final Logger LOG = LoggerFactory.getLogger(Mapper.class);
-    /** Of tables. Batch work comes on top, or a table of that many ids could not be rebuilt. */
+    /** Limit for tables. Batch work does not count: otherwise a table with this many ids could not be rebuilt. */
     private static final int MAX_SLOTS = 131_072;
 
     private final int domains;
@@ -47,7 +45,7 @@ public final class Mapper {
     private final TreeMap<Integer, Table> tables = new TreeMap<>();
     /** Free ranges of slots below {@link #slotCount}, first slot to length; guarded by this. */
     private final TreeMap<Integer, Integer> free = new TreeMap<>();
-    /** Slots ever handed out; guarded by this. */
+    /** Number of slots ever assigned; guarded by this. */
     private int slotCount;
 
     /** A registered table. */
@@ -62,12 +60,12 @@ public final class Mapper {
     }
 
     /**
-     * A remap that has been published.
+     * A published remap.
      *
-     * @param before the epoch before
-     * @param after the mapping that came in force
-     * @param listening tables that were registered then and have listeners
-     * @param event what recordings are to say of it
+     * @param before the previous epoch
+     * @param after the new mapping
+     * @param listening the tables with listeners that were registered at the remap
+     * @param event its JFR event
      */
     private record Published(Epoch before, Mapping after, List<Table> listening, RemapEvent event) {}
 
@@ -129,11 +127,11 @@ public final class Mapper {
         try {
             LOG.warn("the mapping stays as it is: the end of a window failed", failure);
         } catch (RuntimeException | Error noMemoryToLog) {
-            // Were it thrown on, no window would end any more.
+            // Rethrown, it would end the mapper's thread.
         }
     }
 
-    /** Ends a short window; true if a new mapping was published. Then those who listen are told what moved. */
+    /** Ends a short window; returns whether a new mapping was published. If so, listeners are told which homes moved. */
     public boolean endWindow() {
         Published published = remap();
         if (published == null) {
@@ -147,7 +145,7 @@ public final class Mapper {
         return true;
     }
 
-    /** Ends a short window; what was published, or null where the mapping stays. */
+    /** Ends a short window; returns the published remap, or null if the mapping stays. */
     private synchronized @Nullable Published remap() {
         windows.endShortWindow(monitor.totals(slotCount));
         if (!adapts) {
@@ -169,8 +167,7 @@ public final class Mapper {
                 .filter(table -> !table.listeners().isEmpty())
                 .toList();
         Published published = new Published(epochs.current(), remap.mapping(), listening, event);
-        // Last: an epoch that is superseded and not let retire, for want of memory for the above, would hold back all
-        // that come after it.
+        // Published last: if an allocation above failed after it, the superseded epoch would never retire and would block all later ones.
         epochs.publish(remap.mapping());
         event.end();
         remaps++;
@@ -188,7 +185,7 @@ public final class Mapper {
         return before.retired().copy();
     }
 
-    /** Publishes the present mapping under a new epoch; the epoch before. */
+    /** Publishes the present mapping under a new epoch; returns the previous epoch. */
     private synchronized Epoch publishAgain() {
         return epochs.publish(epochs.current().mapping());
     }
@@ -204,7 +201,7 @@ public final class Mapper {
         return register(owner, name, clusters, false);
     }
 
-    /** Registers what lasts as long as some batch work does and does not count as a table's. */
+    /** Registers ids of batch work, which do not count against the limit for tables. */
     public Registration registerBatchWork(Registration.Owner owner, String name, int workers) {
         return register(owner, name, workers, true);
     }
@@ -258,7 +255,7 @@ public final class Mapper {
         return first;
     }
 
-    /** The current mapping with homes for new ids: the domains with the least traffic, then with the fewest ids. */
+    /** Returns the current mapping with first homes for new ids. */
     private Mapping withHomesFor(int first, int clusters) {
         Mapping now = epochs.current().mapping();
         double[] loads = DomainLoads.of(
@@ -280,8 +277,8 @@ public final class Mapper {
     }
 
     /**
-     * Refuses the table's ids from now on. Its slots are handed out again only when the tasks dispatched before have
-     * finished, so that their traffic is not booked on the next owner.
+     * Unregisters a table: its ids are refused from now on. Its slots are reused only after all tasks dispatched before have finished, so
+     * that their traffic is not counted for the next owner.
      */
     public void unregister(Registration registration) {
         Epoch last;
@@ -313,7 +310,7 @@ public final class Mapper {
         free.put(first, after == null ? length : length + after);
     }
 
-    /** The name of the table that owns a slot, with the cluster where there are several. */
+    /** Returns the name of the table that owns a slot, with the cluster if the table has several. */
     public synchronized String nameOf(int slot) {
         Map.Entry<Integer, Table> entry = tables.floorEntry(slot);
         if (entry == null || slot >= entry.getKey() + entry.getValue().clusters()) {

@@ -1,4 +1,4 @@
-/** The mapping in force, its epochs, and who changes it. */
+/** The mapping in force, its epochs, and the mapper that changes it. */
 @NullMarked
 package io.github.roost.core.placement;
 

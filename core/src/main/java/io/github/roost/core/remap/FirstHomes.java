@@ -3,8 +3,9 @@ package io.github.roost.core.remap;
 import java.util.Arrays;
 
 /**
- * The first homes of new mapping ids: each goes to the domain with the least traffic, then with the fewest ids. Nobody
- * has seen their traffic yet, so each counts as an average id of those present, that they may spread. Pure.
+ * Chooses the first homes of new mapping ids: each goes to the domain with the least traffic; among equals, to the
+ * domain with the fewest ids. The traffic of new ids is unknown, so each counts as an average id, which spreads them
+ * over the domains. Pure.
  */
 public final class FirstHomes {
     private FirstHomes() {}
@@ -12,9 +13,9 @@ public final class FirstHomes {
     /**
      * Assigns new ids to domains.
      *
-     * @param loads traffic of each domain
-     * @param ids how many ids have their home in each domain, same length
-     * @param count how many new ids there are
+     * @param loads the traffic of each domain
+     * @param ids the number of ids that have their home in each domain, same length
+     * @param count the number of new ids
      * @return one domain per new id
      */
     public static int[] assign(double[] loads, int[] ids, int count) {

@@ -9,24 +9,24 @@ import io.github.roost.core.monitor.TrafficWindows;
 import java.util.Optional;
 
 /**
- * What the mapper decides at the end of a window: the policy's next mapping, if the trigger says that it pays. Trends
- * count before changes: the long window is asked first, then the short one. Pure.
+ * The mapper's decision at the end of a window: the policy's next mapping, if the trigger accepts it. Tries the long
+ * window first, since trends take precedence over changes, then the short one. Pure.
  *
  * @param policy proposes a mapping
- * @param trigger says whether the proposal pays
+ * @param trigger decides whether the proposal pays
  */
 public record RemapRule(MappingPolicy policy, RemapTrigger trigger) {
     /**
      * A remap that pays.
      *
-     * @param mapping the next mapping; its epoch is for the publisher to give
-     * @param traffic the traffic that it was decided on, one entry per slot
+     * @param mapping the next mapping; the publisher sets its epoch
+     * @param traffic the traffic that it was decided by, one entry per slot
      */
     public record Remap(Mapping mapping, Traffic traffic) {
         /**
-         * Bytes of warm traffic that it moves away from {@code before}.
+         * Returns the bytes of warm traffic whose home the remap changes.
          *
-         * @param before the mapping that this one replaces
+         * @param before the mapping that it replaces
          * @return bytes in the window
          */
         public long movedBytes(Mapping before) {
@@ -35,12 +35,12 @@ public record RemapRule(MappingPolicy policy, RemapTrigger trigger) {
     }
 
     /**
-     * The remap that the windows ask for, or empty where the present mapping stays.
+     * Decides whether to remap.
      *
      * @param now the mapping in force
-     * @param windows the traffic
-     * @param cacheBytes size of one domain's cache; 0 where it is not known, and moving then counts as free
-     * @return the remap, with the windows' traffic
+     * @param windows the traffic of the long and the short window
+     * @param cacheBytes the size of one domain's cache; 0 if it is not known, then moves count as free
+     * @return the remap, or empty if the present mapping stays
      */
     public Optional<Remap> atWindowEnd(Mapping now, TrafficWindows windows, long cacheBytes) {
         return on(now, windows.longWindow(), cacheBytes).or(() -> on(now, windows.shortWindow(), cacheBytes));

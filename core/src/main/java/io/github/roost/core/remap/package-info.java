@@ -1,4 +1,4 @@
-/** What the mapper does with policies of {@code core.mapping}: first homes, and whether a window's traffic asks for a remap. */
+/** The mapper's decisions: first homes, and whether the traffic of a window justifies a remap by a policy of {@code core.mapping}. */
 @NullMarked
 package io.github.roost.core.remap;
 

@@ -8,7 +8,7 @@ import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
 
-/** What a worker's stalls were, as JFR events, where a recording wants them: some ten thousand a second. */
+/** JFR events of a worker's stalls; disabled by default, since there are about ten thousand per second. */
 final class StallEvents {
     private StallEvents() {}
 

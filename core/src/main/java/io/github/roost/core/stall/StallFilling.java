@@ -1,55 +1,56 @@
 package io.github.roost.core.stall;
 
 /**
- * What one worker does with its stalls under a {@link StallPolicy}: told when a stall begins and ends and what ran in it, it says for how
- * long maintenance may run now. Clock readings are passed in, in nanoseconds of any origin. Not thread-safe but for {@link #stats}.
+ * Decides how one worker fills its stalls under a {@link StallPolicy}: receives the begin, the end and the maintenance of each stall, and
+ * returns for how long maintenance may run now. Clock readings are passed in, in nanoseconds from any origin. Not thread-safe, except
+ * {@link #stats}.
  *
- * <p>Of each {@value #BLOCK} stalls the first {@value #EMPTY} are left empty, in a row, so that what maintenance does to the caches is over
- * for most of them. Their lengths are what budgets are made of, and what is computed after them is what a latency target is held by. Of
- * the others a share is filled, each as far as it goes, since what maintenance does to the caches costs the same however little of it
- * there is. A stall that has lasted a millisecond is filled in steps like any idle time.
+ * <p>The first {@value #EMPTY} of each {@value #BLOCK} stalls are left empty, in a row, so that most of them are free of the cache effects
+ * of maintenance. Their lengths determine the budgets, and the compute time after them is the reference of a latency target. Of the
+ * remaining stalls a share is filled, each as far as possible, since the cache effects cost the same however little maintenance runs. A
+ * stall that has lasted a millisecond is filled in steps like any idle time.
  *
- * <p>Bytes that arrive while a step runs are seen after it. When in the step they came is not known: what is expected of the lengths of
- * empty stalls counts as overrun, half of the step where these say nothing.
+ * <p>If bytes arrive during a step, the worker sees them after it, and the time of their arrival is unknown. The overrun is then the value
+ * expected from the lengths of empty stalls, or half of the step if these give no estimate.
  */
 public final class StallFilling {
     static final int BLOCK = 512;
     static final int EMPTY = 32;
     private static final long LONG_STALL_NANOS = 1_000_000;
-    /** Work for less is not begun. */
+    /** A smaller budget is not used. */
     private static final long MIN_NANOS = 2_000;
 
     private static final int WIDTHS = 8;
-    /** A step in which stalls end less often than so is longer than what is known of them. */
+    /** If the estimated probability that a stall ends in a step is at most this, the estimate is not used for its overrun. */
     private static final double MIN_KNOWN = .01;
 
     private static final int STALLS_PER_STATS = 64;
 
     private final StallPolicy policy;
     private final UtilizationTuner tuner;
-    /** By the reads that are under way as the stall begins: their number in powers of two. */
+    /** Lengths by the number of reads in flight at the begin of the stall, in powers of two. */
     private final StallLengths[] lengths = new StallLengths[WIDTHS];
 
     private StallLengths known;
     private boolean inStall;
     private boolean empty;
-    /** Whether what has run since the stall began is the searches' own, and maintenance in it. */
+    /** Whether only the stalled searches, and maintenance in the stall, have run since the stall began. */
     private boolean counts;
 
     private long began;
     private long ended;
     private int reads;
     private long filledHere;
-    /** The step of maintenance after which nobody has asked for another: the bytes arrived in it, or none has run. */
+    /** The last step of maintenance, if no other step was requested after it: the bytes arrived in it. {@code lastStep} is 0 if there is none. */
     private long lastFrom;
 
     private long lastStep;
-    /** Of the stall that has ended. */
+    /** The overrun of the stall that has ended. */
     private double overrun;
 
     private long allowed;
     private boolean fills;
-    /** Stalls that may be filled, and were not. */
+    /** Stalls that may be filled but have not been, as a fraction; at most 2. */
     private double due;
 
     private double used;
@@ -62,9 +63,9 @@ public final class StallFilling {
     private volatile StallStats stats = StallStats.NONE;
 
     /**
-     * Begins.
+     * Creates the state of a worker without stalls.
      *
-     * @param policy to follow
+     * @param policy the policy
      */
     public StallFilling(StallPolicy policy) {
         this.policy = policy;
@@ -75,16 +76,16 @@ public final class StallFilling {
         this.known = lengths[0];
     }
 
-    /** {@return what it follows} */
+    /** {@return the policy} */
     public StallPolicy policy() {
         return policy;
     }
 
     /**
-     * A stall begins: the worker's last search has parked.
+     * Records the begin of a stall: the worker's last search has parked.
      *
-     * @param now clock
-     * @param underWay reads that are under way, at least 0
+     * @param now the clock
+     * @param underWay number of reads in flight, at least 0
      */
     public void begins(long now, int underWay) {
         if (policy.isPlain()) {
@@ -124,27 +125,27 @@ public final class StallFilling {
         }
     }
 
-    /** {@return whether the stall that the worker is in is one that is left empty} */
+    /** {@return whether the worker is in a stall that is left empty} */
     public boolean isEmpty() {
         return inStall && empty;
     }
 
-    /** {@return whether the worker is in a stall that is measured, in which it must not leave its core to others} */
+    /** {@return whether the worker is in a stall that is measured; then it must not yield its core to other threads} */
     public boolean isMeasured() {
         return inStall;
     }
 
     /**
-     * For how long maintenance may run.
+     * Returns for how long maintenance may run.
      *
-     * @param now clock
-     * @return nanoseconds, 0 for not now
+     * @param now the clock
+     * @return nanoseconds, 0 if it must not run now
      */
     public long mayRun(long now) {
         if (!inStall) {
             return StallPolicy.STEP_NANOS;
         }
-        // Whoever asks has looked for the bytes in vain.
+        // The caller has polled and found no bytes, so they did not arrive in the last step.
         lastStep = 0;
         long elapsed = now - began;
         if (elapsed > LONG_STALL_NANOS) {
@@ -172,10 +173,10 @@ public final class StallFilling {
     }
 
     /**
-     * Maintenance has run.
+     * Records a step of maintenance.
      *
-     * @param from clock as it began
-     * @param to clock as it ended
+     * @param from the clock at its begin
+     * @param to the clock at its end
      */
     public void ran(long from, long to) {
         if (!inStall) {
@@ -197,9 +198,9 @@ public final class StallFilling {
     }
 
     /**
-     * The stall ends: a search goes on.
+     * Records the end of a stall: a search resumes.
      *
-     * @param now clock
+     * @param now the clock
      */
     public void ends(long now) {
         if (!inStall) {
@@ -234,9 +235,9 @@ public final class StallFilling {
     }
 
     /**
-     * The worker runs something else than the searches that stalled, or nothing: what it takes until the next stall says nothing.
+     * Ends the measurement: the worker runs other work than the stalled searches, or none, so the time to the next stall is not compared.
      *
-     * @param now clock; of no meaning outside a stall
+     * @param now the clock; ignored outside a stall
      */
     public void isOver(long now) {
         counts = false;
@@ -246,7 +247,7 @@ public final class StallFilling {
         }
     }
 
-    /** {@return what the stalls were, up to some moments ago} */
+    /** {@return statistics of the stalls, updated every 64 stalls} */
     public StallStats stats() {
         return stats;
     }

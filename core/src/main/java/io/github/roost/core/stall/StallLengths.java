@@ -3,21 +3,21 @@ package io.github.roost.core.stall;
 import java.util.Arrays;
 
 /**
- * How long stalls are, by a kernel density (E. Parzen, "On Estimation of a Probability Density Function and Mode", 1962) over the latest
- * of them, and for how long one that has lasted some time may be filled. The kernel is V. Epanechnikov's, which has integrals without
- * exponentials, and the bandwidth B. Silverman's rule. Not thread-safe.
+ * Distribution of stall lengths, and budgets for filling a stall. The estimate is a kernel density (E. Parzen, "On Estimation of a
+ * Probability Density Function and Mode", 1962) over the latest stalls, with the kernel of V. Epanechnikov, whose integrals need no
+ * exponentials, and the bandwidth of B. Silverman's rule. Not thread-safe.
  *
- * <p>For a stall of length X with distribution F that has lasted t, work of b overruns it by max(0, t + b - X), in expectation by the
- * integral of F(x | X > t) from t to t + b. {@link #budget} gives the longest b for which that is within a bound.
+ * <p>For a stall of length X with distribution F that has lasted t, work of length b overruns it by max(0, t + b - X). The expected overrun
+ * is the integral of F(x | X > t) from t to t + b. {@link #budget} returns the longest b whose expected overrun is within a bound.
  */
 public final class StallLengths {
-    /** Stalls that are kept. */
+    /** Number of stalls that are kept. */
     static final int KEPT = 64;
-    /** Stalls without which nothing is known. */
+    /** Number of stalls needed for an estimate. */
     static final int ENOUGH = 16;
-    /** New stalls after which the estimate is made anew. */
+    /** Number of new stalls after which the estimate is recomputed. */
     private static final int PER_ESTIMATE = 16;
-    /** Points at which the estimate is tabulated. */
+    /** Number of intervals in which the estimate is tabulated. */
     private static final int POINTS = 128;
 
     private final double[] lengths = new double[KEPT];
@@ -30,13 +30,13 @@ public final class StallLengths {
     private final double[] overrun = new double[POINTS + 1];
     private double width;
 
-    /** Nothing is known. */
+    /** Creates an empty distribution. */
     public StallLengths() {}
 
     /**
-     * Counts a stall.
+     * Adds a stall that was not filled.
      *
-     * @param nanos its length, of a stall that was not filled
+     * @param nanos its length
      */
     public void add(long nanos) {
         lengths[next] = Math.max(0, nanos);
@@ -48,7 +48,7 @@ public final class StallLengths {
         }
     }
 
-    /** {@return whether enough is known for budgets} */
+    /** {@return whether there are enough stalls for an estimate} */
     public boolean isKnown() {
         return width > 0;
     }
@@ -73,7 +73,7 @@ public final class StallLengths {
         }
     }
 
-    /** Silverman's, at least a microsecond: stalls may all be alike. */
+    /** Silverman's rule, but at least a microsecond: all stalls may have the same length. */
     private static double bandwidth(double[] sorted) {
         int count = sorted.length;
         double mean = Arrays.stream(sorted).sum() / count;
@@ -83,7 +83,7 @@ public final class StallLengths {
         }
         double quartiles = sorted[3 * count / 4] - sorted[count / 4];
         double spread = Math.min(Math.sqrt(squares / count), quartiles / 1.34);
-        // For this kernel 2.34 n^(-1/5), where it is 1.06 for the normal density.
+        // For this kernel the factor is 2.34 n^(-1/5), for a normal kernel 1.06 n^(-1/5).
         return Math.max(1_000, 2.34 * .9 / 1.06 * spread * Math.pow(count, -.2));
     }
 
@@ -91,18 +91,18 @@ public final class StallLengths {
         double point = nanos / width;
         int below = (int) point;
         if (below >= POINTS) {
-            // Beyond all of them F is 1.
+            // F is 1 beyond the longest stall.
             return values[POINTS] + (values == overrun ? nanos - POINTS * width : 0);
         }
         return values[below] + (point - below) * (values[below + 1] - values[below]);
     }
 
     /**
-     * The overrun to be expected of work.
+     * Returns the expected overrun of work.
      *
-     * @param elapsed how long the stall has lasted, in nanoseconds
-     * @param nanos how long the work takes
-     * @return nanoseconds; all of the work where a stall so long is not known
+     * @param elapsed the time since the stall began, in nanoseconds
+     * @param nanos the length of the work
+     * @return nanoseconds; all of the work if no known stall lasts longer than {@code elapsed}
      */
     public double expectedOverrun(long elapsed, long nanos) {
         double from = elapsed;
@@ -116,11 +116,11 @@ public final class StallLengths {
     }
 
     /**
-     * For how long work may go on.
+     * Returns the longest work with a bounded expected overrun.
      *
-     * @param elapsed how long the stall has lasted, in nanoseconds
-     * @param mostOverrun what overrun may be expected of it, in nanoseconds
-     * @return nanoseconds, at least 0; {@code mostOverrun} where a stall so long is not known
+     * @param elapsed the time since the stall began, in nanoseconds
+     * @param mostOverrun the maximum expected overrun, in nanoseconds
+     * @return nanoseconds, at least 0, accurate to 0.5 us; about {@code mostOverrun} if no known stall lasts longer than {@code elapsed}
      */
     public long budget(long elapsed, double mostOverrun) {
         long least = 0;
@@ -137,10 +137,10 @@ public final class StallLengths {
     }
 
     /**
-     * How likely a stall that has lasted some time goes on after more.
+     * Returns the probability that a stall goes on for some more time.
      *
-     * @param elapsed how long it has lasted, in nanoseconds
-     * @param nanos how much more
+     * @param elapsed the time since it began, in nanoseconds
+     * @param nanos the additional time
      * @return from 0 to 1
      */
     public double goesOn(long elapsed, long nanos) {

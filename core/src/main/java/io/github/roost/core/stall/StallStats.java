@@ -1,16 +1,16 @@
 package io.github.roost.core.stall;
 
 /**
- * What the stalls of a worker were, or of several, since their policy was set. Counted where a policy measures stalls.
+ * Statistics of the stalls of one or several workers since their policy was set. All zero, but a share of 1, if the policy measures none.
  *
- * @param stalls how many
- * @param empty those that were left empty to compare with
- * @param stalledNanos their length, all together, with the overrun of what filled them
- * @param filledNanos maintenance in them
- * @param overrunNanos of the steps that filled them, from when the bytes were there, as it is estimated
- * @param share of the stalls that may be filled now, the mean of the workers
- * @param slowdown by which searches take longer than with empty stalls, as a share of the time from one stall to the next: the overrun,
- *     and what is computed longer after it; the mean of the workers
+ * @param stalls number of stalls
+ * @param empty number of stalls that were left empty as a reference
+ * @param stalledNanos their total length, including overrun
+ * @param filledNanos total time of maintenance in them
+ * @param overrunNanos estimated total time that maintenance ran after the bytes had arrived
+ * @param share the present share of stalls that may be filled, as the mean of the workers
+ * @param slowdown how much longer searches take than with empty stalls, by overrun and by slower computation after it, as a share of the
+ *     time from one stall to the next; the mean of the workers
  */
 public record StallStats(
         long stalls,
@@ -20,14 +20,14 @@ public record StallStats(
         long overrunNanos,
         double share,
         double slowdown) {
-    /** Nothing was counted. */
+    /** The statistics before the first stall. */
     public static final StallStats NONE = new StallStats(0, 0, 0, 0, 0, 1, 0);
 
     /**
-     * The stalls of several workers.
+     * Returns the statistics of several workers together.
      *
-     * @param workers of each
-     * @return sums, and means of shares and slowdowns over those that had stalls
+     * @param workers the statistics of each worker
+     * @return sums, and means of shares and slowdowns over the workers that had stalls
      */
     public static StallStats of(Iterable<StallStats> workers) {
         StallStats sum = NONE;

@@ -1,36 +1,35 @@
 package io.github.roost.core.stall;
 
 /**
- * Which share of stalls may be filled so that searches take just so much longer than without. Not thread-safe.
+ * Adjusts the share of stalls that are filled so that searches take longer by a target share. Not thread-safe.
  *
- * <p>What a filled stall costs is the time from when the bytes were there until maintenance gave way, and what the search then computes
- * longer. These two are compared, not the whole time from one stall to the next: the length of a stall is the storage's, varies by far
- * more than a target is, and is the same whether the stall is filled.
+ * <p>The cost of a filled stall is its overrun, from the arrival of the bytes until maintenance yields, plus the slower computation of the
+ * search after it. Only these are compared, not the whole time from one stall to the next: the length of a stall depends on the storage,
+ * varies by far more than a target, and does not depend on the filling.
  *
- * <p>Some stalls that were left empty and those that follow them are a pair of blocks, and give one difference. The mean of the
- * differences has a confidence interval, by how much they differ among themselves; so what drifts over many pairs, and what is alike
- * within a block, do not make it look surer than it is. The share changes only where the interval excludes the target, and then by what
- * the end of the interval that is nearer to the target says: the slowdown is in proportion to the share. After a change the pairs are
- * counted anew.
+ * <p>A block of empty stalls and the block of stalls after it are a pair, and give one difference. The confidence interval of the mean
+ * difference comes from the variance between pairs, so drift over many pairs and correlation within a block do not make it too narrow. The
+ * share changes only if the interval excludes the target, in proportion to the end of the interval that is nearer to the target, since the
+ * slowdown is proportional to the share. After a change the count of pairs starts again.
  */
 public final class UtilizationTuner {
-    /** Pairs without which nothing is said. */
+    /** Number of pairs needed for a decision. */
     static final int ENOUGH_PAIRS = 6;
-    /** Pairs that count at most; then half of them are forgotten, so that a new load is seen. */
+    /** Maximum number of pairs; then their weight is halved, so that a new load is noticed. */
     static final int MAX_PAIRS = 64;
-    /** Half of an interval, in standard errors: nineteen of twenty hold what they are about. */
+    /** Half width of the interval in standard errors: about 95 % confidence. */
     private static final double STANDARD_ERRORS = 2;
-    /** The share changes by this factor at most. */
+    /** Maximum factor by which the share changes at once. */
     private static final double MAX_CHANGE = 2;
 
     private static final double MIN_SHARE = .01;
     private static final double FIRST_SHARE = .5;
-    /** A cycle counts as so many mean ones at most: a thread that lost its core for milliseconds says nothing here. */
+    /** Cycles are clipped to this multiple of the mean: a thread may have lost its core for milliseconds. */
     private static final double MAX_OF_MEAN = 8;
-    /** Cycles of which a block has to have this many. */
+    /** Minimum number of cycles in a block. */
     private static final int MIN_OF_BLOCK = 8;
 
-    /** Of the mean of what empty cycles are. */
+    /** Weight of a new cycle in the running means of empty cycles. */
     private static final double FORGETS = 1 / 1024.0;
 
     private final double target;
@@ -69,21 +68,21 @@ public final class UtilizationTuner {
     }
 
     /**
-     * Begins with half of the stalls.
+     * Creates a tuner that begins with half of the stalls.
      *
-     * @param target how much longer searches may take, as a share
+     * @param target how much longer searches may take, as a share of the time from one stall to the next
      */
     public UtilizationTuner(double target) {
         this.target = target;
     }
 
     /**
-     * Counts a cycle: the time from a stall to the next one of the same worker.
+     * Adds a cycle: the time from one stall to the next of the same worker.
      *
-     * @param isEmpty whether its stall was left empty to compare with
-     * @param stallNanos length of the stall
-     * @param overrunNanos the part of it after the bytes were there
-     * @param computedNanos from the end of the stall to the next one
+     * @param isEmpty whether its stall was left empty as a reference
+     * @param stallNanos the length of the stall
+     * @param overrunNanos the part of the stall after the bytes arrived
+     * @param computedNanos the time from the end of the stall to the next stall
      */
     public void add(boolean isEmpty, long stallNanos, double overrunNanos, long computedNanos) {
         if (isEmpty && !lastWasEmpty) {
@@ -147,17 +146,17 @@ public final class UtilizationTuner {
         }
     }
 
-    /** {@return the share of the stalls that may be filled, from 0 to 1} */
+    /** {@return the share of stalls that may be filled, above 0, at most 1} */
     public double share() {
         return share;
     }
 
-    /** {@return by how much searches take longer than with empty stalls, as a share, by the latest pairs; 0 while that is not known} */
+    /** {@return how much longer searches take than with empty stalls, as a share, by the latest pairs; 0 before the first pair} */
     public double slowdown() {
         return slowdown;
     }
 
-    /** {@return the mean cycle whose stall was left empty, in nanoseconds; 0 while there was none} */
+    /** {@return the mean length of cycles whose stall was left empty, in nanoseconds; 0 before the first} */
     public double emptyCycleNanos() {
         return emptyCycle;
     }

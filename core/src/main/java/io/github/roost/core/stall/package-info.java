@@ -1,6 +1,6 @@
 /**
- * What a worker does while its searches wait for bytes and it has nothing else to run, a stall: how much maintenance, and when none.
- * Pure decisions; the clock and what was measured are passed in.
+ * Filling of stalls with maintenance. A stall is the time in which a worker has only searches that wait for bytes. The classes decide how
+ * much maintenance runs in it; clock readings and measurements are passed in.
  */
 @NullMarked
 package io.github.roost.core.stall;

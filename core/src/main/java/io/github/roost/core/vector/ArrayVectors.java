@@ -3,14 +3,14 @@ package io.github.roost.core.vector;
 import java.util.Objects;
 import java.util.function.IntUnaryOperator;
 
-/** Rows that a function copies. Thread-safe if the function is. */
+/** Rows read by a function that copies one. Thread-safe if the function is. */
 record ArrayVectors(int size, int dimension, Reader reader) implements VectorSource {
     @FunctionalInterface
     interface Reader {
         void read(int row, float[] into);
     }
 
-    /** The length that all rows have. */
+    /** Returns the common length of the rows; throws IllegalArgumentException if there are none or their lengths differ. */
     static int dimension(int rows, IntUnaryOperator length) {
         if (rows == 0) {
             throw new IllegalArgumentException("there must be at least one vector, got none");

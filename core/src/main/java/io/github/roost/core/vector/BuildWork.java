@@ -9,17 +9,17 @@ import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 
 /**
- * The steps of a build, for authors of indexes: each is batch work on an orchestrator's workers, also where it cannot be shared
- * among them, since in a thread of its own it would take a core away from a worker whose searches then wait. Each call returns
- * when all of it is done; what the workers wrote is then visible to the caller, and to the workers of the next call.
+ * The steps of an index build, for authors of indexes. Each step is batch work on the orchestrator's workers. Sequential steps run there
+ * too: a thread of their own would take a core from a worker whose searches then wait. Each call returns when its work is done; everything
+ * the workers wrote is then visible to the caller and to the workers of the next call.
  *
- * <p>Counts how far the build is, and ends it where it is cancelled: with a {@link CancellationException} out of whichever
- * call is under way. Thread-safe; steps are called one after the other.
+ * <p>Tracks progress and supports cancellation: after {@link #cancel} the current or next call throws a {@link CancellationException}.
+ * Thread-safe; one step is called after the other.
  */
 public final class BuildWork {
     private final Orchestrator orchestrator;
     private final String name;
-    /** The present phase: shares of the build that are done before it and with it. Written by the thread that builds. */
+    /** The current phase: the shares of the build that are done before and after it. Written by the building thread. */
     private volatile Phase phase = new Phase(0, 0, 1, new AtomicLong());
 
     /** Written under the lock: a build is cancelled or finished, never both. */
@@ -33,23 +33,23 @@ public final class BuildWork {
         }
     }
 
-    /** Work on numbers {@code from} to {@code to} exclusive. */
+    /** Work on a range of numbers. */
     @FunctionalInterface
     public interface Range {
         /**
-         * Does its part.
+         * Processes the numbers of the range; called by several workers at once.
          *
          * @param from the first number
-         * @param to after the last
+         * @param to the number after the last
          */
         void run(int from, int to);
     }
 
     /**
-     * A build that has not begun.
+     * Creates a build that has not begun.
      *
-     * @param orchestrator whose workers do it
-     * @param name what the work shows as in reports
+     * @param orchestrator the orchestrator whose workers do the work
+     * @param name the name of the work in reports
      */
     public BuildWork(Orchestrator orchestrator, String name) {
         this.orchestrator = Objects.requireNonNull(orchestrator, "orchestrator must not be null");
@@ -57,25 +57,25 @@ public final class BuildWork {
     }
 
     /**
-     * Says what share of the whole build the steps up to the next call make up.
+     * Begins a phase: the steps up to the next call of this method.
      *
-     * @param share what the build's progress is when they are done, from 0 to 1
-     * @param numbers how many numbers, of rows or of other things, they go over in all
+     * @param share the progress of the whole build when the phase is done, from 0 to 1
+     * @param numbers the count of numbers (of rows, say) that its steps process in total
      */
     public void phase(double share, long numbers) {
         requireWanted();
         phase = new Phase(phase.to, share, Math.max(1, numbers), new AtomicLong());
     }
 
-    /** {@return how much of the build is done, from 0 to 1} */
+    /** {@return the share of the build that is done, from 0 to 1} */
     public double progress() {
         return phase.progress();
     }
 
     /**
-     * Ends the build at its next look, unless it is finished.
+     * Cancels the build unless it is finished. The build ends when it next checks for cancellation.
      *
-     * @return whether the build ends
+     * @return whether the build is cancelled
      */
     public synchronized boolean cancel() {
         cancelled = !finished;
@@ -83,7 +83,7 @@ public final class BuildWork {
     }
 
     /**
-     * Says that the build cannot be cancelled any more: what it has made is put in force, or given away. A second call does nothing.
+     * Marks the build as finished, so that it cannot be cancelled: its result is about to be used. A second call does nothing.
      *
      * @throws CancellationException if it has been cancelled
      */
@@ -99,11 +99,11 @@ public final class BuildWork {
     }
 
     /**
-     * Does 0 to {@code count}, some numbers at a time.
+     * Processes the numbers from 0 to {@code count}, exclusive, in ranges of {@code step}.
      *
      * @param count at least 0
-     * @param step numbers per call, at least 1
-     * @param range called by several workers at once
+     * @param step numbers per range, at least 1
+     * @param range processes a range; called by several workers at once
      */
     public void run(int count, int step, Range range) {
         orchestrator.indexing().runBatch(name, (int) ((count + step - 1L) / step), piece -> {
@@ -116,11 +116,12 @@ public final class BuildWork {
     }
 
     /**
-     * Does something for each number from 0 to {@code count}, on all workers; between two numbers searches that wait go first.
+     * Calls {@code each} for every number from 0 to {@code count}, exclusive, on all workers; yields to waiting searches before each
+     * number.
      *
      * @param count at least 0
-     * @param step how many numbers follow each other before a worker turns to other batch work
-     * @param each called by several workers at once
+     * @param step numbers per piece of batch work, at least 1; between two pieces a worker may run other batch work
+     * @param each processes a number; called by several workers at once
      */
     public void forEach(int count, int step, IntConsumer each) {
         run(count, step, (from, to) -> {
@@ -132,11 +133,11 @@ public final class BuildWork {
     }
 
     /**
-     * Does something on one worker.
+     * Runs {@code step} on one worker.
      *
-     * @param <T> what it makes
-     * @param step calls {@link #giveWay} every few microseconds
-     * @return what it has made
+     * @param <T> the type of the result
+     * @param step the work; must call {@link #giveWay} every few microseconds
+     * @return the result of {@code step}
      */
     public <T> T once(Supplier<T> step) {
         CompletableFuture<T> result = new CompletableFuture<>();
@@ -145,16 +146,16 @@ public final class BuildWork {
     }
 
     /**
-     * Counts what was done elsewhere than on the workers, by any thread; a build that was cancelled ends here.
+     * Counts numbers that were processed outside {@link #run} and {@link #forEach}, by any thread.
      *
-     * @param numbers how many of the phase's numbers, at least 0
+     * @param numbers the count of the phase's numbers that are done, at least 0
      */
     public void done(long numbers) {
         requireWanted();
         phase.done.addAndGet(numbers);
     }
 
-    /** Lets searches that wait go first. */
+    /** Yields to waiting searches. */
     public void giveWay() {
         requireWanted();
         orchestrator.indexing().giveWay();

@@ -4,9 +4,9 @@ import java.util.BitSet;
 import java.util.function.LongPredicate;
 
 /**
- * Which rows a search may find, by external id. A table of graphs asks a filter about each of its rows once, at the filter's
- * first search of that table, and keeps the answers as long as the filter lives: make one filter per set of rows, not per
- * search, where the set stays the same. Thread-safe if the predicate is.
+ * The set of rows that a search may find, by external id. An HNSW table asks a filter about each of its rows once, at the filter's first
+ * search of the table, and caches the answers as long as the filter is reachable: if several searches allow the same rows, share one
+ * filter. Thread-safe if the predicate is.
  */
 public final class IdFilter {
     private static final IdFilter ALL = new IdFilter(id -> true);
@@ -23,10 +23,10 @@ public final class IdFilter {
     }
 
     /**
-     * The rows that a predicate accepts.
+     * Returns a filter that allows the rows a predicate accepts.
      *
-     * @param allowed asked for external ids, in any order, by several workers at once; must always answer the same. What it
-     *     throws fails the search that asked
+     * @param allowed called with external ids, in any order, by several workers at once; must always give the same answer for an id. If it
+     *     throws, the search that called it fails
      * @return the filter
      */
     public static IdFilter of(LongPredicate allowed) {
@@ -37,7 +37,7 @@ public final class IdFilter {
     }
 
     /**
-     * The rows whose id is the index of a set bit.
+     * Returns a filter that allows the rows whose id is the index of a set bit.
      *
      * @param ids copied
      * @return the filter
@@ -48,10 +48,10 @@ public final class IdFilter {
     }
 
     /**
-     * Asks about one row.
+     * Returns whether a row may be found.
      *
-     * @param id external id
-     * @return whether it may be found
+     * @param id the external id of the row
+     * @return whether the row may be found
      */
     public boolean allows(long id) {
         return allowed.test(id);

@@ -3,25 +3,25 @@ package io.github.roost.core.vector;
 import io.github.roost.core.task.TableFullException;
 import java.util.function.LongSupplier;
 
-/** The most bytes that a table may take, for authors of indexes. Thread-safe: it may change at any time. */
+/** The maximum memory of a table in bytes, for authors of indexes. Thread-safe; may be changed at any time. */
 public final class MemoryLimit {
     /** No limit. */
     public static final long NONE = Long.MAX_VALUE;
 
     private volatile long bytes = NONE;
 
-    /** There is no limit yet. */
+    /** Creates a limit of {@link #NONE}. */
     public MemoryLimit() {}
 
-    /** {@return the most bytes, or {@link #NONE}} */
+    /** {@return the maximum in bytes, or {@link #NONE}} */
     public long bytes() {
         return bytes;
     }
 
     /**
-     * Sets the limit. What the table takes already stays.
+     * Sets the limit. Memory that the table already uses stays allocated.
      *
-     * @param most at least 1
+     * @param most the maximum in bytes, at least 1
      */
     public void set(long most) {
         bytes = require(most);
@@ -30,8 +30,8 @@ public final class MemoryLimit {
     /**
      * Checks a limit.
      *
-     * @param most at least 1
-     * @return the same
+     * @param most the maximum in bytes, at least 1
+     * @return {@code most}
      */
     public static long require(long most) {
         if (most < 1) {
@@ -41,11 +41,11 @@ public final class MemoryLimit {
     }
 
     /**
-     * Refuses what would take more.
+     * Refuses a change if the table would use more than the limit.
      *
-     * @param table its name
-     * @param wanted what the table would take; asked only where there is a limit
-     * @throws TableFullException if that is more than the limit
+     * @param table the name of the table
+     * @param wanted the bytes that the table would use; called only if there is a limit
+     * @throws TableFullException if the table would use more than the limit
      */
     public void admit(String table, LongSupplier wanted) {
         long most = bytes;
@@ -55,12 +55,12 @@ public final class MemoryLimit {
     }
 
     /**
-     * Refuses a table that would take more than a limit.
+     * Refuses a change if a table would use more than a given limit.
      *
-     * @param table its name
-     * @param most bytes
-     * @param wanted bytes
-     * @throws TableFullException if {@code wanted} is more
+     * @param table the name of the table
+     * @param most the maximum in bytes
+     * @param wanted the bytes that the table would use
+     * @throws TableFullException if {@code wanted} is more than {@code most}
      */
     public static void admit(String table, long most, long wanted) {
         if (wanted > most) {

@@ -11,29 +11,29 @@ import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 /**
- * The efforts by which searches of a table reach the recall that their requests ask for, for authors of indexes: measured at
- * the first request with a recall and a k, then known until the table has twice as many rows, or half as many. Thread-safe.
+ * The efforts with which searches of a table reach the target recall of their requests, for authors of indexes. An effort is measured at
+ * the first request with a given recall and k, then cached until the number of rows has more than doubled or halved. Thread-safe.
  */
 public final class RecallEfforts {
     private record Target(double recall, int k) {}
 
-    /** How an effort is measured. */
+    /** Measures the effort for a recall. */
     @FunctionalInterface
     public interface Measure {
         /**
-         * Measures; called in a thread that may block, once per recall and k at a time.
+         * Returns the smallest effort that reaches a recall. May block; there is one call at a time per recall and k.
          *
-         * @param recall over 0, at most 1
-         * @param k from 1 to 10,000
-         * @return the effort
+         * @param recall the target recall, over 0, at most 1
+         * @param k the number of rows, from 1 to 10,000
+         * @return the effort, in the unit of {@link SearchRequest#effort}
          */
         int effort(double recall, int k);
     }
 
     /**
-     * What is measured, or being measured.
+     * An effort that is measured or being measured.
      *
-     * @param rows that the table had when that began
+     * @param rows the rows of the table when the measurement began
      */
     private record Known(int rows, CompletableFuture<Integer> effort) {
         boolean isOf(int rowsNow) {
@@ -46,28 +46,28 @@ public final class RecallEfforts {
     private final ConcurrentHashMap<Target, Known> efforts = new ConcurrentHashMap<>();
 
     /**
-     * Knows nothing yet.
+     * Creates an empty cache.
      *
-     * @param measure of the table
-     * @param rows how many the table has now
+     * @param measure measures efforts of the table
+     * @param rows returns the number of rows of the table
      */
     public RecallEfforts(Measure measure, IntSupplier rows) {
         this.measure = measure;
         this.rows = rows;
     }
 
-    /** Forgets what was measured: the rows are others now. */
+    /** Discards all efforts, because the rows have been replaced. */
     public void clear() {
         efforts.clear();
     }
 
     /**
-     * Submits a request with an effort in the place of a recall; one that has none goes on as it is. Where the effort is not
-     * known yet, the request is submitted once it has been measured, with what is left of its timeout.
+     * Submits a request, with an effort in place of its target recall if it has one. If the effort is not known yet, the request is
+     * submitted when it has been measured, with the rest of its timeout.
      *
-     * @param request may ask for a recall
-     * @param submit submits a request that asks for none
-     * @return completes as what was submitted does; cancelling it cancels that. With a {@link DeadlineExceededException} where the
+     * @param request a request with or without a target recall
+     * @param submit submits a request without a target recall
+     * @return completes like the submitted search, and cancels it when cancelled; fails with {@link DeadlineExceededException} if the
      *     deadline passes before the effort has been measured
      */
     public CompletableFuture<SearchResult> search(
@@ -104,7 +104,7 @@ public final class RecallEfforts {
         return answer;
     }
 
-    /** From the time when the search has been submitted, its deadline is the orchestrator's. */
+    /** Fails a search whose effort is still being measured; once the search is submitted, the orchestrator enforces its deadline. */
     private static void expire(
             CompletableFuture<SearchResult> answer, CompletableFuture<Integer> effort, long deadline) {
         if (!effort.isDone()) {
@@ -146,7 +146,7 @@ public final class RecallEfforts {
             try {
                 begun.effort().complete(measure.effort(target.recall(), target.k()));
             } catch (Throwable failure) {
-                // The next request tries again.
+                // Not cached: the next request measures again.
                 efforts.remove(target, begun);
                 begun.effort().completeExceptionally(failure);
             }

@@ -11,27 +11,27 @@ import java.util.function.IntFunction;
 import java.util.function.IntToDoubleFunction;
 
 /**
- * Sample queries with their true neighbours, to measure what searches of an effort find, for authors of indexes. A search that
- * is rejected because queues are full is tried again when one that was under way is done; the measurement fails with the
- * {@link RejectedSearchException} of one that is rejected while none is. Belongs to one thread.
+ * Sample queries with their true neighbours, to measure the recall of searches, for authors of indexes. A search that is rejected because
+ * queues are full is retried when another search of the sample is done; if none is in flight, the measurement fails with its
+ * {@link RejectedSearchException}. Not thread-safe.
  */
 public final class RecallSample {
-    /** An effort that is found is at most this share larger than the smallest that reaches the target. */
+    /** The effort found exceeds the smallest that reaches the target by at most this share. */
     private static final double PRECISION = .05;
-    /** Searches of a sample that are under way at a time: enough to keep workers busy, few beside the searches of callers. */
+    /** Searches of a sample in flight: enough to keep workers busy, few compared with the searches of callers. */
     private static final int IN_FLIGHT = 32;
 
     private final float[][] queries;
-    /** Distance of the last true neighbour of each query: what is no farther is found rightly. */
+    /** The distance of each query's farthest true neighbour: a row found within it counts as a hit. */
     private final float[] reach;
 
     private final long truths;
 
     /**
-     * Finds the true neighbours of a sample.
+     * Creates a sample, and finds its true neighbours by exact search.
      *
-     * @param queries at least one
-     * @param exact finds the k nearest rows of a query among all
+     * @param queries the sample queries, at least one
+     * @param exact an exact search for the k nearest rows of a query
      */
     public RecallSample(float[][] queries, Function<float[], CompletableFuture<Neighbors>> exact) {
         this.queries = queries;
@@ -58,7 +58,7 @@ public final class RecallSample {
             }
             CompletableFuture<Neighbors> answer = begin(search, query);
             while (isRejected(answer) && !underWay.isEmpty()) {
-                // Its own searches are what fills the queues, or a part of it: with fewer under way there is room.
+                // The sample's own searches fill the queues, at least in part: with fewer in flight there is room.
                 answers.take(answered++, underWay.remove().join());
                 answer = begin(search, query);
             }
@@ -83,10 +83,10 @@ public final class RecallSample {
     }
 
     /**
-     * Measures a search.
+     * Measures the recall of a search.
      *
-     * @param search finds some of the k nearest rows of a query
-     * @return the share of true neighbours that it finds, from 0 to 1
+     * @param search an approximate search for the k nearest rows of a query
+     * @return the recall over all queries, from 0 to 1
      */
     public double recall(Function<float[], CompletableFuture<Neighbors>> search) {
         long[] hits = {0};
@@ -99,12 +99,12 @@ public final class RecallSample {
     }
 
     /**
-     * The smallest effort that reaches a recall, nearly.
+     * Returns the smallest effort that reaches a recall, to within 5 %.
      *
      * @param least the smallest effort
      * @param most the largest effort
-     * @param target over 0, at most 1
-     * @param search searches with an effort
+     * @param target the target recall, over 0, at most 1
+     * @param search makes an approximate search with the given effort
      * @return from {@code least} to {@code most}
      */
     public int leastEffort(
@@ -113,13 +113,13 @@ public final class RecallSample {
     }
 
     /**
-     * The smallest effort that reaches a recall, within a twentieth: doubled until it does, then halved in between.
+     * Returns the smallest effort that reaches a recall, to within {@link #PRECISION}: doubles the effort until it does, then bisects.
      *
-     * @param least effort to begin with
+     * @param least the smallest effort, to begin with
      * @param most the largest effort
-     * @param target over 0, at most 1
-     * @param recall of an effort; grows with it
-     * @return from {@code least} to {@code most}, which is given where that does not reach it either
+     * @param target the target recall, over 0, at most 1
+     * @param recall the recall of an effort; must not decrease with it
+     * @return from {@code least} to {@code most}; {@code most} if no effort reaches the recall
      */
     static int least(int least, int most, double target, IntToDoubleFunction recall) {
         int tooSmall = least - 1;
@@ -142,8 +142,8 @@ public final class RecallSample {
     /**
      * Checks a recall.
      *
-     * @param recall the number
-     * @return the same
+     * @param recall the recall to check
+     * @return {@code recall}
      * @throws IllegalArgumentException unless it is over 0 and at most 1
      */
     public static double requireRecall(double recall) {

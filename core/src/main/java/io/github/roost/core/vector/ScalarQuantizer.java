@@ -3,28 +3,27 @@ package io.github.roost.core.vector;
 import java.util.Arrays;
 
 /**
- * Scalar quantisation to 8 bits per component (Jayant and Noll, 1984; SQ8 in FAISS), for authors of indexes: a component
- * becomes the nearest of 256 values, {@code zeroPoint + scale c} with c from -128 to 127, and is stored as the byte c + 128. What
- * is outside of these values becomes the nearest of them. How the bytes of a row are laid out, and how a query is compared with
- * them, is up to the index.
+ * Scalar quantisation to 8 bits per component (Jayant and Noll, 1984; SQ8 in FAISS), for authors of indexes: a component is rounded to the
+ * nearest of 256 values, {@code zeroPoint + scale c} with c from -128 to 127, and is stored as the byte c + 128. Components out of range
+ * are clamped. The layout of a row's codes, and the comparison of queries with codes, are up to the index.
  *
  * <p>The arrays are not copied and must not be changed. Immutable, thread-safe.
  *
- * @param zeroPoints the value of code 128, per dimension
- * @param scales from one code's value to the next, per dimension, at least 0; 0 where all rows have the same value
+ * @param zeroPoints the value of code 128 (c = 0), per dimension
+ * @param scales the step between the values of successive codes, per dimension, at least 0; 0 if all rows have the same value
  */
 public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
-    /** The code that stands for a dimension's zero point, and the most scales that a value is away from it. */
+    /** The code of a dimension's zero point; also the maximum distance of a value from the zero point, in scales. */
     public static final int MIDDLE = 128;
     /** The largest code. */
     public static final int MAX_CODE = 255;
-    /** Weights of queries that kernels multiply with codes are from its negative to it. */
+    /** The maximum absolute value of the query weights that kernels multiply with codes. */
     public static final int MAX_WEIGHT = 127;
 
     /**
-     * Checks that there are as many zero points as scales.
+     * Checks that zero points and scales have the same length.
      *
-     * @throws IllegalArgumentException if there are not
+     * @throws IllegalArgumentException if they do not
      */
     public ScalarQuantizer {
         if (zeroPoints.length != scales.length) {
@@ -34,10 +33,10 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
     }
 
     /**
-     * A quantizer whose codes are the values themselves, less 128: for rows whose values are whole numbers from -128 to 127.
+     * Returns a quantizer that is exact for whole numbers from -128 to 127: the code of a value is the value plus 128.
      *
-     * @param dimension of the rows
-     * @return zero points of 0 and scales of 1
+     * @param dimension the dimension of the rows
+     * @return a quantizer with zero points of 0 and scales of 1
      */
     public static ScalarQuantizer ofBytes(int dimension) {
         float[] scales = new float[dimension];
@@ -45,16 +44,16 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
         return new ScalarQuantizer(new float[dimension], scales);
     }
 
-    /** The least and greatest value of each dimension, of the rows that were added. Not thread-safe. */
+    /** The minimum and maximum of each dimension over the rows that were added. Not thread-safe. */
     public static final class Ranges {
         private final float[] least;
         private final float[] greatest;
         private final boolean[] whole;
 
         /**
-         * Of no rows yet.
+         * Creates empty ranges.
          *
-         * @param dimension of the rows
+         * @param dimension the dimension of the rows
          */
         public Ranges(int dimension) {
             least = new float[dimension];
@@ -68,7 +67,7 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
         /**
          * Adds a row.
          *
-         * @param row of the dimension or longer
+         * @param row a row; components beyond the dimension are ignored
          */
         public void add(float[] row) {
             for (int d = 0; d < least.length; d++) {
@@ -79,9 +78,9 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
         }
 
         /**
-         * Adds all rows that were added to others.
+         * Adds all rows that were added to other ranges.
          *
-         * @param others of the same dimension
+         * @param others the other ranges, of the same dimension
          */
         public void add(Ranges others) {
             for (int d = 0; d < least.length; d++) {
@@ -91,7 +90,7 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
             }
         }
 
-        /** Widens all ranges by an eighth at both ends, for rows that are not in a sample; but for bytes, which are all values. */
+        /** Widens each range by an eighth at both ends, to cover rows that are not in the sample. Ranges of whole numbers that fit 8 bits stay. */
         public void widen() {
             for (int d = 0; d < least.length; d++) {
                 if (!isBytes(d)) {
@@ -103,7 +102,7 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
         }
 
         /**
-         * A quantizer of 256 even steps from the least to the greatest value of each dimension.
+         * Returns a quantizer of 256 values, evenly spaced from the minimum to the maximum of each dimension.
          *
          * @return a quantizer of the rows that were added, at least one
          */
@@ -116,8 +115,8 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
         }
 
         /**
-         * {@link #evenSteps}, but with scales of 1 in dimensions of whole numbers within 255 of each other: what arrived as
-         * bytes stays what it was.
+         * Returns a quantizer like {@link #evenSteps}, but with scale 1 in dimensions of whole numbers whose range is at most 255, so that
+         * byte components are stored exactly.
          *
          * @return a quantizer of the rows that were added, at least one
          */
@@ -134,14 +133,14 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
             return quantizer;
         }
 
-        /** In doubles: between the least and the greatest float there is more than the greatest float. */
+        /** Computes in double: the range may exceed the largest float. */
         private void setEvenSteps(ScalarQuantizer quantizer, int d) {
             double scale = width(d) / MAX_CODE;
             quantizer.scales[d] = (float) scale;
             quantizer.zeroPoints[d] = (float) (least[d] + MIDDLE * scale);
         }
 
-        /** Signed and unsigned bytes stay what they are; other values have as much room below as above. */
+        /** Chosen so that signed and unsigned bytes keep their values; other values are centred in the range of codes. */
         private float zeroPointOfBytes(int d) {
             if (least[d] >= 0 && greatest[d] <= MAX_CODE) {
                 return MIDDLE;
@@ -150,7 +149,7 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
             return signed ? 0 : (float) (least[d] - Math.floor((MAX_CODE - width(d)) / 2) + MIDDLE);
         }
 
-        /** Whether all values are whole numbers that bytes can be for. */
+        /** Whether all values are whole numbers with a range of at most 255. */
         private boolean isBytes(int d) {
             return whole[d] && width(d) <= MAX_CODE;
         }
@@ -166,24 +165,24 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
     }
 
     /**
-     * Writes the codes of a row.
+     * Encodes a row.
      *
-     * @param row of the dimension or longer
-     * @param codes its first bytes are written, as many as dimensions
+     * @param row a row; components beyond the dimension are ignored
+     * @param codes receives one code per dimension; at least as long as the dimension
      */
     public void encode(float[] row, byte[] codes) {
         for (int d = 0; d < scales.length; d++) {
-            // Floats, and no call of clamp or rint: that compiles to a third of the time.
+            // Floats and no call of clamp or rint: a third of the time.
             float fromZero = scales[d] > 0 ? (row[d] - zeroPoints[d]) / scales[d] : 0;
             codes[d] = (byte) (int) Math.max(0, Math.min(MAX_CODE, fromZero + (MIDDLE + .5f)));
         }
     }
 
     /**
-     * The row that codes stand for.
+     * Decodes a row.
      *
-     * @param codes at least as many as dimensions
-     * @return numbers, also where half a step beyond the learnt values is beyond all floats
+     * @param codes the codes of a row; at least as long as the dimension
+     * @return finite components: values beyond the largest float are clamped to it
      */
     public float[] decode(byte[] codes) {
         float[] row = new float[scales.length];
@@ -198,11 +197,11 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
     }
 
     /**
-     * The squared distance of what codes stand for from the zero points: the part of its squared distance to a query that no
-     * query changes.
+     * Returns the squared distance of a decoded row from the zero points: the part of its squared distance to a query that does not depend
+     * on the query.
      *
-     * @param codes at least as many as dimensions
-     * @return a number, at most the greatest float
+     * @param codes the codes of a row; at least as long as the dimension
+     * @return the squared norm, at most the largest float
      */
     public float squaredNorm(byte[] codes) {
         double squares = 0;
@@ -214,9 +213,9 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
     }
 
     /**
-     * How many scales the value of a code is away from its zero point.
+     * Returns the signed distance of a code's value from the zero point, in scales.
      *
-     * @param code as it is stored
+     * @param code a stored code
      * @return from -128 to 127
      */
     public static int centred(byte code) {

@@ -1,20 +1,20 @@
 package io.github.roost.core.vector;
 
 /**
- * What a search cost.
+ * The cost of a search.
  *
- * @param visited vectors, or codes of vectors, that were compared with the query; at least 0
- * @param expanded graph nodes whose neighbours were read, or lists that were scanned; at least 0
+ * @param visited number of vectors or codes compared with the query, at least 0
+ * @param expanded number of graph nodes whose neighbours were read, or of lists scanned, at least 0
  */
 public record SearchCost(long visited, long expanded) {
-    /** Of a search that compared nothing. */
+    /** The cost of a search that compared nothing. */
     public static final SearchCost NONE = new SearchCost(0, 0);
 
     /**
-     * The cost of two searches together.
+     * Returns the sum of two costs.
      *
-     * @param other the other one
-     * @return the sums
+     * @param other the cost to add
+     * @return the sum
      */
     public SearchCost plus(SearchCost other) {
         return new SearchCost(visited + other.visited, expanded + other.expanded);

@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * What a search of a {@link VectorTable} is to find, and how. Immutable: each method returns another request.
+ * The query and options of a search of a {@link VectorTable}. Immutable: each setter returns a new request.
  *
  * <pre>{@code
  * SearchRequest request = SearchRequest.of(query, 10)
@@ -16,7 +16,7 @@ import java.util.Objects;
  * }</pre>
  */
 public final class SearchRequest {
-    /** The effort, or visit limit, of a request that does not say. */
+    /** The effort of a request that does not set one. */
     private static final int UNSAID = 0;
 
     private final float[] query;
@@ -48,10 +48,10 @@ public final class SearchRequest {
     }
 
     /**
-     * A search for the nearest rows, with the table's default effort.
+     * Returns a request for the nearest rows, with the table's default effort.
      *
-     * @param query of the table's dimension, finite; copied
-     * @param k how many rows at most, from 1 to 10,000
+     * @param query a finite vector of the table's dimension; copied
+     * @param k the maximum number of rows, from 1 to 10,000
      * @return the request
      * @throws IllegalArgumentException if k is out of its range
      */
@@ -70,11 +70,9 @@ public final class SearchRequest {
     }
 
     /**
-     * Sets how much a search looks at: more finds more of the true neighbours and takes longer. Takes the place of {@link
-     * #targetRecall}.
+     * Sets the effort: more effort raises the recall and takes longer. Replaces {@link #targetRecall}.
      *
-     * @param value of a graph its ef, from k to 100,000; of an inverted file its nprobe, from 1 to the number of lists. The
-     *     table checks it
+     * @param value ef of a graph, from k to 100,000; nprobe of an inverted file, from 1 to the number of lists. The table checks the range
      * @return the request
      */
     public SearchRequest effort(int value) {
@@ -85,11 +83,11 @@ public final class SearchRequest {
     }
 
     /**
-     * Lets the table choose the effort that finds this share of the true neighbours on average. The table measures it with a
-     * sample of its own rows at the first search with this share and this k; queries unlike the rows may find less. Replaces {@link
-     * #effort}.
+     * Sets the target recall; the table chooses the effort that reaches it on average. The table measures the effort with a sample of its
+     * own rows at the first search with this recall and k; if queries are distributed unlike the rows, their recall may be lower. Replaces
+     * {@link #effort}.
      *
-     * @param value over 0, at most 1
+     * @param value the target recall, over 0, at most 1
      * @return the request
      */
     public SearchRequest targetRecall(double value) {
@@ -98,7 +96,7 @@ public final class SearchRequest {
     }
 
     /**
-     * Sets which rows may be found.
+     * Sets the filter of the rows that may be found.
      *
      * @param value default {@link IdFilter#all()}
      * @return the request
@@ -109,10 +107,10 @@ public final class SearchRequest {
     }
 
     /**
-     * Sets the greatest distance of a row that is found (range search): the result has the rows within it, at most k of them.
+     * Sets the maximum distance of the rows found (range search): the result has at most k rows, all within the radius.
      *
-     * @param value in the unit of the distances in {@link io.github.roost.core.Neighbors}: squared for L2, negated for the inner product;
-     *     not NaN. Default infinite
+     * @param value the radius, in the unit of the distances in {@link io.github.roost.core.Neighbors}: squared for L2, negated for the
+     *     inner product; not NaN. Default infinite
      * @return the request
      */
     public SearchRequest radius(float value) {
@@ -123,8 +121,8 @@ public final class SearchRequest {
     }
 
     /**
-     * Sets how many vectors the search may compare with the query before it ends with what it has found. A graph search checks
-     * the limit every few hundred vectors; an inverted file finishes a list that it has begun.
+     * Sets the number of vectors compared after which the search stops and returns the rows found so far. A graph search checks the limit
+     * every few hundred vectors; an inverted file finishes the list it is scanning.
      *
      * @param value at least 1; default unlimited
      * @return the request
@@ -137,9 +135,9 @@ public final class SearchRequest {
     }
 
     /**
-     * Sets a deadline.
+     * Sets the timeout.
      *
-     * @param value from submission to deadline; zero for none, the default
+     * @param value the time from submission to the deadline; zero (the default) for no deadline
      * @return the request
      */
     public SearchRequest timeout(Duration value) {
@@ -147,7 +145,7 @@ public final class SearchRequest {
     }
 
     /**
-     * Sets which of two queued searches goes first.
+     * Sets the priority of the search in queues.
      *
      * @param value default {@link Priority#INTERACTIVE}
      * @return the request
@@ -157,7 +155,7 @@ public final class SearchRequest {
     }
 
     /**
-     * Sets deadline and priority together.
+     * Sets timeout and priority together.
      *
      * @param value default {@link SubmitOptions#DEFAULT}
      * @return the request
@@ -167,46 +165,46 @@ public final class SearchRequest {
         return new SearchRequest(query, k, effort, targetRecall, filter, radius, visitLimit, value);
     }
 
-    /** {@return the query; not to be changed} */
+    /** {@return the query; must not be changed} */
     public float[] query() {
         return query;
     }
 
-    /** {@return how many rows at most} */
+    /** {@return the maximum number of rows} */
     public int k() {
         return k;
     }
 
     /**
-     * {@return the effort asked for, or else a default}
+     * {@return the effort of the request, or the default if it sets none}
      *
-     * @param tableDefault the effort of a request without one
+     * @param tableDefault the default effort
      */
     public int effortOr(int tableDefault) {
         return effort == UNSAID ? tableDefault : effort;
     }
 
-    /** {@return the share of true neighbours asked for, NaN where the effort is given or left to the table} */
+    /** {@return the target recall; NaN if the effort is set or left to the table's default} */
     public double targetRecall() {
         return targetRecall;
     }
 
-    /** {@return which rows may be found} */
+    /** {@return the filter of the rows that may be found} */
     public IdFilter filter() {
         return filter;
     }
 
-    /** {@return the greatest distance, infinite for any} */
+    /** {@return the radius; infinite if there is none} */
     public float radius() {
         return radius;
     }
 
-    /** {@return how many vectors may be compared with the query, {@link Long#MAX_VALUE} for any number} */
+    /** {@return the visit limit; {@link Long#MAX_VALUE} if there is none} */
     public long visitLimit() {
         return visitLimit;
     }
 
-    /** {@return deadline and priority} */
+    /** {@return timeout and priority} */
     public SubmitOptions options() {
         return options;
     }

@@ -6,9 +6,9 @@ import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 
 /**
- * A table that is being built on the orchestrator's workers, as batch work beside searches. Thread-safe.
+ * A table build in progress on the orchestrator's workers, as batch work. Thread-safe.
  *
- * @param <T> the table
+ * @param <T> the type of the table
  */
 public final class TableBuild<T extends VectorTable> {
     private final BuildWork work;
@@ -20,13 +20,13 @@ public final class TableBuild<T extends VectorTable> {
     }
 
     /**
-     * Begins a build, for authors of indexes.
+     * Starts a build, for authors of indexes.
      *
-     * @param <T> the table
-     * @param work its steps
-     * @param build makes the table by them, in a thread of its own; one that changes a table which is in use calls {@link
-     *     BuildWork#finish} before it does, since the result of a build that was cancelled is closed
-     * @return under way
+     * @param <T> the type of the table
+     * @param work runs the steps of the build
+     * @param build builds the table, in a virtual thread of its own; if the table is in use already, it must call {@link BuildWork#finish}
+     *     before it changes the table, since the result of a cancelled build is closed
+     * @return the running build
      */
     public static <T extends VectorTable> TableBuild<T> start(BuildWork work, Function<BuildWork, T> build) {
         CompletableFuture<T> result = new CompletableFuture<>();
@@ -51,18 +51,18 @@ public final class TableBuild<T extends VectorTable> {
     }
 
     /**
-     * {@return completes with the table, to be closed; or with what the build failed with, a {@link CancellationException} where
-     * it was cancelled}
+     * {@return completes with the table, to be closed by the caller; fails with the exception of the build, a {@link CancellationException}
+     * if it was cancelled}
      */
     public CompletableFuture<T> result() {
         return result.copy();
     }
 
     /**
-     * Waits for the table. Not for a worker's thread, which is needed for the work.
+     * Waits for the table. Must not be called on a worker, which is needed for the build.
      *
-     * @return the table, to be closed
-     * @throws RuntimeException what the build failed with
+     * @return the table, to be closed by the caller
+     * @throws RuntimeException the exception that the build failed with
      */
     public T join() {
         try {
@@ -76,16 +76,15 @@ public final class TableBuild<T extends VectorTable> {
         }
     }
 
-    /** {@return how much of the build is done, from 0 to 1; never less than before} */
+    /** {@return the share of the build that is done, from 0 to 1; never decreases} */
     public double progress() {
         return result.isDone() && !result.isCompletedExceptionally() ? 1 : work.progress();
     }
 
     /**
-     * Cancels the build: its workers turn to other work within microseconds, its memory is given back. A build that is done
-     * stays.
+     * Cancels the build: its workers stop within microseconds and its memory is freed. A build that is done is not affected.
      *
-     * @return whether the build will end without a table; false where the table stands already, or is being put in force
+     * @return whether the build ends without a table; false if the table is built already, or is being put into use
      */
     public boolean cancel() {
         return result.isDone() ? result.isCompletedExceptionally() : work.cancel();

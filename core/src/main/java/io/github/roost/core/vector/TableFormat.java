@@ -15,17 +15,17 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * The formats of saved tables, told apart by the first eight bytes of a file, which are ASCII. By these a program finds out
- * what a file is, and an index names the format of a file that is not its own.
+ * The formats of saved tables, identified by the first eight bytes of the file, which are ASCII. Programs use them to find the format of a
+ * file; an index uses them to name the format of a file that it cannot open.
  */
 public enum TableFormat {
-    /** A table of {@code HnswTable.save}. */
+    /** A table saved by {@code HnswTable.save}. */
     HNSW("ROOSTHNW", "an HNSW table", "HnswTable.open"),
-    /** A table of {@code LiveTable.save}. */
+    /** A table saved by {@code LiveTable.save}. */
     LIVE_HNSW("ROOSTLIV", "a live HNSW table", "LiveTable.open"),
-    /** A table of {@code IvfTable.save}. */
+    /** A table saved by {@code IvfTable.save}. */
     IVF("ROSTIVF1", "an IVF table", "IvfTable.open"),
-    /** A table of {@code DiskTable}'s build. */
+    /** A table built by {@code DiskTable}. */
     DISK("ROOSTDSK", "a table on disk", "DiskTable.open"),
     /** A version of a table of rows by keys, in the folder of {@code Table.open}. */
     VERSION("ROSTTABL", "a version of a table of rows by keys", "Table.open of its folder"),
@@ -46,7 +46,7 @@ public enum TableFormat {
         this.opener = opener;
     }
 
-    /** {@return the first eight bytes of such a file, as a little-endian number} */
+    /** {@return the first eight bytes of a file of this format, as a little-endian number} */
     public long magic() {
         return magic;
     }
@@ -54,15 +54,15 @@ public enum TableFormat {
     /**
      * Returns the format of a file.
      *
-     * @param file to look at
-     * @return its format, or empty if it is no saved table
-     * @throws IOException if it cannot be read, is a folder, or is not there
+     * @param file the file to check
+     * @return its format, or empty if it is not a saved table
+     * @throws IOException if the file cannot be read, is a folder, or does not exist
      */
     public static Optional<TableFormat> of(Path file) throws IOException {
         try (FileChannel channel = open(file)) {
             ByteBuffer head = ByteBuffer.allocate(MAGIC_BYTES).order(ByteOrder.LITTLE_ENDIAN);
             while (head.hasRemaining() && channel.read(head) >= 0) {
-                // A channel may give less than there is.
+                // A read may return fewer bytes than remain.
             }
             return head.hasRemaining() ? Optional.empty() : of(head.getLong(0));
         }
@@ -73,11 +73,11 @@ public enum TableFormat {
     }
 
     /**
-     * Opens a file of a table for reading.
+     * Opens a table's file for reading.
      *
-     * @param file to open
+     * @param file the file to open
      * @return a channel at its beginning
-     * @throws NoSuchFileException if it is not there
+     * @throws NoSuchFileException if it does not exist
      * @throws TableFileException if it is a folder
      * @throws IOException if it cannot be opened
      */
@@ -92,9 +92,9 @@ public enum TableFormat {
     /**
      * Requires that a file is of this format.
      *
-     * @param file named in messages
+     * @param file the file, named in messages
      * @param found the first eight bytes of the file, as a little-endian number
-     * @throws TableFileException if the file is of another format, whose opener the message names, or is no saved table
+     * @throws TableFileException if the file is of another format, whose opener the message names, or is not a saved table
      */
     public void require(Path file, long found) throws TableFileException {
         if (found != magic) {
@@ -103,9 +103,10 @@ public enum TableFormat {
     }
 
     /**
-     * Requires that a file is not of another format, where damage to the first bytes is reported otherwise.
+     * Requires that a file is not of another format; does not report first bytes of no known format, for callers that report this damage
+     * otherwise.
      *
-     * @param file named in messages
+     * @param file the file, named in messages
      * @param found the first eight bytes of the file, as a little-endian number
      * @throws TableFileException if the file is of another format, whose opener the message names
      */
@@ -116,10 +117,10 @@ public enum TableFormat {
     }
 
     /**
-     * Says what something is that is not of this format.
+     * Returns the part of a message that says what a file is instead of this format.
      *
-     * @param found its first eight bytes, as a little-endian number, which are not those of this format
-     * @return continues a sentence that begins with its name
+     * @param found the first eight bytes of the file, as a little-endian number, different from {@link #magic}
+     * @return the end of a sentence that begins with the file's name
      */
     public String mismatch(long found) {
         return of(found)

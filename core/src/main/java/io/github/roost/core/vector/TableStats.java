@@ -3,16 +3,16 @@ package io.github.roost.core.vector;
 import io.github.roost.core.Metric;
 
 /**
- * A table at one moment.
+ * A snapshot of a table's statistics.
  *
- * @param name as it shows in reports
- * @param index what kind of index it is, such as {@code hnsw}
+ * @param name the table's name in reports
+ * @param index the kind of index, such as {@code hnsw}
  * @param rows number of rows
  * @param dimension components per vector
- * @param metric how distances are measured
- * @param elementType what searches read of a component
- * @param parts graphs, or lists, that the rows lie in
- * @param bytes memory of the table outside the Java heap, in bytes
+ * @param metric the metric of the table's distances
+ * @param elementType the type of the components that searches read
+ * @param parts number of graphs or lists that hold the rows
+ * @param bytes the table's off-heap memory in bytes
  */
 public record TableStats(
         String name,

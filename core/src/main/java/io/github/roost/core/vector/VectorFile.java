@@ -15,13 +15,13 @@ import java.util.Locale;
 import java.util.Objects;
 
 /**
- * A file of vectors, mapped into memory: {@code fvecs} and {@code bvecs} of the TEXMEX corpora (each row a 32-bit width and as
- * many floats, or unsigned bytes), {@code fbin}, {@code u8bin}, {@code i8bin} and {@code f16bin} of big-ann-benchmarks (32-bit
- * numbers of rows and of dimensions, then rows of floats, unsigned bytes, signed bytes or binary16 numbers). All numbers are
- * little-endian. The name's end says which.
+ * A file of vectors, mapped into memory: {@code fvecs} and {@code bvecs} of the TEXMEX corpora (each row a 32-bit dimension, then its
+ * floats or unsigned bytes), {@code fbin}, {@code u8bin}, {@code i8bin} and {@code f16bin} of big-ann-benchmarks (32-bit numbers of rows
+ * and of dimensions, then rows of floats, unsigned bytes, signed bytes or binary16 numbers). All numbers are little-endian. The extension
+ * of the file's name gives the format.
  *
- * <p>What the file says of its size is checked against its length when it is opened, the width of each row when it is read. The
- * file must not be cut short while it is open. Thread-safe; reading it once it is closed is an {@link IllegalStateException}.
+ * <p>Opening checks the header against the file's length; reading a row checks its dimension. The file must not be truncated while it is
+ * open. Thread-safe; reading a closed file throws {@link IllegalStateException}.
  */
 public final class VectorFile implements VectorSource, AutoCloseable {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -42,7 +42,7 @@ public final class VectorFile implements VectorSource, AutoCloseable {
 
         /** Bytes per component. */
         private final int bytes;
-        /** Whether each row begins with its width; else the file does, with its rows. */
+        /** Whether each row begins with its dimension; otherwise the file begins with its numbers of rows and dimensions. */
         private final boolean widthPerRow;
 
         Format(int bytes, boolean widthPerRow) {
@@ -109,9 +109,9 @@ public final class VectorFile implements VectorSource, AutoCloseable {
     /**
      * Opens a file.
      *
-     * @param file whose name ends in one of the formats
-     * @return its vectors, to be closed
-     * @throws VectorFileException if it is no such file; the message says what is wrong
+     * @param file a file whose extension is one of the formats
+     * @return the open file, to be closed by the caller
+     * @throws VectorFileException if it is not a valid file of a known format; the message names the fault
      */
     public static VectorFile open(Path file) throws IOException {
         Format format = Format.of(file);
@@ -145,7 +145,7 @@ public final class VectorFile implements VectorSource, AutoCloseable {
     /**
      * {@inheritDoc}
      *
-     * @throws UncheckedIOException around a {@link VectorFileException} if the row is of another width
+     * @throws UncheckedIOException with a {@link VectorFileException} as its cause if the row has another dimension than row 0
      */
     @Override
     public void read(int row, float[] into) {
@@ -185,7 +185,7 @@ public final class VectorFile implements VectorSource, AutoCloseable {
         }
     }
 
-    /** Closes the mapping; a row that is read meanwhile by another thread may delay it. */
+    /** Unmaps the file. A row that another thread is reading may delay it. */
     @Override
     public void close() {
         if (arena.scope().isAlive()) {

@@ -4,10 +4,10 @@ import io.github.roost.core.Vectors;
 import java.io.UncheckedIOException;
 
 /**
- * Vectors that a table is built of, read row by row: from arrays, a file ({@link VectorFile}), or wherever they are. A build
- * reads rows in any order, some of them several times, by several workers at once.
+ * The vectors that a table is built from, read row by row: arrays, a file ({@link VectorFile}), or the caller's own source. A build reads
+ * rows in any order, some rows several times, by several workers at once.
  *
- * <p>Thread-safe: each implementation must be, and must give the same components each time.
+ * <p>Implementations must be thread-safe, and must return the same components each time.
  */
 public interface VectorSource {
     /** {@return the number of rows, at least 0} */
@@ -19,18 +19,18 @@ public interface VectorSource {
     /**
      * Copies a row.
      *
-     * @param row from 0 to {@link #size()} exclusive
-     * @param into of {@link #dimension()} components
-     * @throws UncheckedIOException if it cannot be read
+     * @param row the row, from 0 to {@link #size()} exclusive
+     * @param into receives the components; its length is {@link #dimension()}
+     * @throws UncheckedIOException if the row cannot be read
      */
     void read(int row, float[] into);
 
     /**
-     * A copy of a row.
+     * Returns a copy of a row.
      *
-     * @param row from 0 to {@link #size()} exclusive
+     * @param row the row, from 0 to {@link #size()} exclusive
      * @return its components
-     * @throws UncheckedIOException if it cannot be read
+     * @throws UncheckedIOException if the row cannot be read
      */
     default float[] row(int row) {
         float[] components = new float[dimension()];
@@ -39,10 +39,10 @@ public interface VectorSource {
     }
 
     /**
-     * Rows in arrays of floats.
+     * Returns a source of rows in float arrays.
      *
-     * @param rows at least one, all of one length; must not change while the source is used
-     * @return the rows
+     * @param rows at least one row, all of the same length; must not change while the source is used
+     * @return the source
      * @throws IllegalArgumentException if there are none, or lengths differ
      */
     static VectorSource of(float[][] rows) {
@@ -52,10 +52,10 @@ public interface VectorSource {
     }
 
     /**
-     * Rows in arrays of signed bytes, whose values are the components.
+     * Returns a source of rows in arrays of signed bytes, whose values are the components.
      *
-     * @param rows at least one, all of one length; must not change while the source is used
-     * @return the rows
+     * @param rows at least one row, all of the same length; must not change while the source is used
+     * @return the source
      * @throws IllegalArgumentException if there are none, or lengths differ
      */
     static VectorSource of(byte[][] rows) {
@@ -68,10 +68,10 @@ public interface VectorSource {
     }
 
     /**
-     * Rows in arrays of IEEE 754 binary16 numbers.
+     * Returns a source of rows in arrays of IEEE 754 binary16 numbers.
      *
-     * @param rows at least one, all of one length; must not change while the source is used
-     * @return the rows
+     * @param rows at least one row, all of the same length; must not change while the source is used
+     * @return the source
      * @throws IllegalArgumentException if there are none, or lengths differ
      */
     static VectorSource ofFloat16(short[][] rows) {
@@ -84,11 +84,11 @@ public interface VectorSource {
     }
 
     /**
-     * Some of the rows, which follow each other.
+     * Returns a source of a range of the rows.
      *
-     * @param from the first
-     * @param to after the last
-     * @return the rows, counted from 0
+     * @param from the first row
+     * @param to the row after the last, at most {@link #size()}
+     * @return a view of the range, with rows numbered from 0
      */
     default VectorSource slice(int from, int to) {
         Vectors.requireRange("to", to, 0, size());

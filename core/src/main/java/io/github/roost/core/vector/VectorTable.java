@@ -11,48 +11,47 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A table of vectors that an orchestrator places: each row has an external id and a vector. All indexes are searched, changed,
- * saved, measured and closed through this interface, and refuse in one way:
+ * A table of vectors placed by an orchestrator: each row has an external id and a vector. All indexes are searched, changed, saved, measured and
+ * closed through this interface, and throw the same exceptions:
  *
  * <ul>
  *   <li>{@link IllegalArgumentException}, thrown: an argument is invalid; nothing has begun or changed.
  *   <li>{@link NullPointerException}, thrown: an argument is null; nothing has begun or changed.
  *   <li>{@link io.github.roost.core.task.TableClosedException}, thrown: the table is closed.
- *   <li>{@link io.github.roost.core.task.OrchestratorClosedException}, thrown: the orchestrator is closed, of searches and changes. Searches that were
- *       accepted before and could not be finished fail with it.
- *   <li>{@link io.github.roost.core.task.RejectedSearchException}, thrown: there is no room now. Of {@link #searchAll} in the
- *       future of the search that was refused, since others have begun.
- *   <li>{@link io.github.roost.core.task.TableFullException}, thrown: the table's {@linkplain #memoryLimit memory limit}, or what an
- *       index has for changes, leaves no room for them.
+ *   <li>{@link io.github.roost.core.task.OrchestratorClosedException}, thrown by searches and changes: the orchestrator is closed. Searches that
+ *       were accepted before but could not be finished fail with it.
+ *   <li>{@link io.github.roost.core.task.RejectedSearchException}, thrown: queues are full. {@link #searchAll} fails the future of the refused
+ *       search instead, since other searches have begun.
+ *   <li>{@link io.github.roost.core.task.TableFullException}, thrown: the table's {@linkplain #memoryLimit memory limit}, or the index's own room
+ *       for changes, is used up.
  *   <li>{@link io.github.roost.core.task.DeadlineExceededException}, in the future: the deadline passed.
- *   <li>{@link UnsupportedOperationException}, thrown: this index cannot do that, see {@link #isMutable}.
+ *   <li>{@link UnsupportedOperationException}, thrown: this index does not support the operation, see {@link #isMutable}.
  * </ul>
  *
- * <p>Thread-safe. Searches return at once and may be waited for also inside another search.
+ * <p>Thread-safe. Searches are asynchronous; their futures may be waited for inside another search too.
  */
 public interface VectorTable extends AutoCloseable {
     /**
-     * Submits one search. Cancelling the future ends the search; cancelling one that is derived of it ({@code thenApply})
-     * does not.
+     * Submits one search. Cancelling the future cancels the search; cancelling a future derived from it ({@code thenApply}) does not.
      *
-     * @param request what to find; query and effort are checked against the table
-     * @return completes with the nearest rows found and what they cost
+     * @param request the query and options; query and effort are checked against the table
+     * @return completes with the nearest rows found and the cost of the search
      */
     CompletableFuture<SearchResult> search(SearchRequest request);
 
     /**
-     * Submits several searches together. An index may serve together those that read the same memory.
+     * Submits several searches together. An index may batch searches that read the same memory.
      *
-     * @param requests all are checked before one begins
-     * @return the answers in the order of the requests, each complete on its own
+     * @param requests the searches; all are checked before one begins
+     * @return one future per request, in the same order; each completes by itself
      */
     List<CompletableFuture<SearchResult>> searchAll(List<SearchRequest> requests);
 
     /**
      * Submits a search with the table's default effort.
      *
-     * @param query of the table's dimension, finite; not to be changed before the search is done
-     * @param k how many rows at most, from 1 to 10,000
+     * @param query a finite vector of the table's dimension; must not be changed before the search is done
+     * @param k the maximum number of rows, from 1 to 10,000
      * @return completes with the nearest rows found
      */
     CompletableFuture<Neighbors> search(float[] query, int k);
@@ -60,46 +59,44 @@ public interface VectorTable extends AutoCloseable {
     /**
      * Submits a search.
      *
-     * @param query of the table's dimension, finite; not to be changed before the search is done
-     * @param k how many rows at most, from 1 to 10,000
+     * @param query a finite vector of the table's dimension; must not be changed before the search is done
+     * @param k the maximum number of rows, from 1 to 10,000
      * @param effort ef of a graph, nprobe of an inverted file; see {@link SearchRequest#effort}
      * @return completes with the nearest rows found
      */
     CompletableFuture<Neighbors> search(float[] query, int k, int effort);
 
     /**
-     * A search in one piece, to be submitted under an id of {@link #registration()}, alone or in a fan-out, or run by a thread
-     * that is no worker with a {@link io.github.roost.core.task.SearchContext#outside} context. It finds what {@link
-     * #search(float[], int, int)} finds.
+     * Returns a search function with the results of {@link #search(float[], int, int)}. It is submitted under an id of {@link #registration()},
+     * alone or in a fan-out, or called in a thread that is not a worker, with a {@link io.github.roost.core.task.SearchContext#outside} context.
      *
-     * @param k how many rows at most, from 1 to 10,000
+     * @param k the maximum number of rows, from 1 to 10,000
      * @param effort ef of a graph, nprobe of an inverted file
-     * @return what to run; it fails as a search of this table does
+     * @return the search function; it throws the exceptions of a search of this table
      */
     SearchFunction<float[], Neighbors> searchFunction(int k, int effort);
 
     /**
-     * The smallest effort, nearly, whose searches find this share of the true neighbours on average, measured with sample
-     * queries on the workers, as batch work. Blocks.
+     * Measures the smallest effort, to within 5 %, whose searches reach a recall on average. Runs the sample queries on the workers as batch work.
+     * Blocks.
      *
-     * @param recall over 0, at most 1
-     * @param k how many rows, from 1 to 10,000
-     * @param sample typical queries, at least one; some hundred give the recall to about a hundredth
-     * @return an effort that the table takes; its largest where none reaches the recall
+     * @param recall the target recall, over 0, at most 1
+     * @param k the number of rows of a search, from 1 to 10,000
+     * @param sample typical queries, at least one; a few hundred measure the recall to about .01
+     * @return a valid effort of the table; the largest if none reaches the recall
      */
     int effortFor(double recall, int k, float[][] sample);
 
-    /** {@return whether rows can be added and removed; where not, {@link #put} and {@link #remove} are refused} */
+    /** {@return whether rows can be added and removed; if not, {@link #put} and {@link #remove} throw UnsupportedOperationException} */
     boolean isMutable();
 
     /**
-     * Inserts a row, or replaces the row of the same id. Searches that begin after this returns find the new row and not the
-     * old one.
+     * Inserts a row, or replaces the row with the same id. Searches that begin after this returns see the new row and not the old one.
      *
-     * @param id any
-     * @param vector of the table's dimension, finite, not zero for cosine; copied
-     * @return whether there was no row of this id
-     * @throws io.github.roost.core.task.TableFullException if there is no room for it within the memory limit; nothing has changed
+     * @param id the external id, any value
+     * @param vector a finite vector of the table's dimension, not zero for cosine; copied
+     * @return whether the id is new to the table
+     * @throws io.github.roost.core.task.TableFullException if the memory limit leaves no room for the row; nothing has changed
      */
     boolean put(long id, float[] vector);
 
@@ -107,37 +104,35 @@ public interface VectorTable extends AutoCloseable {
      * Removes a row. Searches that begin after this returns do not find it.
      *
      * @param id external id
-     * @return whether there was one
+     * @return whether there was a row with this id
      */
     boolean remove(long id);
 
     /**
-     * The vector of a row, as the table stores it: scaled to length 1 for cosine, and decoded in tables that keep only codes.
+     * Returns the vector of a row as the table stores it: normalised to length 1 for cosine, and decoded if the table keeps only codes.
      *
      * @param id external id
-     * @return a copy, or null if there is no row of this id
+     * @return a copy, or null if there is no row with this id
      */
     float @Nullable [] vector(long id);
 
     /**
-     * Writes the table to a file, replacing one of that name: whatever happens meanwhile, the old file or the new one is
-     * there, whole.
+     * Writes the table to a file, and replaces an existing file atomically: after a crash the old or the new file is there, whole.
      *
-     * @param file to write or replace
-     * @throws IOException if it cannot be written; the old file is as it was, unless only the last sync failed
+     * @param file the file to write or replace
+     * @throws IOException if the file cannot be written; the old file is unchanged, unless only the last sync failed
      */
     void save(Path file) throws IOException;
 
     /**
-     * Reads all parts of the table's file that have not been checked yet, and compares them with their checksums. Does nothing for
-     * a table that was built here, or whose file was checked whole when it was opened. Blocks; searches
-     * go on.
+     * Reads all parts of the table's file that have not been verified yet, and compares them with their checksums. Does nothing for a table that
+     * was built in this process, or whose file was verified when it was opened. Blocks the caller but not searches.
      *
-     * @throws IOException if the file cannot be read, or is damaged: then the message names the place
+     * @throws IOException if the file cannot be read, or is damaged; the message names the place of the damage
      */
     default void verify() throws IOException {}
 
-    /** {@return the table's name, as it shows in reports} */
+    /** {@return the table's name in reports} */
     String name();
 
     /** {@return the number of rows} */
@@ -146,45 +141,45 @@ public interface VectorTable extends AutoCloseable {
     /** {@return the number of components of a vector} */
     int dimension();
 
-    /** {@return how distances are measured} */
+    /** {@return the metric of the table's distances} */
     Metric metric();
 
-    /** {@return how searches read a component} */
+    /** {@return the type of the components that searches read} */
     ElementType elementType();
 
-    /** {@return the table's memory outside the Java heap, in bytes} */
+    /** {@return the table's off-heap memory in bytes} */
     default long bytes() {
         return stats().bytes();
     }
 
     /**
-     * Limits what the rows may take outside the Java heap, as {@link #bytes} counts it. A change that would need more is refused;
-     * changes that need no more memory still succeed, and so do searches, whose scratch memory does not count. What the rows take already
-     * stays. Beside them a build or merge takes up to as much again while it lasts.
+     * Limits the off-heap memory of the rows, as counted by {@link #bytes}. A change that would exceed the limit is refused; changes that need no
+     * more memory still succeed. Scratch memory of searches does not count, and memory already used stays allocated. While a build or merge runs,
+     * it takes up to the same amount in addition.
      *
-     * @param bytes at least 1; no limit at first
-     * @throws UnsupportedOperationException if the rows are not in memory: then the index has limits of its own
+     * @param bytes the limit, at least 1; no limit by default
+     * @throws UnsupportedOperationException if the rows are not in memory; such an index has limits of its own
      */
     default void memoryLimit(long bytes) {
         MemoryLimit.require(bytes);
         throw new UnsupportedOperationException("table " + name() + " does not keep its rows in memory");
     }
 
-    /** {@return what {@link #memoryLimit(long)} has set; {@link MemoryLimit#NONE} where there is no limit} */
+    /** {@return the limit set by {@link #memoryLimit(long)}; {@link MemoryLimit#NONE} if there is none} */
     default long memoryLimit() {
         return MemoryLimit.NONE;
     }
 
-    /** {@return the table at this moment} */
+    /** {@return a snapshot of the table's statistics} */
     TableStats stats();
 
-    /** {@return the table's mapping ids, by which its homes and traffic are found} */
+    /** {@return the table's mapping ids, which give access to its homes and traffic} */
     Registration registration();
 
     /**
-     * Closes the table and frees its memory: later searches and changes are refused; accepted ones finish, and this call
-     * waits for them. When it has returned no thread reads the table's memory or its file. Inside a search it returns at once, and
-     * the memory is freed when the last search has ended. A second call waits for the first.
+     * Closes the table and frees its memory: later searches and changes are refused; accepted ones finish, and this call waits for them for up to
+     * 30 seconds. After it returns no thread reads the table's memory or file. If called inside a search, or if accepted searches take longer, it
+     * returns earlier, and the memory is freed when the last search has ended. A second call waits for the first.
      */
     @Override
     void close();

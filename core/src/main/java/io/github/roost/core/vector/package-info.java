@@ -1,4 +1,4 @@
-/** What every index of vectors has in common: the table, the request, the result. */
+/** The table, request and result that all vector indexes share. */
 @NullMarked
 package io.github.roost.core.vector;
 

@@ -2,7 +2,7 @@ package io.github.roost.core.io.linux;
 
 import java.nio.file.Path;
 
-/** A file opened for reading past the page cache, for rings alone. To be closed once, when no ring reads it. */
+/** A file opened for direct reads by rings. To be closed once, when no ring reads it. */
 public final class DirectFile implements AutoCloseable {
     private static final int O_RDONLY = 0;
     private static final int O_CLOEXEC = 0x80000;
@@ -18,10 +18,10 @@ public final class DirectFile implements AutoCloseable {
     }
 
     /**
-     * Opens a file; through the page cache where the file system knows no other way.
+     * Opens a file; reads go through the page cache if the file system does not support direct I/O.
      *
-     * @param file that exists
-     * @return open
+     * @param file an existing file
+     * @return the open file
      * @throws LinuxException if it cannot be opened
      */
     public static DirectFile open(Path file) throws LinuxException {

@@ -1,6 +1,6 @@
 package io.github.roost.core.io.linux;
 
-/** Numbers of errors, {@code asm-generic/errno-base.h} and {@code errno.h}: those that block I/O meets. Stateless. */
+/** The error numbers of {@code asm-generic/errno-base.h} and {@code errno.h} that block I/O may return. Stateless. */
 public final class Errno {
     public static final int EPERM = 1;
     public static final int EINTR = 4;
@@ -16,10 +16,10 @@ public final class Errno {
     private Errno() {}
 
     /**
-     * An error's name.
+     * Returns the name of an error.
      *
-     * @param errno positive
-     * @return its name and what it means, or its number
+     * @param errno the error number, positive
+     * @return its name and meaning, or its number if it is not known here
      */
     public static String name(int errno) {
         return switch (errno) {
@@ -45,10 +45,10 @@ public final class Errno {
     }
 
     /**
-     * Whether an operation that ended so may succeed when it is tried again.
+     * Returns whether a retry after this error may succeed.
      *
-     * @param errno positive
-     * @return whether it was no failure of the device
+     * @param errno the error number, positive
+     * @return whether the error is transient
      */
     public static boolean isTransient(int errno) {
         return errno == EINTR || errno == EAGAIN || errno == EBUSY || errno == ECANCELED;

@@ -4,8 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * An {@code eventfd(2)}: rings signal it, and one thread waits for that. Any thread may {@link #signal}; to be closed when no
- * thread waits.
+ * An {@code eventfd(2)} that rings signal and one thread waits for. Any thread may {@link #signal}. To be closed when no thread waits.
  */
 public final class EventDescriptor implements AutoCloseable {
     private final LinuxCalls calls;
@@ -17,10 +16,10 @@ public final class EventDescriptor implements AutoCloseable {
     }
 
     /**
-     * Makes one.
+     * Creates an event.
      *
-     * @return not signalled
-     * @throws LinuxException if the system has none left
+     * @return an event that is not signalled
+     * @throws LinuxException if the system has no descriptors left
      */
     public static EventDescriptor open() throws LinuxException {
         return new EventDescriptor(LinuxCalls.get());
@@ -30,12 +29,12 @@ public final class EventDescriptor implements AutoCloseable {
         return fd;
     }
 
-    /** Blocks until it has been signalled since the last return. */
+    /** Blocks until the event has been signalled since the last return of this method. */
     public void await() {
         transfer(false);
     }
 
-    /** Has {@link #await} return. */
+    /** Makes {@link #await} return. */
     public void signal() {
         transfer(true);
     }

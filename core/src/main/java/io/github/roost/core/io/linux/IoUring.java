@@ -8,33 +8,32 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * One ring of {@code io_uring(7)} that reads: a submission queue, which this writes and the kernel empties in {@link #enter},
- * and a completion queue, which the kernel writes and {@link #reap} empties. Both are memory that is shared with the kernel.
+ * An {@code io_uring(7)} for reads: a submission queue, written here and consumed by the kernel in {@link #enter}, and a completion queue,
+ * written by the kernel and consumed by {@link #reap}. Both are in memory shared with the kernel.
  *
- * <p>The owner keeps all calls but {@link #hasCompletions} under one lock, holds at most {@link #entries} reads that have not
- * been reaped (so that the completion queue, which is twice as long, never overflows), and closes the ring when there are
- * none, for the kernel writes into their memory. After that each call throws {@link IllegalStateException}.
+ * <p>The owner makes all calls but {@link #hasCompletions} under one lock, has at most {@link #entries} reads that have not been reaped (so
+ * that the completion queue, which is twice as long, never overflows), and closes the ring only when there are none, since the kernel
+ * writes into their memory. After close each call throws {@link IllegalStateException}.
  *
- * <p>Memory order: an entry is written before the tail of the submission queue, by a release store, and read by the kernel
- * after it; a completion is written by the kernel before the tail of the completion queue, and read here after that tail was
- * read by an acquire load; the head of the completion queue is written, by a release store, after the completion was read, so
- * the kernel does not overwrite it before.
+ * <p>Memory order: an entry is written before the release store of the submission queue's tail, and the kernel reads it after that tail.
+ * The kernel writes a completion before the completion queue's tail, and it is read here after an acquire load of that tail. The completion
+ * queue's head is written by a release store after the completion was read, so the kernel does not overwrite it earlier.
  *
- * <p>Flags that are not set: {@code SINGLE_ISSUER} and {@code DEFER_TASKRUN}, since a fresh thread may take over a worker
- * whose thread is blocked, and since with the latter completions are there only after another system call, while here they
- * are to be seen by a read of memory; {@code SQPOLL}, which takes a core.
+ * <p>Flags that are not set: {@code SINGLE_ISSUER} and {@code DEFER_TASKRUN}, since a new thread may take over a worker whose thread is
+ * blocked; the latter also posts completions only after another system call, while polling here only reads memory. {@code SQPOLL}, since it
+ * takes a core.
  */
 public final class IoUring implements AutoCloseable {
     private static final VarHandle INTS = INT.varHandle();
 
-    /** Takes what was read. */
+    /** Receives completions. */
     @FunctionalInterface
     public interface Completion {
         /**
-         * A read has ended.
+         * Called when a read has ended.
          *
-         * @param tag that it was prepared with
-         * @param result bytes read, or the negative number of an error
+         * @param tag the tag that the read was prepared with
+         * @param result bytes read, or a negative errno
          */
         void ended(int tag, int result);
     }
@@ -56,9 +55,9 @@ public final class IoUring implements AutoCloseable {
     private final long cqFlags;
     private final long completions;
 
-    /** The memory that reads may go into without the kernel looking it up each time, or {@link MemorySegment#NULL}. */
+    /** The memory that is registered with the kernel, or {@link MemorySegment#NULL}. */
     private MemorySegment registered = MemorySegment.NULL;
-    /** The tail of the submission queue, and the head of the completion queue, as written last. */
+    /** The last written tail of the submission queue and head of the completion queue. */
     private int submitted;
 
     private int reaped;
@@ -100,10 +99,10 @@ public final class IoUring implements AutoCloseable {
     }
 
     /**
-     * Makes a ring.
+     * Creates a ring.
      *
-     * @param entries how many reads may be under way at once; a power of two, or it is rounded up to one
-     * @return empty
+     * @param entries maximum number of reads in flight, from 1 to 32,768; rounded up to a power of two
+     * @return an empty ring
      * @throws LinuxException if the kernel refuses, or is too old
      */
     public static IoUring open(int entries) throws LinuxException {
@@ -120,16 +119,16 @@ public final class IoUring implements AutoCloseable {
         }
     }
 
-    /** {@return how many reads may be under way at once} */
+    /** {@return the maximum number of reads in flight} */
     public int entries() {
         return entries;
     }
 
     /**
-     * Has the kernel keep memory mapped that reads go into, so that it need not look it up for each.
+     * Registers a buffer of reads with the kernel, which then need not map its pages for each read.
      *
-     * @param memory of the whole of it; it must outlive the ring
-     * @return false where the kernel refuses, for want of memory that may be locked: reads work all the same
+     * @param memory one off-heap segment, which must outlive the ring
+     * @return whether it was registered; the kernel refuses beyond the limit of locked memory, but reads still work
      */
     public boolean register(MemorySegment memory) {
         if (!memory.isNative() || registered.byteSize() != 0) {
@@ -148,9 +147,9 @@ public final class IoUring implements AutoCloseable {
     }
 
     /**
-     * Has the kernel signal an event when completions arrive while {@link #signals} says so.
+     * Registers the event that the kernel signals when completions arrive, if {@link #signals} has enabled it.
      *
-     * @param event it must outlive the ring
+     * @param event the event, which must outlive the ring
      * @throws LinuxException if the kernel refuses
      */
     public void signal(EventDescriptor event) throws LinuxException {
@@ -165,21 +164,21 @@ public final class IoUring implements AutoCloseable {
     }
 
     /**
-     * Says whether completions that arrive from now on signal the event.
+     * Enables or disables signals of the event for completions that arrive from now on.
      *
-     * @param on whether they do
+     * @param on whether completions signal the event
      */
     public void signals(boolean on) {
         INTS.setVolatile(rings, cqFlags, on ? 0 : EVENTFD_DISABLED);
     }
 
     /**
-     * Writes a read into the submission queue. The kernel learns of it with the next {@link #enter}.
+     * Writes a read into the submission queue. The next {@link #enter} submits it.
      *
-     * @param file open until the read has been reaped
-     * @param offset byte in the file
-     * @param into outside the heap, valid until the read has been reaped
-     * @param tag comes back with the completion
+     * @param file the file; must be open until the read has been reaped
+     * @param offset the byte offset in the file
+     * @param into the off-heap target; must be valid until the read has been reaped
+     * @param tag returned with the completion
      * @throws IllegalStateException if the queue is full
      */
     public void prepare(DirectFile file, long offset, MemorySegment into, int tag) {
@@ -208,15 +207,15 @@ public final class IoUring implements AutoCloseable {
         return from >= 0 && from <= registered.byteSize() - into.byteSize();
     }
 
-    /** {@return how many reads have been prepared that the kernel has not taken} */
+    /** {@return the number of reads that are prepared but not taken by the kernel} */
     public int unsubmitted() {
         return submitted - (int) INTS.getAcquire(rings, sqHead);
     }
 
     /**
-     * Has the kernel take what was prepared: a system call, if anything was.
+     * Submits prepared reads to the kernel, by a system call if there are any.
      *
-     * @return 0, or the number of the error; what was not taken then stays prepared
+     * @return 0, or an errno; reads that were not taken then stay prepared
      */
     public int enter() {
         int waiting = unsubmitted();
@@ -228,10 +227,10 @@ public final class IoUring implements AutoCloseable {
     }
 
     /**
-     * Takes back what the kernel has not taken, for it refuses to.
+     * Withdraws the reads that the kernel has not taken, because it refuses them.
      *
-     * @param ended told of each, with the error
-     * @param errno positive
+     * @param ended called per read, with the error
+     * @param errno the error, positive
      */
     public void withdraw(Completion ended, int errno) {
         int left = unsubmitted();
@@ -243,16 +242,16 @@ public final class IoUring implements AutoCloseable {
         }
     }
 
-    /** {@return whether there is something to reap; two reads of memory, by any thread} */
+    /** {@return whether there are completions to reap; two memory reads, callable by any thread} */
     public boolean hasCompletions() {
         return (int) INTS.getAcquire(rings, cqTail) != (int) INTS.getOpaque(rings, cqHead);
     }
 
     /**
-     * Takes all completions that have arrived.
+     * Consumes all completions that have arrived.
      *
-     * @param ended told of each; must not throw
-     * @return how many
+     * @param ended called per completion; must not throw
+     * @return the number of completions
      */
     public int reap(Completion ended) {
         int tail = (int) INTS.getAcquire(rings, cqTail);

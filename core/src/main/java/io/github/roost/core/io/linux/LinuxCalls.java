@@ -19,9 +19,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The C library's functions that this package calls. None is linked as {@code critical}: a call that enters an I/O ring takes
- * tens of microseconds on a virtual disk, for which a critical one would hold up every safepoint. Thread-safe; each call takes
- * memory for its {@code errno} that no other thread uses meanwhile.
+ * The C library's functions that this package calls. None is linked as {@code critical}: {@code io_uring_enter} takes tens of microseconds
+ * on a virtual disk, and a critical call would delay every safepoint for as long. Thread-safe if each call is passed memory for its
+ * {@code errno} that no other thread uses meanwhile.
  */
 final class LinuxCalls {
     private static final Linker.Option ERRNO = Linker.Option.captureCallState("errno");
@@ -36,7 +36,7 @@ final class LinuxCalls {
 
     private static @Nullable LinuxCalls calls;
 
-    /** What has been linked, for a test to hold against the headers. */
+    /** The linked functions, for a test that compares them with the headers. */
     final Map<String, FunctionDescriptor> linked = new HashMap<>();
 
     /** {@code long syscall(long number, ...)} with six arguments. */
@@ -57,7 +57,7 @@ final class LinuxCalls {
         }
         String processor = System.getProperty("os.arch", "");
         if (!PROCESSORS.contains(processor)) {
-            // The numbers of flags are others on some.
+            // Flags have other values on some processors.
             throw new LinuxException("io_uring is used on " + PROCESSORS + " alone, and this is " + processor);
         }
         systemCall = link(
@@ -101,7 +101,7 @@ final class LinuxCalls {
         }
     }
 
-    /** Those of this process, linked at the first call. */
+    /** Returns the process's instance; the first call links the functions. */
     static synchronized LinuxCalls get() throws LinuxException {
         if (calls == null) {
             calls = new LinuxCalls();
@@ -109,7 +109,7 @@ final class LinuxCalls {
         return calls;
     }
 
-    /** Memory for the {@code errno} of calls. */
+    /** Allocates memory for the {@code errno} of calls. */
     static MemorySegment errnoIn(Arena arena) {
         return arena.allocate(STATE);
     }
@@ -119,8 +119,8 @@ final class LinuxCalls {
     }
 
     /**
-     * What a system call of up to four arguments returns, or its negative {@code errno}. Arguments that are addresses are of
-     * memory that the caller keeps until this returns.
+     * Makes a system call of up to four arguments; returns its result or its negative {@code errno}. The caller must keep the memory of
+     * arguments that are addresses alive until this returns.
      */
     long systemCall(MemorySegment state, long number, long a, long b, long c, long d) {
         try {
@@ -131,7 +131,7 @@ final class LinuxCalls {
         }
     }
 
-    /** Memory that the kernel shares, unmapped when the arena is closed. */
+    /** Maps memory shared with the kernel; it is unmapped when the arena is closed. */
     @SuppressWarnings("restricted")
     MemorySegment map(MemorySegment state, Arena arena, long bytes, int fd, long offset) throws LinuxException {
         MemorySegment mapped;
@@ -193,7 +193,7 @@ final class LinuxCalls {
         }
     }
 
-    /** Bytes read or the negative {@code errno}. */
+    /** Returns the number of bytes read, or a negative {@code errno}. */
     long read(MemorySegment state, int fd, MemorySegment into) {
         try {
             long bytes = (long) read.invokeExact(state, fd, into, into.byteSize());
@@ -203,7 +203,7 @@ final class LinuxCalls {
         }
     }
 
-    /** Bytes written or the negative {@code errno}. */
+    /** Returns the number of bytes written, or a negative {@code errno}. */
     long write(MemorySegment state, int fd, MemorySegment from) {
         try {
             long bytes = (long) write.invokeExact(state, fd, from, from.byteSize());
@@ -213,7 +213,7 @@ final class LinuxCalls {
         }
     }
 
-    /** What a downcall threw: it declares {@code Throwable}, and can only throw what is unchecked. */
+    /** Rethrows an exception of a downcall, which declares {@code Throwable} but throws only unchecked exceptions. */
     private static RuntimeException unexpected(Throwable thrown) {
         if (thrown instanceof Error error) {
             throw error;

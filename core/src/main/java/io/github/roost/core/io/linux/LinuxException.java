@@ -2,11 +2,11 @@ package io.github.roost.core.io.linux;
 
 import java.io.IOException;
 
-/** A system call that failed, or that this system does not have. The message names the call and the error. */
+/** Thrown if a system call fails or does not exist on this system. The message names the call and the error. */
 public final class LinuxException extends IOException {
     private static final long serialVersionUID = 1;
 
-    /** The kernel's number, 0 where there was no call. */
+    /** The kernel's error number; 0 if no call was made. */
     private final int errno;
 
     private LinuxException(String message, int errno) {
@@ -19,17 +19,17 @@ public final class LinuxException extends IOException {
     }
 
     /**
-     * A call that the kernel refused.
+     * Returns an exception for a call that the kernel refused.
      *
-     * @param call its name
-     * @param errno the error, positive
-     * @return to be thrown
+     * @param call the name of the call
+     * @param errno the error number, positive
+     * @return the exception, to be thrown by the caller
      */
     public static LinuxException refused(String call, int errno) {
         return new LinuxException(call + ": " + Errno.name(errno), errno);
     }
 
-    /** {@return the kernel's number of the error, 0 where no call was made} */
+    /** {@return the kernel's error number; 0 if no call was made} */
     public int errno() {
         return errno;
     }

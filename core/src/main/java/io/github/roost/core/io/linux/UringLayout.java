@@ -3,8 +3,8 @@ package io.github.roost.core.io.linux;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Numbers and byte offsets of {@code linux/io_uring.h}, all that this package knows of it. They are part of the kernel's
- * interface to programs, and the same on all processors.
+ * The constants and byte offsets of {@code linux/io_uring.h} that this package uses. They are part of the kernel's user-space ABI, and the
+ * same on all processors.
  */
 final class UringLayout {
     static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
@@ -14,11 +14,11 @@ final class UringLayout {
     static final long ENTER_CALL = 426;
     static final long REGISTER_CALL = 427;
 
-    /** {@code IORING_SETUP_CLAMP}: a ring too large becomes the largest instead of an error. */
+    /** {@code IORING_SETUP_CLAMP}: clamps the size of a ring that is too large, instead of an error. */
     static final int SETUP_CLAMP = 1 << 4;
     /** {@code IORING_FEAT_SINGLE_MMAP}. */
     static final int FEATURE_SINGLE_MMAP = 1;
-    /** {@code IORING_FEAT_NATIVE_WORKERS}, of Linux 5.12: reads, event descriptors and their switch are older. */
+    /** {@code IORING_FEAT_NATIVE_WORKERS}, of Linux 5.12; the other features used here are older. */
     static final int FEATURE_NATIVE_WORKERS = 1 << 9;
 
     /** {@code IORING_OFF_SQ_RING} and {@code IORING_OFF_SQES}. */
@@ -35,7 +35,7 @@ final class UringLayout {
     /** {@code IORING_CQ_EVENTFD_DISABLED}, in the flags of the completion queue. */
     static final int EVENTFD_DISABLED = 1;
 
-    /** {@code struct io_uring_params}: its size, and where the kernel says what it has made. */
+    /** {@code struct io_uring_params}: its size, and offsets of the fields that the kernel fills in. */
     static final long PARAMS_BYTES = 120;
 
     static final long PARAMS_SQ_ENTRIES = 0;

@@ -1,4 +1,4 @@
-/** Linux's calls for block I/O: all native functions of this module. Checks sizes; no address leaves it. */
+/** Linux system calls for block I/O. Checks sizes; no address leaves the package. */
 @NullMarked
 package io.github.roost.core.io.linux;
 
