@@ -28,9 +28,9 @@ record ScoreMargin(boolean squared, double offset, double scoreError, double dis
     /**
      * The margin for a query's weights and rows that lose at most {@code most}.
      *
-     * @param offset the distance from the query to the zero points, without the part that scores contain
+     * @param offset the distance from the query to the zero points
      * @param middles length of the zero points, for products; 0 for distances
-     * @param middles length of the zero points, for products; 0 for distances
+     */
     static ScoreMargin of(
             Metric metric, ScalarCodec.Weights weights, ScalarCodec.Loss most, double offset, double middles) {
         boolean squared = metric == Metric.SQUARED_L2;
