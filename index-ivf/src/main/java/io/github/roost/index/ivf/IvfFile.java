@@ -27,8 +27,8 @@ import java.nio.file.Path;
  * head        magic, version, metric, dimension, lists, nprobe, element, seed, rows, floats, codes, rerank   64 bytes
  * directory   row count and block checksum of each list                                                8 bytes per list
  * centroids   floats
- * codec       if there are codes: zero points and scales of the dimensions, floats; if floats are stored too and answers exact,
- *             the max loss of rows: length, error and length of codes, doubles
+ * codec       if there are codes: zero points and scales of the dimensions, floats; for float32 lists also the max loss of
+ *             rows: length, error and length of codes, doubles
  * ids         of all rows, list by list
  * checksum    of all above
  * blocks      list by list, rows as the kernel reads them, aligned                                     each with its checksum

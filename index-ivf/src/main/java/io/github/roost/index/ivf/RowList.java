@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * on with its old chain, whose memory is freed once it is unreachable.
  */
 final class RowList {
-    /** A tile of codes. With their first row after a build, all lists of a table begin a block. */
+    /** One tile of codes; small, as every list of a newly built table begins a block with its first added row. */
     private static final int MIN_BLOCK_ROWS = 16;
 
     private static final int MAX_BLOCK_ROWS = 1_024;
@@ -32,7 +32,7 @@ final class RowList {
      * for it; smaller ones would make scans switch blocks more often.
      */
     private static final double GROWTH = .125;
-    /** Min limit of block sizes, however short the list is. */
+    /** Blocks may grow to this size, however short the list is. */
     private static final int FEW_ROWS = 64;
     /** Deleted rows are scanned too, so a list is compacted when more than this share, and more than a few, are deleted. */
     private static final double MAX_DEAD = .25;
@@ -221,7 +221,7 @@ final class RowList {
         return next;
     }
 
-    /** The second block is small; each later block is twice the one before it, up to a share of the list. */
+    /** Small for the first two blocks; then twice the previous block, up to a share of the list. */
     private int nextCapacity(int rows) {
         if (blocks.length < 2) {
             return MIN_BLOCK_ROWS;
