@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The rows that a table is built from, in the table's space, off-heap: mapped from a temporary file in the table's folder, so that
- * there may be more rows than memory holds; or in memory, if the table is not in the default file system. Each row is written
+ * there may be more rows than memory holds; or in memory, if that folder is not in the file system. Each row is written
  * once, by one thread, before other threads read it. Only the owner may access the file; on systems that can delete open files it
  * has no name from the beginning.
  */
@@ -83,7 +83,7 @@ final class BuildRows implements AutoCloseable {
     }
 
     /**
-     * Writes consecutive rows. Writes to the file, not to its mapping, where a full disk would be a fault of the JVM.
+     * Writes consecutive rows, to the file and not to its mapping: if the disk is full, an access to the mapping ends with an error.
      *
      * @param components of whole rows
      */

@@ -231,7 +231,7 @@ public final class DiskTable implements VectorTable {
      * @param options deadline and priority
      * @return completes with the answer; with a {@link io.github.roost.core.task.DeadlineExceededException} if the deadline
      *     passes first, which is checked before each slice
-     * @throws IllegalArgumentException if the query has another dimension or is not finite
+     * @throws IllegalArgumentException if the query has another dimension, is not finite, or is zero for cosine
      * @throws RejectedSearchException if the overload policy rejects it
      * @throws TableClosedException if the table is closed
      * @throws io.github.roost.core.task.OrchestratorClosedException if the orchestrator is closed

@@ -13,8 +13,8 @@ import java.util.List;
  * @param nodesExpanded nodes whose vectors and neighbours searches read
  * @param stalledNanos time that searches were parked
  * @param busyNanos time that their slices ran
- * @param damagedPages numbers of damaged pages that were found, ascending, at most 1,000
- * @param traffic bytes read by tier
+ * @param damagedPages numbers of damaged pages found so far, ascending, at most 1,000
+ * @param traffic bytes read by searches and updates, by tier
  * @param memoryBytes bytes of codes, ids and the table that finds a row by its id
  * @param fileBytes bytes of the file
  * @param updates inserts, replacements and deletes done
