@@ -651,7 +651,7 @@ public final class IvfTable implements VectorTable {
         }
     }
 
-    /** Reads and checks all lists of a table from a file that no search has touched yet. */
+    /** For a table from a file: reads and checks every list that no search has touched yet. */
     @Override
     public void verify() throws IOException {
         try (var _ = use()) {
@@ -915,11 +915,11 @@ public final class IvfTable implements VectorTable {
         /**
          * Sets whether {@link ElementType#FLOAT32} lists also store an 8-bit code per component: 5 bytes per component instead
          * of 4, and 4 per row. Scans read codes first and floats only of possible neighbours, so answers are the same to
-         * the bit, and a scan reads a quarter of the bytes. The codes are learned from the rows of the build. For later rows
-         * outside their range, floats are always read, until {@link IvfTable#rebuild} learns new codes.
+         * the bit, and a scan reads a quarter of the bytes. The codes are learned from the rows of the build. The floats of later
+         * rows that differ much from these are always read, until {@link IvfTable#rebuild} learns new codes.
          *
-         * <p>A table of fewer than 1,024 rows has no codes until a rebuild with more rows. The kernels {@code portable} and
-         * {@code java} build no codes, as they are no faster with them. No effect on other types.
+         * <p>A table of fewer than 1,024 rows has no codes until a rebuild with more rows. A table built with the kernel
+         * {@code portable} or {@code java} has none either, as these are no faster with codes. No effect on other types.
          *
          * @param value default true
          * @return this builder
