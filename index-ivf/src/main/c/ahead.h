@@ -1,15 +1,15 @@
-/* Asking memory for what a scan will read. */
+/* Prefetches the memory that a scan will read. */
 #ifndef ROOST_AHEAD_H
 #define ROOST_AHEAD_H
 
 #include <stdint.h>
 
-/* A page: the prefetchers of the hardware stop at its end, and find out anew what is read behind it. */
+/* A page: hardware prefetchers stop at its end and must detect the pattern again in the next. */
 #define BYTES_AHEAD 4096
 
 /*
- * Of memory that is read in order up to `end`: `bytes` from `at` on are read now, as many farther on are asked for.
- * Inlined in any case: to a compiler a call that only asks for memory does nothing, and may be left out.
+ * For memory that is read in order up to `end`: when `bytes` from `at` on are read, prefetches as many BYTES_AHEAD farther on.
+ * Always inlined: a compiler may drop a call that only prefetches, as it has no effect.
  */
 static inline __attribute__((always_inline)) void fetch_ahead(const void *memory, int64_t at, int64_t bytes,
                                                               int64_t end) {

@@ -4,19 +4,19 @@
 
 #include <stdint.h>
 
-/* Rows that lie side by side. */
+/* Rows per tile. */
 #define TILE 16
 
 /*
- * Rows of unsigned bytes in tiles of TILE, four components of each row after the other, so that a register of 64 bytes
- * holds as many components of TILE rows and sums need no folding. `stride`, a multiple of 4, is bytes per row. Memory of
- * `codes` and `terms` is whole tiles, whatever `count` says.
+ * Rows of unsigned byte codes in tiles of TILE: four components of each row, then the next four, so that a register of 64 bytes
+ * holds the same components of TILE rows and sums need no folding. `stride`, a multiple of 4, is bytes per row. The memory of
+ * `codes` and `terms` is whole tiles, whatever `count` is.
  *
- * A row's score for query q is terms[row] + slopes[q] * the sum of its bytes less 128 times the query's signed weights,
- * multiplied, then added; starts[q], -128 times the sum of these weights, takes the 128 off where bytes are multiplied
- * unsigned. Of the rows from `first`, a multiple of TILE, to `end`, those with a score up to bounds[q] are appended to rows
- * and scores at q * room, of which found[q] says how many; room is at least `end` less `first` and a tile. Of the rows
- * beyond, up to `count`, memory is only asked for: another scan is about to begin there.
+ * A row's score for query q is terms[row] + slopes[q] * the sum over components of (code - 128) times the query's signed weight,
+ * multiplied, then added; starts[q], -128 times the sum of the weights, subtracts the 128 for kernels that multiply unsigned
+ * bytes. Of the rows from `first`, a multiple of TILE, to `end`, exclusive, rows with a score up to bounds[q] are appended to
+ * `rows` and `scores` at q * room, and found[q] is their number; room is at least `end` - `first` + TILE. The rows
+ * from `end` to `count` are only prefetched, for the next scan.
  */
 struct codes {
     const uint8_t *codes;

@@ -1,4 +1,4 @@
-/* Appends row by row, for instruction sets that cannot compress a register. */
+/* Appends row by row, for instruction sets without a compress instruction. */
 #ifndef ROOST_CODES_APPEND_H
 #define ROOST_CODES_APPEND_H
 
@@ -17,7 +17,7 @@ static inline void append_near(const struct codes *scan, int32_t query, int32_t 
     }
     if (!any) return;
     for (int i = 0; i < left; i++) {
-        /* False for NaN, which thereby never gets in. */
+        /* False for NaN, so deleted rows never get in. */
         if (scores[i] <= bound) {
             int64_t at = (int64_t)query * scan->room + scan->found[query]++;
             scan->rows[at] = first_row + i;

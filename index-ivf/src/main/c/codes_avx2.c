@@ -1,6 +1,6 @@
 /*
  * AVX2: bytes are widened to 16 bits before they are multiplied, since the instruction that multiplies bytes
- * saturates. A register then holds four components of four rows.
+ * saturates. Then a register holds four components of four rows.
  */
 #include <immintrin.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /*
- * The scan of codes, written once over what the source that includes it defines:
+ * The scan of codes, shared by all instruction sets. The source that includes it defines:
  *   sum_tiles(scan, tiles, first_tile, queries, first_query, sums)   sums[query][tile][row]
  *   append_near(scan, query, first_row, sums)   appends the rows of a tile that are near enough, none from `end` on
- *   MOST_QUERIES                                8, 4, 2 or 1: how many queries go together
- *   QUERY_TILES                                 how many tiles these read together
- *   LONE_TILES                                  how many tiles a lone query reads together, no fewer
+ *   MOST_QUERIES                                8, 4, 2 or 1: max queries per call of sum_tiles
+ *   QUERY_TILES                                 tiles per call for several queries
+ *   LONE_TILES                                  tiles per call for a lone query, no fewer
  *   SCAN                                        the name of the function to define
  *
  * Tiles are the outer loop, so that each is read from memory once for all queries.

@@ -1,5 +1,5 @@
 /*
- * NEON of every 64-bit ARM: four components of four rows to a register. 128 is taken off the bytes themselves, so that
+ * NEON of every 64-bit Arm: four components of four rows per register. 128 is subtracted from the bytes themselves, so that
  * products are of signed bytes and fit 16 bits.
  */
 #include <arm_neon.h>

@@ -36,7 +36,7 @@ static inline __attribute__((always_inline)) void append_near(const struct codes
                                                               int32_t first_row, const int32_t *sums) {
     __m512 products = _mm512_mul_ps(_mm512_set1_ps(scan->slopes[query]), _mm512_cvtepi32_ps(_mm512_load_si512(sums)));
     __m512 scores = _mm512_add_ps(_mm512_loadu_ps(scan->terms + first_row), products);
-    /* False for NaN, which thereby never gets in. */
+    /* False for NaN, so deleted rows never get in. */
     __mmask16 near = _mm512_cmp_ps_mask(scores, _mm512_set1_ps(scan->bounds[query]), _CMP_LE_OQ);
     int32_t left = scan->end - first_row;
     if (left < TILE) near &= (__mmask16)((1 << left) - 1);

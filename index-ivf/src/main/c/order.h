@@ -1,4 +1,4 @@
-/* Which rows are nearest, in their order. */
+/* Orders the nearest rows. */
 #ifndef ROOST_ORDER_H
 #define ROOST_ORDER_H
 
@@ -8,11 +8,11 @@
 #include "reservoir.h"
 #include "scan.h"
 
-/* Of each distance how many others are less, `count` and a few more: memory is whole registers of them. */
+/* Writes per distance the number of smaller distances. The arrays are padded to whole registers. */
 static inline void rank(const float *distances, int32_t count, int32_t *ranks) {
     const int32_t padded = (count + LANES - 1) / LANES * LANES;
     memset(ranks, 0, (size_t)padded * sizeof *ranks);
-    /* No branch, and nothing to be moved: up to some hundreds that is faster than to sort. */
+    /* No branches and no moves: faster than sorting for up to some hundreds. */
     for (int32_t j = 0; j < padded; j += 4) {
         const float a = distances[j], b = distances[j + 1], c = distances[j + 2], d = distances[j + 3];
         for (int32_t i = 0; i < padded; i++) {

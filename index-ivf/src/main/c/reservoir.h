@@ -1,9 +1,9 @@
 /*
- * The nearest rows that a query has met so far: up to twice as many as it wants are gathered in no order, then the farthest
- * are dropped (FAISS's reservoir). That costs a row a store and its share of some passes without branches, where a heap
- * costs it a logarithm of branches that nobody can foretell. The source that includes it defines
- *   keep_up_to(distances, ids, size, bound, last_id)   keeps in their order, and counts, the rows nearer than `bound`, and of
- *                            those at it the ones with ids up to `last_id`
+ * The nearest rows that a query has seen so far: up to twice as many as it wants are gathered in no order, then the farthest
+ * are dropped (FAISS's reservoir). That costs a store per row and its share of some branch-free passes, where a heap
+ * costs a logarithmic number of unpredictable branches per row. The source that includes it defines
+ *   keep_up_to(distances, ids, size, bound, last_id)   keeps, in their order, the rows nearer than `bound`, and the rows
+ *                            at `bound` with ids up to `last_id`; returns their number
  */
 #ifndef ROOST_RESERVOIR_H
 #define ROOST_RESERVOIR_H
@@ -12,7 +12,7 @@
 
 #include "scan.h"
 
-/* Order among keys is order among floats. */
+/* Keys have the order of their floats. */
 static inline int32_t key_of(float distance) {
     int32_t bits;
     memcpy(&bits, &distance, sizeof bits);
@@ -39,8 +39,8 @@ static inline float greatest(const float *distances, int32_t size) {
 }
 
 /*
- * A distance that at least `wanted` are within, at most `most` unless more have the very distance; `within` is how many. The
- * fewer `most` leaves to choose from, the more passes it takes.
+ * Returns a distance that at least `wanted` of the distances are within, and at most `most` unless more tie at it; `within` is
+ * their number. The closer `most` is to `wanted`, the more passes it takes.
  */
 static inline float bound_within(const float *distances, int32_t size, int32_t wanted, int32_t most, int32_t *within) {
     int32_t from = INT32_MAX, to = key_of(greatest(distances, size));
@@ -77,8 +77,8 @@ static inline int64_t largest_id_kept(const float *distances, const int64_t *ids
 }
 
 /*
- * Drops `surplus` rows of a distance and id that so many more have: a row that is being moved is met at two places. Nothing
- * else keeps `shrink` from dropping what it must, and a reservoir from running over.
+ * Drops `surplus` of the rows with this distance and id: a row that is being moved may be seen at two places. Without it,
+ * `shrink` could keep too many rows, and a reservoir could overflow.
  */
 static int32_t drop_repeated(float *distances, int64_t *ids, int32_t size, float distance, int64_t id,
                              int32_t surplus) {
@@ -95,8 +95,8 @@ static int32_t drop_repeated(float *distances, int64_t *ids, int32_t size, float
 }
 
 /*
- * Drops the farthest, ties by the larger id, until `wanted` are left or a few more: to find a distance that some more
- * are within takes fewer passes. The bound falls to a distance that all are within that are left.
+ * Drops the farthest, ties by the larger id, until `wanted` are left or a few more: a distance that a few more
+ * are within takes fewer passes to find. Lowers the bound to a distance that all remaining rows are within.
  */
 static void shrink(const struct scan *scan, int32_t query) {
     float *distances = scan->found_distances + (int64_t)query * scan->room;

@@ -5,7 +5,7 @@
 #include "codes.h"
 #include "scan.h"
 
-/* Whether this CPU, under this operating system, runs the scan of an instruction set. */
+/* Whether this CPU and operating system can run the scan of an instruction set. */
 int32_t roost_ivf_supports(int32_t isa);
 
 /* Arguments as in struct scan; `isa` must be supported. */
@@ -13,7 +13,7 @@ void roost_ivf_scan(int32_t isa, const void *rows, int32_t float16, const int64_
                     int32_t inner_product, float bias, const float *queries, int32_t query_count, const int32_t *wanted,
                     int32_t *sizes, float *bounds, float *found_distances, int64_t *found_ids, int64_t room);
 
-/* Arguments as in struct codes; `isa` must be supported. One without instructions for bytes takes the next best. */
+/* Arguments as in struct codes; `isa` must be supported. Without instructions for bytes, the next best set is used. */
 void roost_ivf_scan_codes(int32_t isa, const uint8_t *codes, const float *terms, int32_t first, int32_t end,
                           int32_t count, int32_t stride, int32_t query_count, const int8_t *weights,
                           const int32_t *starts, const float *slopes, const float *bounds, int32_t room, int32_t *found,

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Lanes in which every scan sums, whatever its registers: so all of them give the same bits. */
+/* Lanes in which every scan sums, whatever its registers, so that results are bit-equal. */
 #define LANES 16
 
 /* Rows that are compared together. */
@@ -12,9 +12,9 @@
 
 /*
  * One run of rows, floats or float16, and the queries that read it. Rows and queries are zero-padded to `stride`
- * components, a multiple of LANES. Query q, which wants the nearest wanted[q] rows, at least 1, gathers fewer than twice
- * as many at found_distances + q * room and found_ids + q * room; only distances up to bounds[q] are of interest, which
- * the scan lowers as it finds nearer rows.
+ * components, a multiple of LANES. Query q wants the nearest wanted[q] rows, at least 1; it gathers fewer than twice
+ * as many at found_distances + q * room and found_ids + q * room. Only distances up to bounds[q] are gathered; the scan
+ * lowers the bounds as it finds nearer rows.
  */
 struct scan {
     const void *rows;
@@ -34,7 +34,7 @@ struct scan {
     int64_t room;
 };
 
-/* Rows that lie anywhere, their ids too, and the one query that they are compared with: the distances of a scan, to the bit. */
+/* Rows at arbitrary addresses, with their ids, and the query to compare them with; distances are bit-equal to a scan. */
 struct picks {
     const float *const *rows;
     const int64_t *const *row_ids;
@@ -65,18 +65,18 @@ float bound_avx2(const float *scores, int32_t size, float certain, int32_t wante
 float bound_neon(const float *scores, int32_t size, float certain, int32_t wanted);
 float bound_portable(const float *scores, int32_t size, float certain, int32_t wanted);
 
-/* Keeps, in their order, the rows with scores up to `bound`. Returns how many. */
+/* Keeps, in their order, the rows with scores up to `bound`. Returns their number. */
 int32_t keep_avx512(float *scores, int64_t *places, int32_t size, float bound);
 int32_t keep_avx2(float *scores, int64_t *places, int32_t size, float bound);
 int32_t keep_neon(float *scores, int64_t *places, int32_t size, float bound);
 int32_t keep_portable(float *scores, int64_t *places, int32_t size, float bound);
 
-/* Most rows whose order is wanted at once. */
+/* Max rows that are ordered at once. */
 #define MOST_ORDERED 256
 
 /*
- * Of `count` distances, all of them numbers, writes the numbers of the `wanted` least to `order`, by distance, and of all that
- * tie with the last of these; ties by number. Returns how many, or -1 if there are more than MOST_ORDERED.
+ * Writes the numbers of the `wanted` smallest of `count` distances, none of them NaN, to `order`, by distance, and of all
+ * that tie with the last of these; ties by number. Returns how many, or -1 if there are more than MOST_ORDERED.
  */
 int32_t order_avx512(const float *distances, int32_t count, int32_t wanted, int32_t *order);
 int32_t order_avx2(const float *distances, int32_t count, int32_t wanted, int32_t *order);

@@ -1,4 +1,4 @@
-/* AVX2 with FMA and F16C: two registers a vector, tiles of 1 query x 4 rows fill half of the 16 registers. */
+/* AVX2 with FMA and F16C: two registers per vector, tiles of 1 query x 4 rows fill half of the 16 registers. */
 #include <immintrin.h>
 
 #include "scan_near.h"

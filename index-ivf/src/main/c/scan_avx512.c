@@ -1,4 +1,4 @@
-/* AVX-512: one register a vector, tiles of 4 queries x 4 rows. */
+/* AVX-512: one register per vector, tiles of 4 queries x 4 rows. */
 #include <immintrin.h>
 
 #include "scan.h"
@@ -31,7 +31,7 @@ static inline vec single(vec a, vec b) {
     return _mm512_add_ps(_mm512_shuffle_ps(a, b, 0x88), _mm512_shuffle_ps(a, b, 0xDD));
 }
 
-/* Folding several vectors together costs 3 instructions a vector, folding each alone 7. */
+/* Folding several vectors together costs 3 instructions per vector, folding each alone 7. */
 static inline __attribute__((always_inline)) void fold(const vec *sums, const int count, float *out) {
     vec column[4];
     const int groups = count / 4;

@@ -1,12 +1,12 @@
 /*
- * The scan itself, written once over the vector type of the source that includes it. That source defines
+ * The scan itself, shared by all instruction sets. The source that includes it defines
  *   vec                      LANES floats
  *   vec_zero, vec_load, vec_load_float16, vec_sub, vec_fma(a, b, sum)
  *   fold(sums, count, out)   the sum of each vector's lanes: halves are added, then quarters, and so on
- *   near_pairs(out, bounds, queries)   a bit for each of `queries` times TILE_ROWS distances within its query's bound,
- *                            none for NaN
- *   TILE_QUERIES             4 or 2 or 1: how many queries times 4 rows its registers hold
- *   keep_up_to               what reservoirs ask for
+ *   near_pairs(out, bounds, queries)   a bit per pair of `queries` times TILE_ROWS: set if its distance is within its query's
+ *                            bound, never for NaN
+ *   TILE_QUERIES             4, 2 or 1: how many queries times 4 rows its registers hold
+ *   keep_up_to               see reservoir.h
  *   SCAN, PICKS, BOUND, KEEP, ORDER   the names of the functions to define
  *
  * Rows are the outer loop, so that each is read from memory once for all queries; a tile of queries times rows keeps
@@ -76,7 +76,7 @@ INLINE void scan_tile(const struct scan *scan, const int queries, const int inne
     for (uint32_t near = near_pairs(out, scan->bounds + first_query, queries) & present_pairs; near; near &= near - 1) {
         int pair = __builtin_ctz(near);
         int32_t at = first_query + pair / TILE_ROWS;
-        /* The pair before it may have lowered the bound. */
+        /* An earlier pair may have lowered the bound. */
         if (out[pair] <= scan->bounds[at]) take(scan, at, out[pair], scan->ids[first_row + pair % TILE_ROWS]);
     }
 }
@@ -110,7 +110,7 @@ void SCAN(const struct scan *scan) {
     }
 }
 
-/* Far enough ahead for memory to answer, near enough for the lines to be there still. */
+/* Far enough ahead for memory to respond, near enough for the lines to stay in the cache. */
 #define PICKS_AHEAD 8
 
 INLINE void compare_picks(const struct picks *picks, const int inner_product) {

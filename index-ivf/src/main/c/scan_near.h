@@ -1,4 +1,4 @@
-/* Compares one by one, for instruction sets that have no masks. */
+/* Comparisons one by one, for instruction sets without masks. */
 #ifndef ROOST_SCAN_NEAR_H
 #define ROOST_SCAN_NEAR_H
 
@@ -15,7 +15,7 @@ static inline int32_t keep_up_to(float *distances, int64_t *ids, int32_t size, f
     for (int32_t i = 0; i < size; i++) {
         const float distance = distances[i];
         const int64_t id = ids[i];
-        /* Written in any case, to be written over if it is not kept: a branch would often be foretold wrongly. */
+        /* Stored unconditionally and overwritten if not kept: a branch would often be mispredicted. */
         distances[kept] = distance;
         ids[kept] = id;
         kept += (distance < bound) | ((distance == bound) & (id <= last_id));

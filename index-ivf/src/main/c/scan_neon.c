@@ -1,4 +1,4 @@
-/* NEON: four registers a vector, tiles of 1 query x 4 rows fill half of the 32 registers. */
+/* NEON: four registers per vector, tiles of 1 query x 4 rows fill half of the 32 registers. */
 #include <arm_neon.h>
 
 #include "scan_near.h"

@@ -1,4 +1,4 @@
-/* Plain C99. Fused multiply-add keeps it bit-equal to the others; where the CPU has none, it is slow. */
+/* Plain C99. Fused multiply-add keeps it bit-equal to the other scans; without an FMA instruction it is slow. */
 #include <math.h>
 #include <string.h>
 

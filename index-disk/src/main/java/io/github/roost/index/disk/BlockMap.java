@@ -9,19 +9,19 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * Which block of the file each page and each row block lies in. A page is never written to the block that it lies in, but to a free
- * one; the map that says so is written with the next checkpoint, and only when that is durable is the old block free.
+ * The block of each page and each row block in the file. A page is never overwritten in place, but written to a free block; the
+ * new map is written with the next checkpoint, and only when that is durable is the old block free.
  *
- * <p>{@link #page} is read by any thread; all else is the writer's, one thread at a time.
+ * <p>{@link #page} may be called by any thread; all else by one thread at a time, the writer.
  */
 final class BlockMap {
-    /** Of a page that has never been written. */
+    /** The block of a page that has never been written. */
     static final int NOWHERE = 0;
 
     private volatile AtomicIntegerArray pages = new AtomicIntegerArray(0);
     private int[] rowBlocks = new int[0];
 
-    /** Has room for so many pages and row blocks; new ones lie nowhere. */
+    /** Makes room for this many pages and row blocks; new ones have no block. */
     void grow(int pageCount, int rowBlockCount) {
         if (pageCount > pages.length()) {
             AtomicIntegerArray grown = new AtomicIntegerArray(pageCount + pageCount / 4);
@@ -35,7 +35,7 @@ final class BlockMap {
         }
     }
 
-    /** Where a page lies. */
+    /** The block of a page. */
     int page(int number) {
         AtomicIntegerArray now = pages;
         return number < now.length() ? now.get(number) : NOWHERE;
@@ -57,7 +57,7 @@ final class BlockMap {
         return (int) Math.ceilDiv((pageCount + rowBlockCount) * (long) Integer.BYTES, (long) DiskLayout.PAGE_BYTES);
     }
 
-    /** Of whole blocks, all behind the end of the map zero. */
+    /** Writes the map to whole blocks of zeros. */
     void write(MemorySegment into, int pageCount, int rowBlockCount) {
         for (int i = 0; i < pageCount; i++) {
             into.set(INT, (long) i * Integer.BYTES, page(i));
@@ -67,7 +67,7 @@ final class BlockMap {
         }
     }
 
-    /** The same, with what has another place by now. */
+    /** Writes the map with new places of some pages and row blocks. */
     void write(
             MemorySegment into,
             int pageCount,
@@ -91,7 +91,7 @@ final class BlockMap {
         return map;
     }
 
-    /** Whether all row blocks, and all pages that have been written, lie between two blocks. */
+    /** Whether all row blocks, and all pages that have been written, are in a range of blocks. */
     boolean isWithin(int pageCount, int rowBlockCount, long first, long end) {
         for (int i = 0; i < pageCount; i++) {
             int block = page(i);
@@ -107,7 +107,7 @@ final class BlockMap {
         return true;
     }
 
-    /** The blocks that something lies in. */
+    /** The blocks of all pages and row blocks. */
     BitSet used(int pageCount, int rowBlockCount) {
         BitSet used = new BitSet();
         for (int i = 0; i < pageCount; i++) {

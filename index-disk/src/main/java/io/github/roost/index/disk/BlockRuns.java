@@ -8,7 +8,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 
-/** Writes blocks, those that lie beside each other at once. Stateless. */
+/** Writes blocks, consecutive ones in one write. Stateless. */
 final class BlockRuns {
     private static final int MOST = 256;
 

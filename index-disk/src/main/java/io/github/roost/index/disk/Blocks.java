@@ -8,7 +8,7 @@ import static io.github.roost.index.disk.DiskLayout.PAGE_NUMBER;
 import io.github.roost.core.file.Checksum;
 import java.lang.foreign.MemorySegment;
 
-/** Blocks that tell whether they are what was written under their number: a checksum, then the number, then the rest. Stateless. */
+/** Seals and checks blocks by a header: a checksum, then the block's number, then the content. Stateless. */
 final class Blocks {
     private Blocks() {}
 

@@ -22,9 +22,10 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows that a table is built of, in the table's space, outside the heap: mapped from a file beside the table, so that there may be
- * more of them than memory; or in memory, where the table's folder is not one of the file system's. Each row is written once, by one thread,
- * before others read it. The file is its owner's alone; where the system lets files be deleted that are open, it has no name from the beginning on.
+ * The rows that a table is built from, in the table's space, off-heap: mapped from a temporary file in the table's folder, so that
+ * there may be more rows than memory holds; or in memory, if that folder is not in the file system. Each row is written
+ * once, by one thread, before other threads read it. Only the owner may access the file; on systems that can delete open files it
+ * has no name from the beginning.
  */
 final class BuildRows implements AutoCloseable {
     private static final VectorTypeSupport VECTORS =
@@ -35,16 +36,16 @@ final class BuildRows implements AutoCloseable {
     private final int dimension;
     private final Arena arena = Arena.ofShared();
     private final Path table;
-    /** Null where the rows are in memory. */
+    /** Null if the rows are in memory. */
     private final @Nullable FileChannel file;
 
     private final MemorySegment memory;
 
     /**
-     * Makes room.
+     * Allocates the memory or the file.
      *
      * @param table path of the file that is built
-     * @throws IOException if the file of the rows cannot be made
+     * @throws IOException if the temporary file cannot be created
      */
     BuildRows(Path table, int rows, int dimension) throws IOException {
         this.rows = rows;
@@ -82,7 +83,7 @@ final class BuildRows implements AutoCloseable {
     }
 
     /**
-     * Writes rows that follow each other. To the file, not to its mapping, which would end the JVM's access with an error where the disk is full.
+     * Writes consecutive rows, to the file and not to its mapping: if the disk is full, an access to the mapping ends with an error.
      *
      * @param components of whole rows
      */
@@ -108,7 +109,7 @@ final class BuildRows implements AutoCloseable {
         MemorySegment.copy(memory, FLOAT, bytes(row), into, 0, dimension);
     }
 
-    /** The rows as jvector reads them: each view has room for one row, so it is one thread's. */
+    /** The rows as jvector reads them: each view has room for one row, so it belongs to one thread. */
     RandomAccessVectorValues view() {
         return new View();
     }

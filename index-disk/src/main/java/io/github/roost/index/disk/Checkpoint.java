@@ -15,15 +15,15 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The table at one moment, between two updates, and how it becomes the newest checkpoint: what has changed is written to free blocks,
- * then a map that names them, then all is synced, and only then a superblock that names the map, over the older of the two.
- * Until that is durable the checkpoint before is whole, since nothing of it is written over.
+ * The table at one moment, between two updates, and the steps that make it the newest checkpoint: the changes are written to free
+ * blocks, then a map of their places, then all is synced, and only then a superblock that refers to the map, over the older of the two.
+ * Until that is durable the previous checkpoint is intact, since none of its blocks is overwritten.
  */
 final class Checkpoint {
     private final Superblock before;
     private final int nodes;
     private final int entry;
-    /** Changed pages as they are; written from copies, since they are searched. */
+    /** The changed pages; written from copies, since searches read them. */
     private final List<NodePage> pages;
 
     private final Map<Integer, byte[]> rowBlocks = new HashMap<>();
@@ -34,9 +34,9 @@ final class Checkpoint {
     private int mapBlocks;
 
     /**
-     * Takes what has changed; the writer's, between two updates.
+     * Captures the changes; called by the writer between two updates.
      *
-     * @param before the checkpoint that it follows
+     * @param before the previous checkpoint
      */
     Checkpoint(Superblock before, DiskGraph graph, BitSet changedRows) {
         this.before = before;
@@ -51,7 +51,7 @@ final class Checkpoint {
         return changedRows;
     }
 
-    /** Writes all but the superblock and syncs it; where that fails, {@link #takeBack} frees what was taken. */
+    /** Writes everything but the superblock and syncs it; if that fails, {@link #takeBack} frees the blocks taken. */
     Superblock write(BlockFile file, DiskGraph graph, FreeBlocks free) throws IOException {
         DiskLayout layout = graph.layout();
         int pageCount = layout.pages(nodes);
@@ -92,7 +92,7 @@ final class Checkpoint {
         }
     }
 
-    /** Frees the blocks that were taken for a checkpoint that is not written. */
+    /** Frees the blocks taken for a checkpoint that was not written. */
     void takeBack(FreeBlocks free) {
         pagesAt.values().forEach(free::give);
         rowBlocksAt.values().forEach(free::give);
@@ -101,7 +101,7 @@ final class Checkpoint {
         }
     }
 
-    /** It is durable: the writer has searches read it. Gives the blocks that nothing needs any more, but for the old map. */
+    /** Called by the writer once it is durable: searches read it from now on. Returns the obsolete blocks, except the old map's. */
     List<Integer> publish(DiskGraph graph) {
         List<Integer> old = new ArrayList<>();
         pagesAt.forEach((page, at) -> {
@@ -109,7 +109,7 @@ final class Checkpoint {
             graph.map().setPage(page, at);
         });
         graph.moved();
-        // After the blocks are set: see DiskGraph.
+        // After the blocks are set, as DiskGraph explains.
         pages.forEach(page -> graph.changed().remove(page.number(), page));
         rowBlocksAt.forEach((block, at) -> {
             old.add(graph.map().rowBlock(block));

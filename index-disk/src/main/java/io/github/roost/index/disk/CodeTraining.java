@@ -10,19 +10,19 @@ import java.util.Random;
 import java.util.stream.IntStream;
 
 /**
- * Trains the centroids of codes, those of each part of a vector by themselves: k-means++ (Arthur and Vassilvitskii, SODA 2007) and
- * Lloyd's iterations by jvector, on a sample of the rows. It runs on the common pool: to choose the first centroids of a part, and each
- * iteration, take up to some tenths of a second, in which a worker could not give way to searches. A build that was cancelled ends
- * after the one that is under way.
+ * Trains the centroids of codes, separately per part of a vector: k-means++ (Arthur and Vassilvitskii, SODA 2007) and
+ * Lloyd's iterations by jvector, on a sample of the rows. Runs on the common pool: choosing the first centroids of a part, and each
+ * iteration, takes up to some tenths of a second, during which a worker could not yield to searches. A cancelled build ends
+ * after the running step.
  */
 final class CodeTraining {
     private static final VectorTypeSupport VECTORS =
             VectorizationProvider.getInstance().getVectorTypeSupport();
     private static final int MAX_SAMPLE = 128_000;
     private static final int ITERATIONS = 6;
-    /** A part is trained when no more than this share of the sample changes its centroid. */
+    /** The training of a part ends when at most this share of the sample changes its centroid. */
     private static final double SETTLED = .01;
-    /** The same rows each time. */
+    /** Constant, so that the sample is reproducible. */
     private static final long SEED = 42;
 
     private final BuildWork work;
@@ -43,12 +43,12 @@ final class CodeTraining {
                         .toArray();
     }
 
-    /** How many steps {@link #run} counts. */
+    /** Number of steps that {@link #run} counts. */
     int steps() {
         return layout.codeBytes() * (1 + ITERATIONS);
     }
 
-    /** Fills the centroids of the codes; where there are fewer rows than centroids the rest are the last one. */
+    /** Fills the centroids of the codes; if there are fewer rows than centroids, the last centroid is repeated. */
     void run(Codes codes) {
         IntStream.range(0, layout.codeBytes()).parallel().forEach(part -> train(part, codes));
     }
@@ -79,7 +79,7 @@ final class CodeTraining {
         }
     }
 
-    /** Some components of the rows of the sample. */
+    /** The components of one part, for all rows of the sample. */
     private VectorFloat<?>[] components(int begin, int length) {
         RandomAccessVectorValues view = rows.view();
         VectorFloat<?>[] components = new VectorFloat<?>[sample.length];

@@ -16,39 +16,39 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a table keeps in memory, outside the heap: the external id, the state and a code of the vector of each node, by product
- * quantisation (Jégou et al., IEEE TPAMI 33(1), 2011). A search makes a table of its query once, and a distance to a node is then
- * one addition per byte of its code.
+ * The in-memory part of a table, off-heap: per node the external id, the state and a code of the vector, by product
+ * quantisation (Jégou et al., IEEE TPAMI 33(1), 2011). A search computes a distance table for its query once; the distance to a node
+ * is then one addition per byte of its code.
  *
- * <p>One thread at a time writes, any number read. A node's code and id are written before an edge to it is published, and again only
- * when no edge has led to it for a whole pass over the graph: a search that still comes to it takes a wrong estimate of a
- * distance from it, and never an id, which it takes from the page. The state is one byte, and what a search reads is old or new.
- * Memory that was added stays until {@link #close}, which is called when nobody reads or writes any more.
+ * <p>One thread at a time writes, any number read. A node's code and id are written before an edge to it is published, and rewritten
+ * only after no edge has led to it for a whole pass over the graph: a search that still reaches it gets a wrong distance
+ * estimate, but never a wrong id, as it takes the id from the page. The state is one byte, so a search reads the old or the new one.
+ * Memory is freed only by {@link #close}, which is called when no thread reads or writes.
  */
 final class Codes implements AutoCloseable {
     /** Row blocks of one allocation. */
     private static final int CHUNK_BLOCKS = 64;
 
-    /** Never used, or again of use: no edge leads to it. */
+    /** Unused or reusable: no edge leads to it. */
     static final byte FREE = 0;
-    /** May be found. */
+    /** A row that may be found. */
     static final byte LIVE = 1;
-    /** Deleted: edges lead to it and over it, and it is not found. */
+    /** Deleted: searches follow its edges, but do not find it. */
     static final byte DEAD = 2;
 
     private final DiskLayout layout;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment centroids;
-    /** {@link DiskLayout#partBegin} of each part and of the end: there it is two divisions, and here it is asked for in inner loops. */
+    /** {@link DiskLayout#partBegin} of each part and of the end; cached, as it takes two divisions and inner loops need it. */
     private final int[] partBegins;
 
-    /** The centroids once they are asked for: then all are there. */
+    /** A copy of the centroids, made on first use, when all are present. */
     private volatile float @Nullable [] onHeap;
 
     private volatile MemorySegment[] chunks = new MemorySegment[0];
     private volatile int nodes;
 
-    /** No nodes; centroids are to be written before the first code. */
+    /** No nodes yet; the centroids must be written before the first code. */
     Codes(DiskLayout layout) {
         this.layout = layout;
         this.centroids = arena.allocate((long) layout.centroidBlocks() * PAGE_BYTES, PAGE_BYTES);
@@ -69,14 +69,14 @@ final class Codes implements AutoCloseable {
         return centroids;
     }
 
-    /** Has room for so many nodes; new ones are free. */
+    /** Makes room for {@code count} nodes; new ones are free. */
     void grow(int count) {
         int chunk = Math.ceilDiv(layout.rowBlocks(count), CHUNK_BLOCKS);
         MemorySegment[] before = chunks;
         if (chunk > before.length) {
             MemorySegment[] after = Arrays.copyOf(before, chunk);
             for (int i = before.length; i < chunk; i++) {
-                // Mapped, so that the system has it back as soon as the table is closed.
+                // Mapped, so that the memory goes back to the system as soon as the table is closed.
                 after[i] = DomainMemory.allocateUncounted((long) CHUNK_BLOCKS * PAGE_BYTES, arena);
             }
             chunks = after;
@@ -84,7 +84,7 @@ final class Codes implements AutoCloseable {
         nodes = count;
     }
 
-    /** Memory outside the heap; 0 once it is closed. */
+    /** Off-heap bytes; 0 after {@link #close}. */
     long bytes() {
         if (!arena.scope().isAlive()) {
             return 0;
@@ -92,7 +92,7 @@ final class Codes implements AutoCloseable {
         return bytesOf(chunks.length);
     }
 
-    /** What {@link #bytes} will be with so many more nodes. */
+    /** The {@link #bytes} after {@code more} more nodes. */
     long bytesWith(int more) {
         return bytesOf(Math.ceilDiv(layout.rowBlocks(nodes + more), CHUNK_BLOCKS));
     }
@@ -101,7 +101,7 @@ final class Codes implements AutoCloseable {
         return centroids.byteSize() + (long) count * CHUNK_BLOCKS * PAGE_BYTES;
     }
 
-    /** A row block, as it is in the file but for its header. */
+    /** A row block, as in the file except for its header. */
     MemorySegment block(int number) {
         return chunks[number / CHUNK_BLOCKS].asSlice((long) (number % CHUNK_BLOCKS) * PAGE_BYTES, PAGE_BYTES);
     }
@@ -121,7 +121,7 @@ final class Codes implements AutoCloseable {
                 ValueLayout.JAVA_BYTE, offset(block) + DiskLayout.stateOffset(layout.rowOffset(node)));
     }
 
-    /** Which nodes of a page, from its first one on, are live or deleted: they are on the page from before that to long after. */
+    /** The nodes of a page, relative to its first, that are live or deleted: these are on the page from before to long after. */
     BitSet used(int page) {
         int first = layout.firstNode(page);
         BitSet used = new BitSet();
@@ -145,12 +145,12 @@ final class Codes implements AutoCloseable {
         block.set(ValueLayout.JAVA_BYTE, DiskLayout.stateOffset(row), state);
     }
 
-    /** Squared distances of the parts of a query to all centroids of these parts. */
+    /** Fills the distance table of a query: squared distances of each of its parts to all centroids of the part. */
     void distances(float[] query, float[] into) {
         distances(query, into, 0, layout.codeBytes());
     }
 
-    /** The same of some parts. */
+    /** The same for some parts. */
     void distances(float[] query, float[] into, int from, int to) {
         float[] centroid = centroidsOnHeap();
         for (int part = from; part < to; part++) {
@@ -169,9 +169,9 @@ final class Codes implements AutoCloseable {
     }
 
     /**
-     * Squared distance of a query to a node's code, of what {@link #distances} has made.
+     * The squared distance of a query to a node's code, by the table from {@link #distances}.
      *
-     * @param code scratch memory of the caller's, as long as a code
+     * @param code scratch memory, as long as a code
      */
     float distance(float[] distances, int node, byte[] code) {
         read(node, code);
@@ -188,7 +188,7 @@ final class Codes implements AutoCloseable {
         return even + odd;
     }
 
-    /** The vector that a node's code stands for; the code is scratch memory of the caller's. */
+    /** Decodes a node's code; {@code code} is scratch memory. */
     void decode(int node, float[] into, byte[] code) {
         read(node, code);
         float[] centroid = centroidsOnHeap();
@@ -200,7 +200,7 @@ final class Codes implements AutoCloseable {
         }
     }
 
-    /** Squared distance of a vector to what a code stands for, without a table of its distances. */
+    /** The squared distance of a vector to a decoded code, without a distance table. */
     float distanceOf(float[] from, byte[] code) {
         float[] centroid = centroidsOnHeap();
         float sum = 0;
@@ -214,7 +214,7 @@ final class Codes implements AutoCloseable {
         return sum;
     }
 
-    /** In one copy: single bytes of memory outside the heap cost several nanoseconds each where pages on the heap are read as well. */
+    /** In one copy: single bytes off-heap cost several nanoseconds each if pages on the heap are read as well. */
     private void read(int node, byte[] code) {
         int block = layout.rowBlockOf(node);
         long row = layout.rowOffset(node);
@@ -236,7 +236,7 @@ final class Codes implements AutoCloseable {
         return copy;
     }
 
-    /** Some parts of the code of a vector: of each the nearest centroid, by what {@link #distances} has made of it. */
+    /** Encodes some parts of a vector as their nearest centroids, by the table from {@link #distances}. */
     void encode(float[] distances, byte[] code, int from, int to) {
         for (int part = from; part < to; part++) {
             int nearest = 0;
@@ -249,7 +249,7 @@ final class Codes implements AutoCloseable {
         }
     }
 
-    /** How many nodes of a row block there are. */
+    /** Number of nodes in a row block. */
     int rowsIn(int block) {
         return Math.min(layout.rowsPerBlock(), nodes - block * layout.rowsPerBlock());
     }
@@ -259,7 +259,7 @@ final class Codes implements AutoCloseable {
         arena.close();
     }
 
-    /** A row block as it is written. */
+    /** A copy of a row block with its header, to be written. */
     byte[] sealed(int number) {
         byte[] copy = block(number).toArray(ValueLayout.JAVA_BYTE);
         MemorySegment block = MemorySegment.ofArray(copy);

@@ -1,19 +1,19 @@
 package io.github.roost.index.disk;
 
 /**
- * Which edge a full node gives up for a new one (Guo and Lu, "OdinANN", FAST 2026, "delta prune"): its neighbours have been chosen
- * among each other before, so only the new node is compared with them. One node occludes another that is farther from the owner where
- * the other is nearer to it than to the owner, by a factor. The farthest that the new node occludes goes, or the new node itself
- * where a neighbour occludes it; where there is no such, the farthest of all.
+ * Chooses the edge that a full node gives up for a new one (Guo and Lu, "OdinANN", FAST 2026, "delta prune"): its neighbours were
+ * pruned against each other before, so only the new node is compared with them. A node occludes another that is farther from the
+ * owner if the other is nearer to it than to the owner, by a factor. The farthest occluded node goes: a neighbour that the new node
+ * occludes, or the new node if a neighbour occludes it. If none is occluded, the farthest of all goes.
  */
 final class DeltaPrune {
     private DeltaPrune() {}
 
     /**
-     * The index of the one that goes.
+     * The index of the node that goes.
      *
-     * @param fromOwner squared distances of the neighbours from the node whose they are, and at the end that of the new node
-     * @param fromNew squared distances of the neighbours from the new node
+     * @param fromOwner squared distances from the owner to its neighbours and, last, to the new node
+     * @param fromNew squared distances from the new node to the neighbours
      * @param alpha factor of squared distances, at least 1
      */
     static int givenUp(float[] fromOwner, float[] fromNew, float alpha) {

@@ -26,23 +26,23 @@ import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
 /**
- * Builds the file of a table: a graph without layers by jvector and codes, then pages, then what is kept in memory, then a sync; and
- * only then the superblock that says all of it is there, and another sync. Used once.
+ * Builds the file of a table: a single-layer graph by jvector, and codes; writes pages, row blocks and map, and syncs; only then writes
+ * the superblock that refers to all of it, and syncs again. Used once.
  */
 final class DiskBuild {
     private static final float NEIGHBOR_OVERFLOW = 1.2f;
     private static final float ALPHA = 1.2f;
-    /** Pages written at once. */
+    /** Blocks per write. */
     private static final int RUN = 256;
 
     private static final int ROWS_PER_STEP = 256;
-    /** Shares of the build that are done after each of its phases. */
+    /** Shares of the build's progress after each phase. */
     private static final double READ = .02;
 
     private static final double LINKED = .85;
     private static final double TRAINED = .94;
     private static final double ENCODED = .97;
-    /** Each takes some ten microseconds. */
+    /** Rows per step; each takes some ten microseconds. */
     private static final int ROWS_PER_CODING = 16;
 
     private final BuildWork work;
@@ -136,7 +136,7 @@ final class DiskBuild {
                 .withBeamWidth(width)
                 .withNeighborOverflow(NEIGHBOR_OVERFLOW)
                 .withAlpha(ALPHA)
-                // Neither is used: what jvector would run on them is done below on the workers.
+                // Neither is used: the work that jvector would run on them is done below on the workers.
                 .withSimdExecutor(ForkJoinPool.commonPool())
                 .withParallelExecutor(ForkJoinPool.commonPool())
                 .build();

@@ -14,14 +14,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The graph of a table as it is now: what the file holds, by {@link BlockMap}, and over it the pages that have changed since the
+ * The current graph of a table: the pages of the file, located by {@link BlockMap}, and over them the pages changed since the
  * last checkpoint, on the heap.
  *
- * <p>One thread at a time writes: it publishes a changed page as a whole, as a new object that is never written again, so a search
- * that has taken one sees each node of it as it was before a change or after. A search that finds no changed page takes the block from
- * the map. When a checkpoint has written a page, the writer first sets the block and then takes the changed page away; so
- * who finds no changed page any more finds the block. The block may be another page's before the search has read it: then its
- * number or checksum is wrong while the map names another block by now ({@link #hasMoved}), and the search looks again.
+ * <p>One thread at a time writes: it publishes a changed page as a new object that is never written again, so a search
+ * that has one sees each of its nodes as before a change or after. A search that finds no changed page takes the block from
+ * the map. When a checkpoint has written a page, the writer first sets the block and then removes the changed page; so
+ * a search that does not find the changed page finds the block. The block may be reused for another page before the search has read
+ * it: then its number or checksum is wrong and the map names another block ({@link #hasMoved}), and the search tries again.
  */
 final class DiskGraph {
     private final BlockFile file;
@@ -51,14 +51,14 @@ final class DiskGraph {
         this.dead = deadNow;
     }
 
-    /** Reads all but the pages of the newest whole checkpoint. */
+    /** Reads everything but the pages of the newest intact checkpoint. */
     static DiskGraph read(BlockFile file) throws IOException {
         Superblock root = root(file);
         DiskLayout layout = root.layout();
         int pages = layout.pages(root.nodes());
         int rowBlocks = layout.rowBlocks(root.nodes());
         int mapBlocks = BlockMap.blocks(pages, rowBlocks);
-        // Before memory is allocated: each row block is a block of its own.
+        // Before memory is allocated: each row block takes a block of the file.
         requireBlocks(file, Math.max(root.mapBlock() + (long) mapBlocks, layout.firstFreeBlock() + (long) rowBlocks));
         Codes codes = new Codes(layout);
         try (Arena arena = Arena.ofConfined()) {
@@ -138,7 +138,7 @@ final class DiskGraph {
         return file;
     }
 
-    /** What it was opened from. */
+    /** The superblock that the table was opened from. */
     Superblock root() {
         return root;
     }
@@ -167,19 +167,19 @@ final class DiskGraph {
         entry = node;
     }
 
-    /** Rows. */
+    /** Number of live rows. */
     int live() {
         return live;
     }
 
-    /** Nodes of deleted rows that edges still lead to. */
+    /** Number of deleted rows whose nodes edges may still lead to. */
     int dead() {
         return dead;
     }
 
-    /** The writer's: counts rows and deleted nodes. */
+    /** Changes the counts of live rows and deleted nodes. Writer only. */
     void count(int moreLive, int moreDead) {
-        // One thread at a time writes; a plain sum is what others are to see.
+        // One thread at a time writes, so the sums need no atomic update.
         int liveNow = live + moreLive;
         int deadNow = dead + moreDead;
         live = liveNow;
@@ -191,33 +191,33 @@ final class DiskGraph {
         return changed;
     }
 
-    /** A page as it is, where it has changed since the last checkpoint. */
+    /** The current version of a page, if it has changed since the last checkpoint. */
     @Nullable
     NodePage changed(int page) {
         return changed.get(page);
     }
 
-    /** The writer's: how often blocks have been given other pages. */
+    /** How often blocks have been reassigned to other pages. Writer only. */
     int moves() {
         return moves;
     }
 
-    /** The writer's: blocks have been given other pages. */
+    /** Called when blocks have been reassigned to other pages. Writer only. */
     void moved() {
         moves++;
     }
 
-    /** The writer's: a page is from now on so. */
+    /** Publishes a new version of a page. Writer only. */
     void publish(NodePage page) {
         changed.put(page.number(), page);
     }
 
-    /** The block to read a page from, where it has not changed. */
+    /** The block of an unchanged page. */
     int block(int page) {
         return map.page(page);
     }
 
-    /** Whether a page is no longer what a block holds that was read for it. */
+    /** Whether the block that was read for a page is out of date. */
     boolean hasMoved(int page, long block) {
         return changed.containsKey(page) || map.page(page) != block;
     }

@@ -5,16 +5,16 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * How nodes lie in blocks. Two kinds of blocks hold nodes: pages, which searches read, with each node's vector and neighbours; and row
- * blocks, which are kept in memory, with each node's external id, state and code. Both are numbered from 0, and lie wherever the
- * {@link BlockMap} says. Every block has a header: a checksum of all behind it, its number, and how many nodes it has.
+ * The layout of nodes in blocks. Two kinds of blocks hold nodes: pages, which searches read, with each node's vector and neighbours;
+ * and row blocks, which are kept in memory, with each node's external id, state and code. Both are numbered from 0, and
+ * {@link BlockMap} has their places in the file. Every block has a header: a checksum of the rest, its number, and its node count.
  *
  * @param dimension of the vectors
- * @param degree most neighbours of a node
+ * @param degree max neighbours of a node
  * @param codeBytes bytes of a code, one per part of a vector
  */
 record DiskLayout(int dimension, int degree, int codeBytes) {
-    /** Little-endian whatever the machine is; nothing is aligned to more than its own size. */
+    /** Little-endian on every machine; unaligned, as offsets are arbitrary. */
     static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -26,14 +26,14 @@ record DiskLayout(int dimension, int degree, int codeBytes) {
     static final int PAGE_NUMBER = 4;
     static final int PAGE_COUNT = 8;
     static final int PAGE_HEADER_BYTES = 16;
-    /** Codes have one byte per part. */
+    /** As many as the one byte per part of a code can number. */
     static final int CENTROIDS = 256;
-    /** Of a row: its id, its state and its code. */
+    /** A row has its id, its state and its code. */
     private static final int ROW_STATE = Long.BYTES;
 
     private static final int ROW_CODE = ROW_STATE + 1;
 
-    /** Of a node: its number, its external id, its vector, the number of its neighbours, and these. */
+    /** A node has its number, its external id, its vector, the number of its neighbours, and their numbers. */
     int nodeBytes() {
         return Integer.BYTES + Long.BYTES + dimension * Float.BYTES + Integer.BYTES + degree * Integer.BYTES;
     }
@@ -42,7 +42,7 @@ record DiskLayout(int dimension, int degree, int codeBytes) {
         return (PAGE_BYTES - PAGE_HEADER_BYTES) / nodeBytes();
     }
 
-    /** Pages of so many nodes. */
+    /** Number of pages for {@code nodes} nodes. */
     int pages(int nodes) {
         return Math.ceilDiv(nodes, nodesPerPage());
     }
@@ -55,7 +55,7 @@ record DiskLayout(int dimension, int degree, int codeBytes) {
         return page * nodesPerPage();
     }
 
-    /** Where a node is in its page. */
+    /** Offset of a node in its page. */
     long offsetInPage(int node) {
         return PAGE_HEADER_BYTES + (long) (node % nodesPerPage()) * nodeBytes();
     }
@@ -84,7 +84,7 @@ record DiskLayout(int dimension, int degree, int codeBytes) {
         return (PAGE_BYTES - PAGE_HEADER_BYTES) / rowBytes();
     }
 
-    /** Row blocks of so many nodes. */
+    /** Number of row blocks for {@code nodes} nodes. */
     int rowBlocks(int nodes) {
         return Math.ceilDiv(nodes, rowsPerBlock());
     }
@@ -93,7 +93,7 @@ record DiskLayout(int dimension, int degree, int codeBytes) {
         return node / rowsPerBlock();
     }
 
-    /** Where a row is in its block. */
+    /** Offset of a row in its block. */
     long rowOffset(int node) {
         return PAGE_HEADER_BYTES + (long) (node % rowsPerBlock()) * rowBytes();
     }
@@ -106,7 +106,7 @@ record DiskLayout(int dimension, int degree, int codeBytes) {
         return row + ROW_CODE;
     }
 
-    /** First block of the centroids, which are never written again. */
+    /** First block of the centroids, which are written only by the build. */
     static long centroidBlock() {
         return SUPERBLOCKS;
     }
@@ -115,7 +115,7 @@ record DiskLayout(int dimension, int degree, int codeBytes) {
         return Math.ceilDiv(CENTROIDS * dimension * Float.BYTES, PAGE_BYTES);
     }
 
-    /** First block that anything may be put in. */
+    /** First block available for pages, row blocks and maps. */
     int firstFreeBlock() {
         return SUPERBLOCKS + centroidBlocks();
     }
@@ -124,7 +124,7 @@ record DiskLayout(int dimension, int degree, int codeBytes) {
         return ((long) centroid * dimension + component) * Float.BYTES;
     }
 
-    /** Components of a vector before a part of it: parts differ by one component at most, the longer ones first. */
+    /** Index of a part's first component: part lengths differ by at most one, the longer parts first. */
     int partBegin(int part) {
         return part * (dimension / codeBytes) + Math.min(part, dimension % codeBytes);
     }

@@ -4,21 +4,21 @@ import io.github.roost.core.Vectors;
 import io.github.roost.core.vector.IdFilter;
 
 /**
- * How to search a table on disk. Immutable.
+ * The parameters of a search of a table on disk. Immutable.
  *
- * @param k neighbours wanted, from 1 to 10,000
- * @param width nodes that the search keeps in sight and reads, from k to 100,000: larger finds more of the true neighbours and
- *     takes longer
- * @param reads pages that it reads at once, from 1 to 64
- * @param mode how it waits for them
- * @param filter what it may find
- * @param visitLimit codes that it may compare with the query before it ends with what it has found, at least 1
+ * @param k number of neighbours, from 1 to 10,000
+ * @param width number of nearest nodes that the search keeps and reads (its ef), from k to 100,000: a larger width finds more of
+ *     the true neighbours and takes longer
+ * @param reads max concurrent page reads, from 1 to 64
+ * @param mode how it waits for reads
+ * @param filter rows that it may find
+ * @param visitLimit max codes to compare with the query before it ends with the rows found so far, at least 1
  */
 public record DiskSearch(int k, int width, int reads, Mode mode, IdFilter filter, long visitLimit) {
-    /** The greatest width. */
+    /** The max width. */
     public static final int MAX_WIDTH = 100_000;
 
-    /** Most pages that one search reads at once. */
+    /** Max concurrent page reads of one search. */
     public static final int MAX_READS = 64;
 
     private static final int DEFAULT_READS = 4;
@@ -26,17 +26,17 @@ public record DiskSearch(int k, int width, int reads, Mode mode, IdFilter filter
     /** How a search waits for its reads. */
     public enum Mode {
         /**
-         * Reads some pages and waits for all of them (Subramanya et al., "DiskANN", NeurIPS 2019): fewest pages for a result.
+         * Reads some pages and waits for all of them (Subramanya et al., "DiskANN", NeurIPS 2019): fewest pages per search.
          */
         BEAM,
         /**
-         * Keeps reads under way while it goes on with those that have ended, first few and then more (Guo and Lu, "Achieving
-         * Low-Latency Graph-Based Vector Search", OSDI 2025): some more pages for a result, which is there sooner.
+         * Keeps reads in flight while it processes completed ones, first few and then more (Guo and Lu, "Achieving
+         * Low-Latency Graph-Based Vector Search", OSDI 2025): some more pages per search, at lower latency.
          */
         PIPELINED
     }
 
-    /** Checks the numbers. */
+    /** Checks the ranges. */
     public DiskSearch {
         Vectors.requireRange("k", k, 1, Vectors.MAX_NEIGHBORS);
         Vectors.requireRange("width", width, k, MAX_WIDTH);
@@ -53,42 +53,42 @@ public record DiskSearch(int k, int width, int reads, Mode mode, IdFilter filter
     }
 
     /**
-     * A beam search with four reads at once, of all rows.
+     * A beam search with four concurrent reads and no filter.
      *
-     * @param k neighbours wanted, from 1 to 10,000
+     * @param k number of neighbours, from 1 to 10,000
      * @param width from k to 100,000
-     * @return how to search
+     * @return the parameters
      */
     public static DiskSearch of(int k, int width) {
         return new DiskSearch(k, width, DEFAULT_READS, Mode.BEAM, IdFilter.all(), Long.MAX_VALUE);
     }
 
     /**
-     * The same with other reads.
+     * A copy with other reads.
      *
-     * @param count at once, from 1 to 64
-     * @param how it waits for them
-     * @return how to search
+     * @param count max concurrent reads, from 1 to 64
+     * @param how how it waits for them
+     * @return the parameters
      */
     public DiskSearch withReads(int count, Mode how) {
         return new DiskSearch(k, width, count, how, filter, visitLimit);
     }
 
     /**
-     * The same, finding only what a filter allows.
+     * A copy with a filter.
      *
-     * @param only which rows may be found; asked about some rows of each search
-     * @return how to search
+     * @param only rows that may be found; called for some rows per search
+     * @return the parameters
      */
     public DiskSearch withFilter(IdFilter only) {
         return new DiskSearch(k, width, reads, mode, only, visitLimit);
     }
 
     /**
-     * The same, ending early.
+     * A copy with a visit limit.
      *
-     * @param most codes that are compared with the query, at least 1; looked at whenever pages have come
-     * @return how to search
+     * @param most max codes to compare with the query, at least 1; checked whenever pages have been read
+     * @return the parameters
      */
     public DiskSearch withVisitLimit(long most) {
         return new DiskSearch(k, width, reads, mode, filter, most);

@@ -54,9 +54,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A table larger than memory: a graph whose nodes, vectors and edges together, lie on checksummed pages of a file, and codes of the
+ * A table larger than memory: a graph whose nodes, each a vector and its edges, lie on checksummed pages of a file, and codes of the
  * vectors in memory (Subramanya et al., "DiskANN", NeurIPS 2019). A search parks while its pages are read, and its worker
- * does something else meanwhile. The effort of a search is the width of {@link DiskSearch},
+ * runs other tasks meanwhile. The effort of a search is the width of {@link DiskSearch},
  * by default the larger of 100 and 2 k.
  *
  * <pre>{@code
@@ -65,13 +65,13 @@ import org.slf4j.LoggerFactory;
  * CompletableFuture<DiskAnswer> answer = table.search(query, DiskSearch.of(10, 64), SubmitOptions.DEFAULT);
  * }</pre>
  *
- * <p>Rows are inserted and deleted: an update is written to a log, then done in the graph as maintenance, in pieces of some
- * microseconds, and acknowledged when it is durable and searches see it. Pages are never written in place: a checkpoint writes those
- * that have changed to free blocks. Whatever ends the process, a table that is opened again has every update that was acknowledged,
- * and of the others each whole or not at all. One opener at a time, of all processes, may update a table; others are refused.
+ * <p>Rows can be inserted and deleted: an update is written to a log, then applied to the graph as maintenance, in pieces of some
+ * microseconds, and acknowledged when it is durable and visible to searches. Pages are never overwritten in place: a checkpoint
+ * writes changed pages to free blocks. After any crash, a reopened table has every acknowledged update, and each other update as a
+ * whole or not at all. Only one opener at a time, across processes, may update a table; other openers are refused.
  *
- * <p>A page that cannot be read, or whose checksum is wrong, is said in the log and in {@link #diskStats}; searches leave its nodes out
- * and go on without them. Thread-safe.
+ * <p>A page that cannot be read, or whose checksum is wrong, is reported in the log and in {@link #diskStats}; searches skip its
+ * nodes and go on. Thread-safe.
  */
 public final class DiskTable implements VectorTable {
     private static final Logger LOG = LoggerFactory.getLogger(DiskTable.class);
@@ -80,12 +80,12 @@ public final class DiskTable implements VectorTable {
     private static final int DEFAULT_CHANGED_PAGES = 8_192;
 
     private static final int MIN_DEFAULT_WIDTH = 100;
-    /** Rows that are queries where a search asks for a recall. */
+    /** Rows used as queries to find the width for a target recall. */
     private static final int SAMPLE = 64;
-    /** The same rows each time, so that the same table gives the same effort. */
+    /** Constant, so that the same table gives the same effort. */
     private static final long SAMPLE_SEED = 42;
 
-    /** How often a search that waits inside another one looks whether that is still wanted. */
+    /** How often a search that waits inside another one checks whether that has expired. */
     private static final long EXPIRY_LOOK_MILLIS = 1;
 
     private final Orchestrator orchestrator;
@@ -94,16 +94,16 @@ public final class DiskTable implements VectorTable {
     private final DiskGraph graph;
     private final RowNodes nodes;
     private final @Nullable DiskUpdates updates;
-    /** Null where it was opened for searches alone. */
+    /** Null if the table was opened read-only. */
     private final @Nullable UpdateLock lock;
 
     private final RecallEfforts efforts = new RecallEfforts(this::effortByOwnRows, this::size);
     private final Registration registration;
     private final MemoryLimit limit = new MemoryLimit();
-    /** Set by who closes the table, before the updates that were accepted are waited for: these need the registration open. */
+    /** Set when closing begins; the registration stays open until accepted updates are done, as they need it. */
     private final AtomicBoolean isClosing = new AtomicBoolean();
 
-    /** 0 for as long as the worker says. */
+    /** 0 for the worker's own limit. */
     private volatile long sliceNanos;
 
     private volatile UpdateThread updateThread = UpdateThread.WORKERS;
@@ -150,27 +150,27 @@ public final class DiskTable implements VectorTable {
     }
 
     /**
-     * Opens a table for searches and updates: reads its codes and ids into memory and checks them, and does again the updates that
-     * came after its last checkpoint. Pages are checked as they are read. Keeps two logs beside the file, of its name with
-     * {@code .log0} and {@code .log1} behind it, without which it is not whole, and a file {@code .lock}, whose lock it holds until it is
-     * closed. It may be opened for searches alone meanwhile.
+     * Opens a table for searches and updates: reads and checks its codes and ids, which stay in memory, and replays the updates
+     * since its last checkpoint. Pages are checked when they are read. The table has two logs next to its file, with the
+     * suffixes {@code .log0} and {@code .log1}, without which it is incomplete, and a file with the suffix {@code .lock}, which is
+     * locked until the table is closed. {@link #openReadOnly} is not refused meanwhile.
      *
      * @param orchestrator places the table
-     * @param io block I/O of that orchestrator, open for as long as the table
-     * @param name under which the table shows in reports
-     * @param path file that {@link DiskTableBuilder#build} has written; nothing else may change it while the table is open
+     * @param io block I/O of that orchestrator, closed after the table
+     * @param name the table's name in reports
+     * @param path file that {@link DiskTableBuilder#build} wrote; nothing else may change it while the table is open
      * @return the table, to be closed
-     * @throws IOException if a file cannot be read or written, or holds no whole table, or the table is open for updates already, in
-     *     this process or another; the message says what is wrong where
+     * @throws IOException if a file cannot be read or written, or does not hold a complete table, or the table is open for updates
+     *     already, in this process or another; the message names the file and the problem
      */
     public static DiskTable open(Orchestrator orchestrator, BlockIo io, String name, Path path) throws IOException {
         return open(orchestrator, io, name, path, DEFAULT_CHANGED_PAGES);
     }
 
-    /** With so many changed pages before a checkpoint. */
+    /** With a number of changed pages at which a checkpoint begins. */
     static DiskTable open(Orchestrator orchestrator, BlockIo io, String name, Path path, int mostChangedPages)
             throws IOException {
-        // So that a file that is not there is not made.
+        // So that a missing file is not created.
         io.open(path).close();
         UpdateLock lock = UpdateLock.take(path);
         try {
@@ -182,14 +182,14 @@ public final class DiskTable implements VectorTable {
     }
 
     /**
-     * Opens a table for searches alone, as its last checkpoint left it: updates after it, which are in its logs, are not seen.
+     * Opens a table read-only at its last checkpoint: later updates, which are in its logs, are not seen.
      *
      * @param orchestrator places the table
-     * @param io block I/O of that orchestrator, open for as long as the table
-     * @param name under which the table shows in reports
-     * @param path file that {@link DiskTableBuilder#build} has written; it must not be changed while the table is open
+     * @param io block I/O of that orchestrator, closed after the table
+     * @param name the table's name in reports
+     * @param path file that {@link DiskTableBuilder#build} wrote; must not be changed while the table is open
      * @return the table, to be closed; not {@link #isMutable}
-     * @throws IOException if the file cannot be read or holds no whole table; the message says what is wrong where
+     * @throws IOException if the file cannot be read or does not hold a complete table; the message names the problem
      */
     public static DiskTable openReadOnly(Orchestrator orchestrator, BlockIo io, String name, Path path)
             throws IOException {
@@ -227,11 +227,11 @@ public final class DiskTable implements VectorTable {
      * Submits one search.
      *
      * @param query finite, of the table's dimension
-     * @param how to search
-     * @param options how to treat it
-     * @return completes with what was found; with a {@link io.github.roost.core.task.DeadlineExceededException} where the deadline
-     *     passes before, which is looked at whenever pages have come
-     * @throws IllegalArgumentException if the query is not as said
+     * @param how the parameters of the search
+     * @param options deadline and priority
+     * @return completes with the answer; with a {@link io.github.roost.core.task.DeadlineExceededException} if the deadline
+     *     passes first, which is checked before each slice
+     * @throws IllegalArgumentException if the query has another dimension, is not finite, or is zero for cosine
      * @throws RejectedSearchException if the overload policy rejects it
      * @throws TableClosedException if the table is closed
      * @throws io.github.roost.core.task.OrchestratorClosedException if the orchestrator is closed
@@ -248,7 +248,7 @@ public final class DiskTable implements VectorTable {
             reads.close();
             throw refused;
         }
-        // Whatever ends the search frees its reads; those under way keep the file open by themselves.
+        // However the search ends, its reads are freed; reads in flight keep the file open by themselves.
         var _ = answer.whenComplete((result, failure) -> reads.close());
         return answer;
     }
@@ -261,7 +261,7 @@ public final class DiskTable implements VectorTable {
         return efforts.search(request, this::submit);
     }
 
-    /** {@inheritDoc} Each reads pages of its own, so that none waits for another. */
+    /** {@inheritDoc} Each search reads its own pages, so none waits for another. */
     @Override
     public List<CompletableFuture<SearchResult>> searchAll(List<SearchRequest> requests) {
         List<SearchRequest> all = List.copyOf(requests);
@@ -275,7 +275,7 @@ public final class DiskTable implements VectorTable {
         try {
             return efforts.search(request, this::submit);
         } catch (RuntimeException refused) {
-            // Others have begun: the caller must get their futures.
+            // Other searches have begun: the caller must get their futures.
             return CompletableFuture.failedFuture(refused);
         }
     }
@@ -304,7 +304,7 @@ public final class DiskTable implements VectorTable {
         });
     }
 
-    /** What is made of a search's answer; cancelling it cancels the search. */
+    /** A future of a result derived from a search's answer; cancelling it cancels the search. */
     private <R> CompletableFuture<R> derived(
             CompletableFuture<DiskAnswer> search, Function<? super DiskAnswer, ? extends R> result) {
         CompletableFuture<R> derived = orchestrator.indexing().newFuture();
@@ -329,7 +329,7 @@ public final class DiskTable implements VectorTable {
         return derived(search(query, DiskSearch.of(k, effort), SubmitOptions.DEFAULT), DiskAnswer::neighbors);
     }
 
-    /** {@inheritDoc} It submits a search and waits for it, in which a worker runs other tasks; it ends when the context has expired. */
+    /** {@inheritDoc} It submits a search and waits for it; a waiting worker runs other tasks. It fails once the context has expired. */
     @Override
     public SearchFunction<float[], Neighbors> searchFunction(int k, int effort) {
         DiskSearch how = DiskSearch.of(k, effort);
@@ -383,7 +383,7 @@ public final class DiskTable implements VectorTable {
                         derived(search(query, DiskSearch.of(k, width), SubmitOptions.BATCH), DiskAnswer::neighbors));
     }
 
-    /** By rows as queries: each finds itself too, so one neighbour more is looked for, which every search finds. */
+    /** Uses rows as queries. Each finds itself, as every search does, so k is one more and the recall is adjusted for it. */
     private int effortByOwnRows(double recall, int k) {
         int rows = size();
         float[][] sample;
@@ -405,7 +405,7 @@ public final class DiskTable implements VectorTable {
         return Math.max(k, effort(target, withItself, sample));
     }
 
-    /** {@inheritDoc} Reads its page, for which it waits; null also where the page is damaged, which is logged. */
+    /** {@inheritDoc} Reads the row's page, blocking; also null if the page is damaged, which is logged. */
     @Override
     public float @Nullable [] vector(long id) {
         try (var _ = use()) {
@@ -432,14 +432,14 @@ public final class DiskTable implements VectorTable {
         }
     }
 
-    /** {@inheritDoc} Reads every page once, as it is now; changes go on meanwhile. */
+    /** {@inheritDoc} Reads the current version of every page once; updates go on meanwhile. */
     @Override
     public void verify() throws IOException {
         try (var _ = use();
                 Arena arena = Arena.ofConfined()) {
             MemorySegment memory = arena.allocate(BLOCK_BYTES, BLOCK_BYTES);
             for (int page = 0; page < graph.layout().pages(graph.codes().nodes()); page++) {
-                // Taken before the page: whoever is in use then is on it.
+                // Before the page is read: nodes in use now are on it.
                 BitSet used = graph.codes().used(page);
                 NodePage read = readPage(page, memory);
                 if (read == null || !read.isSound(used, graph.codes().nodes())) {
@@ -450,7 +450,7 @@ public final class DiskTable implements VectorTable {
         }
     }
 
-    /** A page as it is now, which it waits for; null where it cannot be used. By who uses the table. */
+    /** Reads the current version of a page, blocking; null if it is unusable. The caller must hold the table. */
     @Nullable
     NodePage readPage(int number, MemorySegment into) {
         try {
@@ -482,7 +482,7 @@ public final class DiskTable implements VectorTable {
         return graph;
     }
 
-    /** Null where it was opened for searches alone. */
+    /** Null if the table was opened read-only. */
     @Nullable
     DiskUpdates updates() {
         return updates;
@@ -496,7 +496,7 @@ public final class DiskTable implements VectorTable {
     /**
      * {@inheritDoc} Waits until the update is durable; {@link #putLater} does not.
      *
-     * @throws UncheckedIOException if it cannot be written; the row may be the old one or the new one when the table is opened again
+     * @throws UncheckedIOException if it cannot be written; when the table is opened again, it may have the old row or the new one
      */
     @Override
     public boolean put(long id, float[] vector) {
@@ -506,7 +506,7 @@ public final class DiskTable implements VectorTable {
     /**
      * {@inheritDoc} Waits until the update is durable; {@link #removeLater} does not.
      *
-     * @throws UncheckedIOException if it cannot be written; the row may be there or not when the table is opened again
+     * @throws UncheckedIOException if it cannot be written; when the table is opened again, it may have the row or not
      */
     @Override
     public boolean remove(long id) {
@@ -514,14 +514,14 @@ public final class DiskTable implements VectorTable {
     }
 
     /**
-     * Inserts a row, or replaces the row of the same id. Updates of one id are done in the order of these calls. Waits only while
-     * some thousand updates are under way.
+     * Inserts a row, or replaces the row of the same id. Updates of one id are applied in call order. Blocks only while about a
+     * thousand updates are pending.
      *
      * @param id any
      * @param vector of the table's dimension, finite, not zero for cosine; copied
-     * @return completes when the update is durable and searches that begin from now on see it, with whether there was no row of this
-     *     id; or with an {@link UncheckedIOException}, as {@link #put} throws it
-     * @throws io.github.roost.core.task.TableFullException if codes and ids have no room within the memory limit; nothing has changed
+     * @return completes when the update is durable and visible to searches that begin afterwards, with whether there was no row of
+     *     this id; or with an {@link UncheckedIOException}, as {@link #put} throws it
+     * @throws io.github.roost.core.task.TableFullException if codes and ids exceed the memory limit; nothing has changed
      */
     public CompletableFuture<Boolean> putLater(long id, float[] vector) {
         Vectors.require("vector", vector, dimension(), metric());
@@ -530,10 +530,10 @@ public final class DiskTable implements VectorTable {
     }
 
     /**
-     * Removes a row. Updates of one id are done in the order of these calls. Waits only while a thousand updates are under way.
+     * Removes a row. Updates of one id are applied in call order. Blocks only while about a thousand updates are pending.
      *
      * @param id external id
-     * @return completes when the update is durable and searches that begin from now on do not find the row, with whether there was
+     * @return completes when the update is durable and searches that begin afterwards do not find the row, with whether there was
      *     one; or with an {@link UncheckedIOException}, as {@link #remove} throws it
      */
     public CompletableFuture<Boolean> removeLater(long id) {
@@ -542,7 +542,7 @@ public final class DiskTable implements VectorTable {
 
     private CompletableFuture<Boolean> add(Update update) {
         DiskUpdates to = mutable();
-        // Before it is in the log: the workers would not do it any more, and opening the table again would.
+        // Before it is logged: a closed orchestrator would not apply it, but reopening the table would.
         orchestrator.indexing().requireOpen();
         if (update.vector() != null) {
             limit.admit(name(), this::memoryBytesWithMore);
@@ -560,11 +560,11 @@ public final class DiskTable implements VectorTable {
     }
 
     /**
-     * Writes what has changed to the file, so that the table is opened faster the next time. Happens by itself when some thousand
+     * Writes the changes to the file, so that the table opens faster the next time. Happens automatically when some thousand
      * pages have changed and when the table is closed.
      *
-     * @return completes when it is durable; with an {@link IOException} where it cannot be written: the updates are in the log, and
-     *     the next checkpoint takes them up
+     * @return completes when the checkpoint is durable; with an {@link IOException} if it cannot be written: the updates are in the
+     *     log, and the next checkpoint includes them
      */
     public CompletableFuture<Void> checkpoint() {
         return mutable().checkpoint();
@@ -578,17 +578,17 @@ public final class DiskTable implements VectorTable {
         return updates;
     }
 
-    /** Has the writer do its work. */
+    /** Submits the writer as maintenance. */
     CompletableFuture<Void> maintenance(DiskWriter writer) {
         return orchestrator.indexing().maintenance(mappingId(), writer);
     }
 
     /**
-     * Sets for how long updates run before their worker looks whether reads of searches have ended: the overrun of a stall that they
-     * fill is at most about that. In a long slice an update goes on until it is done or must wait, and no other is begun.
+     * Sets how long updates run before their worker checks whether reads of searches have completed: updates that fill a stall
+     * overrun it by at most about this time. In a long slice one update goes on until it is done or must wait, and no other begins.
      *
-     * @param slice from a microsecond to a second, or zero for as long as the worker has for it, the default: 5 us, or what
-     *     {@link io.github.roost.core.stall.StallPolicy} says. At once in force
+     * @param slice from a microsecond to a second, or zero for the worker's own limit, the default: 5 us, or the value of
+     *     {@link io.github.roost.core.stall.StallPolicy}. Takes effect at once
      */
     public void updateSlice(Duration slice) {
         if (!slice.isZero()
@@ -599,17 +599,17 @@ public final class DiskTable implements VectorTable {
         sliceNanos = slice.toNanos();
     }
 
-    /** How long the writer may go on before others have a turn. */
+    /** Max time of a writer's step before other tasks have a turn. */
     long stepNanos(SearchContext context) {
         long fixed = sliceNanos;
         return fixed == 0 ? context.stepNanos() : fixed;
     }
 
     /**
-     * Sets where updates are done. The operating system's own way to fill stalls, {@link UpdateThread#OWN_IDLE}, is for storage that is
-     * slow beside a change of threads, and for workers that sleep while they wait.
+     * Sets which thread applies updates. {@link UpdateThread#OWN_IDLE}, the operating system's own way to fill stalls, is for storage
+     * that is slow compared with a context switch, and for workers that sleep while they wait.
      *
-     * @param thread default {@link UpdateThread#WORKERS}; in force from the next step of an update on
+     * @param thread default {@link UpdateThread#WORKERS}; takes effect with the next step of an update
      */
     public void updateThread(UpdateThread thread) {
         updateThread = Objects.requireNonNull(thread, "update thread must not be null");
@@ -620,10 +620,10 @@ public final class DiskTable implements VectorTable {
     }
 
     /**
-     * Sets whether a search that goes on after updates have run on its worker first reads its table of distances again, all at once,
-     * so that it comes back into the cache without a wait for each line.
+     * Sets whether a search that resumes after updates have run on its worker first reads its whole distance table again,
+     * so that it comes back into the cache without a separate miss per line.
      *
-     * @param value default false. At once in force for searches that begin
+     * @param value default false; takes effect for searches that begin afterwards
      */
     public void prefetch(boolean value) {
         prefetches = value;
@@ -637,7 +637,7 @@ public final class DiskTable implements VectorTable {
         return io.reads();
     }
 
-    /** An update failed that is in the log: what comes after it may depend on it. */
+    /** Called when a logged update failed: no more updates are taken, as they may depend on it. */
     void writerFailed(Throwable failure) {
         LOG.error("an update of {} failed; no more are taken", file.path(), failure);
         if (updates != null) {
@@ -645,7 +645,7 @@ public final class DiskTable implements VectorTable {
         }
     }
 
-    /** Waits for room; a worker runs something else meanwhile. */
+    /** Waits for room; a worker runs other tasks meanwhile. */
     void acquire(Semaphore room) {
         if (orchestrator.indexing().calledOnWorker()) {
             while (!room.tryAcquire()) {
@@ -660,7 +660,7 @@ public final class DiskTable implements VectorTable {
         return new UnsupportedOperationException("table " + name() + " was opened for searches alone");
     }
 
-    /** {@inheritDoc} The table stays where it is; the file is a table of its own, of what was durable when this was called. */
+    /** {@inheritDoc} This table keeps its file; the copy is a table of its own, with the updates that were durable at the call. */
     @Override
     public void save(Path copy) throws IOException {
         Objects.requireNonNull(copy, "file must not be null");
@@ -679,13 +679,13 @@ public final class DiskTable implements VectorTable {
         }
     }
 
-    /** Uses the table in this thread: its memory and its file stay until the hold is closed. */
+    /** Holds the table for this thread: its memory and its file stay until the hold is closed. */
     private TableUse.Hold use() {
         requireOpen();
         return registration.use().hold();
     }
 
-    /** Counts a search that has ended by itself. */
+    /** Counts a search that ended normally. */
     DiskAnswer ended(DiskAnswer answer) {
         searches.increment();
         pagesRead.add(answer.pagesRead());
@@ -697,7 +697,7 @@ public final class DiskTable implements VectorTable {
         return answer;
     }
 
-    /** A search has come upon a page that it cannot use. */
+    /** Called when a page cannot be used. */
     void damaged(int page, @Nullable IOException failure) {
         if (damaged.size() < MAX_DAMAGED && damaged.add(page)) {
             LOG.error(
@@ -714,7 +714,7 @@ public final class DiskTable implements VectorTable {
         return Space.reported(metric(), squared);
     }
 
-    /** An update has read a page. */
+    /** Counts a page read for an update. */
     void readForUpdate() {
         updatePagesRead.increment();
     }
@@ -735,14 +735,14 @@ public final class DiskTable implements VectorTable {
         }
     }
 
-    /** With all the rows that may be under way. */
+    /** Including all rows that may be pending. */
     private long memoryBytesWithMore() {
         synchronized (nodes) {
             return graph.codes().bytesWith(DiskUpdates.MAX_UNDER_WAY) + nodes.bytesWith(DiskUpdates.MAX_UNDER_WAY);
         }
     }
 
-    /** {@inheritDoc} Of codes and ids: vectors and edges are in the file. A thousand rows below it no more are taken. */
+    /** {@inheritDoc} Covers codes and ids; vectors and edges are in the file. Inserts are refused a thousand rows below the limit. */
     @Override
     public void memoryLimit(long bytes) {
         limit.set(bytes);
@@ -753,7 +753,7 @@ public final class DiskTable implements VectorTable {
         return limit.bytes();
     }
 
-    /** {@return counts since it was opened} */
+    /** {@return counts since the table was opened} */
     public DiskTableStats diskStats() {
         return new DiskTableStats(
                 searches.sum(),
@@ -802,7 +802,7 @@ public final class DiskTable implements VectorTable {
         return registration.name();
     }
 
-    /** {@return where searches of this table belong} */
+    /** {@return the mapping id of searches of this table} */
     public MappingId mappingId() {
         return registration.id();
     }
@@ -822,13 +822,13 @@ public final class DiskTable implements VectorTable {
         return graph.metric();
     }
 
-    /** {@inheritDoc} It waits for the updates that were accepted, and for a checkpoint of them, too. */
+    /** {@inheritDoc} Also waits for the accepted updates and for a checkpoint of them. */
     @Override
     public void close() {
         if (!isClosing.compareAndSet(false, true)) {
             orchestrator.indexing().awaitClosed(registration);
         } else if (orchestrator.indexing().calledOnWorker()) {
-            // The updates that are waited for may need this worker.
+            // The pending updates may need this worker.
             Thread.ofVirtual().name("roost-disk-close").start(this::closeFirst);
         } else {
             closeFirst();

@@ -28,11 +28,11 @@ public final class DiskTableBuilder {
     DiskTableBuilder() {}
 
     /**
-     * Sets how distances are measured.
+     * Sets the distance function.
      *
      * @param value {@link Metric#SQUARED_L2}, the default, or {@link Metric#COSINE}
      * @return this builder
-     * @throws IllegalArgumentException for {@link Metric#INNER_PRODUCT}, by which a graph on disk is not built
+     * @throws IllegalArgumentException for {@link Metric#INNER_PRODUCT}, which graphs on disk do not support
      */
     public DiskTableBuilder metric(Metric value) {
         if (value == Metric.INNER_PRODUCT) {
@@ -44,7 +44,7 @@ public final class DiskTableBuilder {
     }
 
     /**
-     * Sets how many neighbours a node has at most.
+     * Sets the max number of neighbours per node.
      *
      * @param value from 2 to 256; default 32
      * @return this builder
@@ -68,7 +68,7 @@ public final class DiskTableBuilder {
     }
 
     /**
-     * Sets how many bytes of memory the code of a vector takes.
+     * Sets the bytes of memory per code of a vector.
      *
      * @param value from 1 to the dimension, or 0 for the default: a quarter of the dimension, from 8 to 128
      * @return this builder
@@ -80,18 +80,18 @@ public final class DiskTableBuilder {
     }
 
     /**
-     * Builds a table's file on the orchestrator's workers, as batch work beside what they serve; codes are trained on the common
-     * pool. A copy of the rows lies beside the file meanwhile, in one without a name, which is mapped; some 500 bytes per row are on the
-     * heap for the graph. When this returns the file survives a loss of power; where it does not, no table can
-     * be opened of what is left.
+     * Builds a table's file on the orchestrator's workers, as batch work behind searches; codes are trained on the common
+     * pool. A copy of the rows is in a mapped temporary file without a name in the same folder meanwhile; the graph takes some 500
+     * bytes of heap per row. When this returns, the file survives a power loss; if it does not return, no table can
+     * be opened from the remains.
      *
      * @param orchestrator builds it
      * @param io writes it
-     * @param path a file that is not there or empty
-     * @param ids one external id per row, none twice
-     * @param rows at least one, all of one dimension, finite; a row and its neighbours must fit a page of 4 KiB
-     * @throws IOException if the file cannot be written, or holds something; what was written of it is deleted
-     * @throws IllegalArgumentException if a row, an id or an option is not as said
+     * @param path a file that does not exist or is empty
+     * @param ids one external id per row, no two equal
+     * @param rows at least one, all of one dimension, finite, not zero for cosine; a row and its neighbours must fit a page of 4 KiB
+     * @throws IOException if the file cannot be written, or is not empty; a partly written file is deleted
+     * @throws IllegalArgumentException if a row, an id or an option is invalid
      */
     public void build(Orchestrator orchestrator, BlockIo io, Path path, long[] ids, float[][] rows) throws IOException {
         Vectors.requireTable(rows, metric);
@@ -99,15 +99,15 @@ public final class DiskTableBuilder {
     }
 
     /**
-     * {@link #build(Orchestrator, BlockIo, Path, long[], float[][])} of rows that are read one by one.
+     * Builds a table's file as {@link #build(Orchestrator, BlockIo, Path, long[], float[][])} does, from rows read one by one.
      *
      * @param orchestrator builds it
      * @param io writes it
-     * @param path a file that is not there or empty
-     * @param ids one external id per row, none twice
+     * @param path a file that does not exist or is empty
+     * @param ids one external id per row, no two equal
      * @param rows at least one; a row that is not finite, or zero for cosine, fails the build
-     * @throws IOException if the file cannot be written, or holds something; what was written of it is deleted
-     * @throws IllegalArgumentException if a row, an id or an option is not as said
+     * @throws IOException if the file cannot be written, or is not empty; a partly written file is deleted
+     * @throws IllegalArgumentException if a row, an id or an option is invalid
      */
     public void build(Orchestrator orchestrator, BlockIo io, Path path, long[] ids, VectorSource rows)
             throws IOException {
@@ -115,18 +115,18 @@ public final class DiskTableBuilder {
     }
 
     /**
-     * Begins to build a table's file, as {@link #build(Orchestrator, BlockIo, Path, long[], VectorSource)} does, and to open it.
-     * Cancelling deletes what was written, unless that is all already. The build ends within microseconds, but in the training of codes, which
-     * ends after a step of some tenths of a second, and in a write or sync of the file.
+     * Starts to build a table's file, as {@link #build(Orchestrator, BlockIo, Path, long[], VectorSource)} does, and then opens it.
+     * Cancelling deletes the file, unless it is already complete. A cancelled build ends within microseconds, except in the training
+     * of codes, where it ends after a step of some tenths of a second, and in a write or sync of the file.
      *
      * @param orchestrator builds the file, and places the table
-     * @param io writes the file, and reads it for the table: to be closed after that
-     * @param name under which the table shows in reports
-     * @param path a file that is not there or empty
-     * @param ids one external id per row, none twice; must not change during the build
+     * @param io writes the file, and reads it for the table; closed after the table
+     * @param name the table's name in reports
+     * @param path a file that does not exist or is empty
+     * @param ids one external id per row, no two equal; must not change during the build
      * @param rows at least one; a row that is not finite, or zero for cosine, fails the build
-     * @return under way; its result takes updates, and is to be closed
-     * @throws IllegalArgumentException if ids, dimension or an option is not as said
+     * @return the running build; its result is mutable, and is to be closed
+     * @throws IllegalArgumentException if ids, dimension or an option is invalid
      */
     public TableBuild<DiskTable> start(
             Orchestrator orchestrator, BlockIo io, String name, Path path, long[] ids, VectorSource rows) {
@@ -134,23 +134,23 @@ public final class DiskTableBuilder {
     }
 
     /**
-     * {@link #start} of a table that takes no updates: nothing lies beside its file, which may be moved when the table is closed.
+     * Starts to build a table as {@link #start} does, but opens it read-only: it has no logs, and its file may be moved after close.
      *
      * @param orchestrator builds the file, and places the table
-     * @param io writes the file, and reads it for the table: to be closed after that
-     * @param name under which the table shows in reports
-     * @param path a file that is not there or empty
-     * @param ids one external id per row, none twice; must not change during the build
+     * @param io writes the file, and reads it for the table; closed after the table
+     * @param name the table's name in reports
+     * @param path a file that does not exist or is empty
+     * @param ids one external id per row, no two equal; must not change during the build
      * @param rows at least one; a row that is not finite, or zero for cosine, fails the build
-     * @return under way; its result is to be closed
-     * @throws IllegalArgumentException if ids, dimension or an option is not as said
+     * @return the running build; its result is to be closed
+     * @throws IllegalArgumentException if ids, dimension or an option is invalid
      */
     public TableBuild<DiskTable> startReadOnly(
             Orchestrator orchestrator, BlockIo io, String name, Path path, long[] ids, VectorSource rows) {
         return start(orchestrator, io, path, ids, rows, () -> DiskTable.openReadOnly(orchestrator, io, name, path));
     }
 
-    /** Opens the table that was built. */
+    /** Opens a built table. */
     @FunctionalInterface
     private interface Opening {
         DiskTable open() throws IOException;
@@ -173,7 +173,7 @@ public final class DiskTableBuilder {
         return new BuildWork(orchestrator, path.getFileName() + " (build)");
     }
 
-    /** Checks what can be checked at once. */
+    /** Checks everything that does not need the rows themselves. */
     private DiskLayout layout(long[] ids, VectorSource rows) {
         VectorModule.requireArguments();
         Vectors.requireRange("number of vectors", rows.size(), 1, Integer.MAX_VALUE - 8);
@@ -182,7 +182,7 @@ public final class DiskTableBuilder {
         return layout(rows.dimension());
     }
 
-    /** The options of one build, which the builder may change meanwhile. */
+    /** A snapshot of the options, as the builder may change during the build. */
     private record Plan(DiskLayout layout, Metric metric, int width) {
         void build(BuildWork work, BlockIo io, Path path, long[] ids, VectorSource rows) throws IOException {
             try (BlockFile file = io.openForUpdate(path)) {

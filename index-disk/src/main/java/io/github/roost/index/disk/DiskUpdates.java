@@ -31,24 +31,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes the updates of a table durable, and gives them to its writer. One thread commits: what has come in while a group was written
- * and synced is the next group. Checkpoints run beside it, one at a time.
+ * Makes the updates of a table durable, and passes them to its writer. One thread commits: the updates that arrive while a group is
+ * written and synced form the next group. Checkpoints run concurrently, one at a time.
  *
- * <p>There are two logs, used by turns. Checkpoint n begins with log n, empty and synced; then it takes the table as it is after all
- * updates of log n - 1. So checkpoint n and log n, or checkpoint n - 1 and both logs, are the table; a checkpoint that fails is
- * tried again with what has come since, and an update that is in a checkpoint and its log is done twice, which changes nothing.
- * Log n + 1 takes the place of log n - 1, and by then checkpoint n is durable.
+ * <p>There are two logs, used in turn. Checkpoint n begins with log n, empty and synced; then it captures the table after all
+ * updates of log n - 1. So checkpoint n with log n, or checkpoint n - 1 with both logs, is the table. A failed checkpoint is
+ * retried and includes later updates; an update that is both in a checkpoint and in its log is applied twice, which changes nothing.
+ * Log n + 1 overwrites log n - 1; by then checkpoint n is durable.
  */
 final class DiskUpdates {
     private static final Logger LOG = LoggerFactory.getLogger(DiskUpdates.class);
     private static final int MAX_IN_GROUP = 512;
-    /** Updates that are under way at once. */
+    /** Max pending updates. */
     static final int MAX_UNDER_WAY = 1_024;
 
     private sealed interface Command {
         record Change(Update update) implements Command {}
 
-        /** To begin a checkpoint. */
+        /** Begins a checkpoint. */
         record Cut(CompletableFuture<Checkpoint> taken) implements Command {}
 
         record Stop() implements Command {}
@@ -64,11 +64,11 @@ final class DiskUpdates {
     private final BlockingQueue<Command> commands = new LinkedBlockingQueue<>();
     private final Semaphore room = new Semaphore(MAX_UNDER_WAY);
     private final AtomicReference<@Nullable CompletableFuture<Void>> checkpoint = new AtomicReference<>();
-    /** Held by who adds an update, so that none comes after the table is closed. */
+    /** Held while an update is added, so that none is added after the table is closed. */
     private final ReentrantReadWriteLock open = new ReentrantReadWriteLock();
 
     private boolean closed;
-    /** Changed pages at which the next checkpoint begins: more after one that failed. */
+    /** Number of changed pages at which the next checkpoint begins: larger after a failed one. */
     private volatile int checkpointAt;
 
     private volatile Superblock newest;
@@ -80,7 +80,7 @@ final class DiskUpdates {
     /** Guarded by itself. */
     private final Map<UpdateThread, WriterThread> threads = new EnumMap<>(UpdateThread.class);
 
-    /** Opens the logs of a table and does what they say; returns when searches see all of it. */
+    /** Opens the logs of a table and replays them; returns when all their updates are visible to searches. */
     DiskUpdates(DiskTable table, BlockIo io, RowNodes rows, int mostChangedPages) throws IOException {
         this.table = table;
         this.graph = table.graph();
@@ -125,7 +125,7 @@ final class DiskUpdates {
         }
         Path folder = path.toAbsolutePath().getParent();
         if (folder != null && Files.isDirectory(folder)) {
-            // That there are logs must be durable before what is in them.
+            // The logs' directory entries must be durable before their content.
             try (FileChannel entries = FileChannel.open(folder, StandardOpenOption.READ)) {
                 entries.force(true);
             }
@@ -141,13 +141,13 @@ final class DiskUpdates {
         return logFiles[(int) (generation % logFiles.length)];
     }
 
-    /** Of the newest table, at its beginning. */
+    /** The log after a checkpoint of the newest table, at its beginning. */
     private UpdateLog logAfter(long sequence, int before) {
         return new UpdateLog(
                 logFile(sequence), newest.tableId(), sequence, graph.layout().dimension(), before);
     }
 
-    /** Updates since the newest checkpoint, in their order. */
+    /** The updates since the newest checkpoint, in order. */
     private List<Update> recover() throws IOException {
         long sequence = newest.sequence();
         for (BlockFile one : logFiles) {
@@ -212,7 +212,7 @@ final class DiskUpdates {
         }
     }
 
-    /** Made when it is first used. */
+    /** Created when first used. */
     private WriterThread threadOf(UpdateThread where) {
         synchronized (threads) {
             return threads.computeIfAbsent(
@@ -220,7 +220,7 @@ final class DiskUpdates {
         }
     }
 
-    /** No update is taken any more. */
+    /** Refuses all further updates. */
     void fail(Throwable cause) {
         if (failure == null) {
             failure = cause;
@@ -228,9 +228,9 @@ final class DiskUpdates {
     }
 
     /**
-     * Takes an update; waits where too many are under way.
+     * Adds an update; waits while too many are pending.
      *
-     * @throws UncheckedIOException if no update can be made durable any more
+     * @throws UncheckedIOException if updates can no longer be made durable
      */
     void add(Update update) {
         Throwable cause = failure;
@@ -259,7 +259,7 @@ final class DiskUpdates {
             try {
                 taken.add(commands.take());
             } catch (InterruptedException interrupted) {
-                // Nobody has a reason to; an update that was accepted is not dropped for it.
+                // Nobody has a reason to interrupt; an accepted update is not dropped.
                 continue;
             }
             commands.drainTo(taken, MAX_IN_GROUP);
@@ -295,7 +295,7 @@ final class DiskUpdates {
         group.clear();
     }
 
-    /** Begins the next log, unless a checkpoint that failed has, and has the writer take the table after what is committed. */
+    /** Begins the next log, unless a failed checkpoint has begun it, and has the writer capture the table after the committed updates. */
     private void cut(CompletableFuture<Checkpoint> taken) {
         Superblock before = newest;
         try {
@@ -320,7 +320,7 @@ final class DiskUpdates {
                 checkpointAt =
                         failed == null ? mostChangedPages : graph.changed().size() + mostChangedPages / 4;
                 if (failed != null && graph.changed().size() >= 2 * mostChangedPages) {
-                    // What cannot be written down must not fill memory.
+                    // Pages that cannot be written must not fill memory.
                     fail(failed);
                 }
             });
@@ -333,9 +333,9 @@ final class DiskUpdates {
     }
 
     /**
-     * Begins a checkpoint, or gives the one that is under way.
+     * Begins a checkpoint, or returns the running one.
      *
-     * @throws TableClosedException if the table is closed: nobody would take the command to begin one
+     * @throws TableClosedException if the table is closed: no thread would take the command
      */
     CompletableFuture<Void> checkpoint() {
         open.readLock().lock();
@@ -349,7 +349,7 @@ final class DiskUpdates {
         }
     }
 
-    /** By {@link #checkpoint}, by the writer, whose updates {@link #close} waits for, and by that. */
+    /** Called by {@link #checkpoint}, by the writer, whose updates {@link #close} waits for, and by {@link #close}. */
     private CompletableFuture<Void> beginCheckpoint() {
         CompletableFuture<Void> begun = new CompletableFuture<>();
         while (!checkpoint.compareAndSet(null, begun)) {
@@ -409,7 +409,7 @@ final class DiskUpdates {
         try {
             writeRoot(root);
         } catch (Throwable failed) {
-            // It may be durable or not: neither its blocks nor those before it may be written again.
+            // The superblock may be durable or not: neither its blocks nor the previous ones may be reused.
             fail(failed);
             throw failed;
         }
@@ -465,7 +465,7 @@ final class DiskUpdates {
         }
     }
 
-    /** Writes a copy of a checkpoint that is made now; no other is made meanwhile. */
+    /** Copies a new checkpoint; no other checkpoint is written meanwhile. */
     void save(Path copy) throws IOException {
         try {
             checkpoint().join();
@@ -488,7 +488,7 @@ final class DiskUpdates {
         }
     }
 
-    /** Waits for all updates that were taken, writes a checkpoint of them, and closes the logs; none is taken meanwhile. */
+    /** Waits for all accepted updates, writes a checkpoint, and closes the logs; later updates are refused. */
     void close() {
         open.writeLock().lock();
         try {

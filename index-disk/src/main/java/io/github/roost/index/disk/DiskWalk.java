@@ -16,27 +16,27 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One search of a table: keeps the nodes that are nearest by their codes in sight, reads the pages of those that it has not
- * read, and adds their neighbours, until all in sight are read. What it finds is ordered by the vectors themselves, which lie
- * on the pages with the edges.
+ * One graph search of a table: keeps the nearest nodes by their codes, reads the pages of the nearest unread nodes, and adds their
+ * neighbours, until all kept nodes are read. Results are ordered by the vectors themselves, which are on
+ * the pages with the edges.
  *
- * <p>Runs in slices, one at a time, of some microseconds each; the runtime publishes what one writes to the next, and looks at
- * deadline and cancellation before each. Everything here is the search's own and left to the garbage collector, so a search that is
- * cancelled while it is parked has nothing to give back but its reads.
+ * <p>Runs in slices of some microseconds, one at a time; the runtime publishes one slice's writes to the next, and checks
+ * deadline and cancellation before each. All state is the search's own and left to the garbage collector, so a search that is
+ * cancelled while parked only has to give back its reads.
  */
 final class DiskWalk {
-    /** Codes looked at by a slice, some 100 us. */
+    /** Codes compared per slice, some 100 us. */
     private static final int CODES_PER_SLICE = 4096;
-    /** Reads under way at the beginning of a pipelined search. */
+    /** Concurrent reads at the start of a pipelined search. */
     private static final int FIRST_READS = 4;
-    /** Nodes that are asked for at once; several may share a page. */
+    /** Max nodes whose pages are being read; several may share a page. */
     private static final int MAX_ASKED = 4 * DiskSearch.MAX_READS;
-    /** Nodes of changed pages, which need no read, that a slice looks at: some 100 us. */
+    /** Max nodes per slice on changed pages, which need no read: some 100 us. */
     private static final int MAX_FROM_MEMORY = 16;
-    /** Of 64 bytes. */
+    /** Floats per cache line of 64 bytes. */
     private static final int FLOATS_PER_LINE = 16;
 
-    /** Told of each node that is looked at, with its vector, which is only its own during the call. */
+    /** Called with each expanded node and its vector, which is valid only during the call. */
     interface Visits {
         void visited(int node, float[] vector);
     }
@@ -58,7 +58,7 @@ final class DiskWalk {
     private Nearest inSight = new Nearest(1);
     private Nearest found = new Nearest(1);
 
-    /** Nodes whose pages are under way, and the blocks that are read for them. */
+    /** Nodes whose pages are being read, and the blocks that are read for them. */
     private final int[] asked = new int[MAX_ASKED];
 
     private final long[] askedBlocks = new long[MAX_ASKED];
@@ -68,12 +68,12 @@ final class DiskWalk {
 
     private int againCount;
     private final long[] blocks = new long[DiskSearch.MAX_READS];
-    /** Reads that may be under way at once. */
+    /** Max concurrent reads now. */
     private int most;
 
-    /** Whether it looks at the codes of all allowed nodes instead of following edges. */
+    /** Whether the search compares the codes of all allowed nodes instead of following edges. */
     private boolean scansCodes;
-    /** Whether it still does, and from which node on. */
+    /** Whether that scan is still running, and its next node. */
     private boolean scans;
 
     private int scanned;
@@ -89,16 +89,16 @@ final class DiskWalk {
     private long busyNanos;
 
     /**
-     * Begins.
+     * Creates a search on behalf of an update.
      *
-     * @param visits told of what it looks at; it then finds nothing itself, and a slice looks at one page
-     * @param distances of {@link Codes#distances}
+     * @param visits called with the nodes that it expands; it then finds nothing itself, and a slice expands one page
+     * @param distances from {@link Codes#distances}
      */
     DiskWalk(DiskTable table, DiskSearch how, float[] query, BlockReads reads, Visits visits, float[] distances) {
         this(table, how, query, reads, visits, distances, true);
     }
 
-    /** Begins a search. */
+    /** Creates a search for a caller. */
     DiskWalk(DiskTable table, DiskSearch how, float[] query, BlockReads reads) {
         this(
                 table,
@@ -150,19 +150,19 @@ final class DiskWalk {
         return goOn(began, context);
     }
 
-    /** Loads that do not wait for each other, one of each line of the cache. */
+    /** Independent loads, one per cache line. */
     private static void touch(float[] lines) {
         float sum = 0;
         for (int i = 0; i < lines.length; i += FLOATS_PER_LINE) {
             sum += lines[i];
         }
         if (sum < 0) {
-            // Never; without a use of them the loads would be left out.
+            // Never; without a use the compiler would drop the loads.
             throw new IllegalStateException("a squared distance is negative");
         }
     }
 
-    /** In a slice, so that what a filter throws fails this search. */
+    /** Runs in a slice, so that an exception of the filter fails this search. */
     private void plan() {
         int nodes = codes.nodes();
         int live = graph.live();
@@ -225,7 +225,7 @@ final class DiskWalk {
         return how.mode() == DiskSearch.Mode.PIPELINED ? reads.any() : reads.all();
     }
 
-    /** Looks at the codes of the allowed among some nodes. */
+    /** Compares the codes of the allowed nodes of one slice. */
     private void scan() {
         int end = Math.min(codes.nodes(), scanned + CODES_PER_SLICE);
         for (; scanned < end; scanned++) {
@@ -246,7 +246,7 @@ final class DiskWalk {
         inSight.add(node, 0, codes.distance(distances, node, code));
     }
 
-    /** Takes what has been read; whether it left some for another slice. */
+    /** Processes completed reads; returns whether some may be left for another slice. */
     private boolean takeReads() {
         for (BlockRead read = reads.next(); read != null; read = reads.next()) {
             try {
@@ -261,7 +261,7 @@ final class DiskWalk {
         return false;
     }
 
-    /** All nodes that a block was read for: of one page, unless the block has become another's in between. */
+    /** Expands all nodes that a block was read for: of one page, unless the block was reused for another page meanwhile. */
     private void take(BlockRead read) {
         pagesRead++;
         if (visits != null) {
@@ -307,7 +307,7 @@ final class DiskWalk {
             page.vector(node, vector);
             found.add(node, id, Vectors.squaredDistance(query, vector));
         }
-        // After a look at all that may be found edges lead to nothing new.
+        // After a scan of all codes, edges lead to nothing new.
         if (!scansCodes) {
             for (int neighbor : page.neighbors(node)) {
                 if (met.add(neighbor)) {
@@ -317,19 +317,19 @@ final class DiskWalk {
         }
     }
 
-    /** The next node to look at, or -1. */
+    /** The next node to expand, or -1. */
     private int next() {
         return againCount > 0 ? again[--againCount] : inSight.take();
     }
 
     /**
-     * Looks at the nearest whose pages are in memory, and has those of others be read, each page once.
+     * Expands the nearest nodes whose pages are in memory, and starts reads for others, each page once.
      *
-     * @return whether there is more that needs no read
+     * @return whether there are more nodes that need no read
      */
     private boolean readNearest(SearchContext context) {
         if (visits != null && reads.inFlight() > most / 2) {
-            // Nobody waits for an update as for a search, and a submission costs more than all else of its step:
+            // Updates are less urgent than searches, and a submission costs more than the rest of a step:
             // several reads at once.
             return false;
         }
@@ -337,7 +337,7 @@ final class DiskWalk {
         int askedBefore = askedCount;
         int fromMemory = 0;
         int mostFromMemory = visits == null ? MAX_FROM_MEMORY : 1;
-        // After a look at the codes alone, what they gave is still to be read.
+        // After a scan of codes alone, the best nodes must still be read.
         boolean goesOn = scansCodes || !isOverLimit();
         while (goesOn && reads.inFlight() + count < most && askedCount < MAX_ASKED && fromMemory < mostFromMemory) {
             int node = next();
@@ -349,7 +349,7 @@ final class DiskWalk {
             NodePage changed = graph.changed(number);
             int block = graph.block(number);
             if (changed == null && block == BlockMap.NOWHERE) {
-                // Written by now, since an edge led here.
+                // Published by now, since an edge led here.
                 changed = graph.changed(number);
             }
             if (changed != null) {
@@ -371,8 +371,8 @@ final class DiskWalk {
                 if (visits != null || busy.isForGood()) {
                     throw busy;
                 }
-                // Other searches give buffers back: those nodes are asked for again in the next slice, or when reads of
-                // this search end.
+                // Other searches give buffers back: the nodes are tried again in the next slice, or when reads of
+                // this search complete.
                 while (askedCount > askedBefore) {
                     again[againCount++] = asked[--askedCount];
                 }
@@ -397,7 +397,7 @@ final class DiskWalk {
         int count = 0;
         Set<Long> seen = new HashSet<>();
         for (int i = 0; i < ids.length; i++) {
-            // While a row is replaced there are two nodes of its id.
+            // While a row is replaced, two nodes have its id.
             if (seen.add(found.id(i))) {
                 ids[count] = found.id(i);
                 exact[count++] = table.reported(found.distance(i));

@@ -20,33 +20,33 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one writer of a table: takes updates in the order in which they became durable, and does them as maintenance, some at a
- * time, in pieces of some microseconds: on the workers, as maintenance, or on a thread of its own.
+ * The single writer of a table: takes updates in the order in which they became durable and applies them, a few concurrently, in
+ * pieces of some microseconds, as maintenance on the workers or on a thread of its own.
  *
- * <p>At most one maintenance of it is submitted at a time, so that all here but the queues and {@link #scheduled} belongs to one
- * thread at a time: {@link #wake} submits one only if it has changed {@code scheduled} from false to true, and a step that finds
- * nothing to do sets it to false as the last thing, then looks once more whether something became ready before that, which whoever
- * made it ready has left to it. So nothing that is ready is left without a maintenance.
+ * <p>At most one maintenance of it is submitted at a time, so all state but the queues and {@link #scheduled} belongs to one
+ * thread at a time: {@link #wake} submits one only if it changes {@code scheduled} from false to true. A step that finds
+ * nothing to do sets it to false last, then checks again for work that became ready before that, whose {@code wake} found it
+ * still true. So no ready work is left without a maintenance.
  */
 final class DiskWriter implements Maintenance {
-    /** Inserts under way at once: while some wait for reads, others compute. */
+    /** Max concurrent inserts: while some wait for reads, others compute. */
     private static final int MAX_INSERTS = 8;
-    /** Deleted nodes are taken out of the graph when they are this share of all. */
+    /** Share of deleted nodes at which they are removed from the graph. */
     private static final double REPAIR_SHARE = .1;
 
     private static final int MIN_REPAIRED = 32;
 
-    /** Something to be done in the order of the updates. */
+    /** Work to be done in the order of the updates. */
     sealed interface Work {
-        /** An update that is durable. */
+        /** A durable update. */
         record Change(Update update) implements Work {}
 
         /**
-         * Something else.
+         * Any other action.
          *
          * @param action to be run
-         * @param isCut whether only while no inserts are under way
-         * @param failed told where it will never run
+         * @param isCut whether to wait until no inserts are running
+         * @param failed called instead if the action will never run
          */
         record Run(Runnable action, boolean isCut, Consumer<Throwable> failed) implements Work {}
     }
@@ -74,9 +74,9 @@ final class DiskWriter implements Maintenance {
     private boolean repairs = true;
     private boolean repairsTurn;
     private int turn;
-    /** What the step that runs goes on with: in a long step an update is not taken up for another one. */
+    /** The job that the running step continues: a long step does not leave an update for another one. */
     private @Nullable WriterJob current;
-    /** Where steps run. */
+    /** The kind of thread that runs the steps. */
     private UpdateThread runsOn = UpdateThread.WORKERS;
 
     private final LongAdder updates = new LongAdder();
@@ -85,11 +85,11 @@ final class DiskWriter implements Maintenance {
     private final DoubleAdder takenOut = new DoubleAdder();
 
     /**
-     * Begins with nothing to do.
+     * Creates a writer without work.
      *
      * @param submit submits this as maintenance
      * @param changed called after each update
-     * @param isFull whether updates must wait until something else has been added
+     * @param isFull whether updates must wait for a checkpoint
      */
     DiskWriter(DiskTable table, RowNodes rows, Runnable submit, Runnable changed, BooleanSupplier isFull) {
         this.table = table;
@@ -106,12 +106,12 @@ final class DiskWriter implements Maintenance {
         }
     }
 
-    /** Adds work behind the updates that were added before; any thread. */
+    /** Adds work after earlier work; any thread. */
     void add(Work work) {
         add(queue, work);
     }
 
-    /** Adds work that is done at once; any thread. */
+    /** Adds urgent work, which is done before updates; any thread. */
     void addFirst(Work work) {
         add(urgent, work);
     }
@@ -126,7 +126,7 @@ final class DiskWriter implements Maintenance {
         }
     }
 
-    /** There may be something to do; any thread. */
+    /** Submits this if necessary, as there may be work; any thread. */
     void wake() {
         if (scheduled.compareAndSet(false, true)) {
             submit.run();
@@ -136,7 +136,7 @@ final class DiskWriter implements Maintenance {
     @Override
     public boolean step(SearchContext context) throws Exception {
         if (table.updateThread() != runsOn) {
-            // Still scheduled, so nobody else submits it: it goes on over there.
+            // Still scheduled, so no other thread submits it: it continues on the other kind of thread.
             runsOn = table.updateThread();
             submit.run();
             return false;
@@ -167,7 +167,7 @@ final class DiskWriter implements Maintenance {
         return missed && scheduled.compareAndSet(false, true);
     }
 
-    /** Does something; false if there is nothing that can be done now. */
+    /** Does one piece of work; false if nothing can be done now. */
     private boolean piece(SearchContext context) throws Exception {
         Work work = urgent.poll();
         if (work == null && takesMore()) {
@@ -183,7 +183,7 @@ final class DiskWriter implements Maintenance {
             return true;
         }
         if (repair != null && repair.isReady() && (repairsTurn ^= true)) {
-            // As much as all inserts together, or deleted nodes become more than are taken out.
+            // Every second piece, or rows are deleted faster than their nodes are removed.
             run(repair, context);
             return true;
         }
@@ -199,10 +199,10 @@ final class DiskWriter implements Maintenance {
         return false;
     }
 
-    /** Whether the next work may begin, as far as that does not depend on it. */
+    /** Whether the next work may begin. */
     private boolean takesMore() {
         if (repairWanted && repair == null) {
-            // Those under way may have chosen nodes that are deleted by now.
+            // Running inserts may have chosen neighbours that are deleted by now.
             if (!inserts.isEmpty()) {
                 return false;
             }
@@ -284,7 +284,7 @@ final class DiskWriter implements Maintenance {
         }
     }
 
-    /** A node for a new row. */
+    /** Allocates a node for a new row. */
     int takeNode() {
         Integer free = freeNodes.poll();
         if (free != null) {
@@ -296,7 +296,7 @@ final class DiskWriter implements Maintenance {
         return node;
     }
 
-    /** Some row to link to, none if there is none. */
+    /** Some live row to link to, as an array; empty if there is none. */
     int[] anyRow() {
         if (codes.state(graph.entry()) == Codes.LIVE) {
             return new int[] {graph.entry()};
@@ -310,7 +310,7 @@ final class DiskWriter implements Maintenance {
     }
 
     /**
-     * A row is linked: from now on it is found, and what it replaces is not.
+     * Called when a row is linked: makes it visible to searches, and hides the row that it replaces.
      *
      * @param isAlone whether no edge leads to it
      */
@@ -337,7 +337,7 @@ final class DiskWriter implements Maintenance {
         update.done().complete(answer);
     }
 
-    /** Nothing leads to these nodes any more. */
+    /** Frees deleted nodes to which no edge leads after a repair. */
     void repaired(BitSet deleted) {
         if (deleted.get(graph.entry())) {
             int[] row = anyRow();
@@ -359,14 +359,14 @@ final class DiskWriter implements Maintenance {
         changedRows.set(graph.layout().rowBlockOf(node));
     }
 
-    /** Row blocks that have changed, which from now on count as written. */
+    /** The changed row blocks, which then count as written. */
     BitSet takeChangedRows() {
         BitSet taken = changedRows;
         changedRows = new BitSet();
         return taken;
     }
 
-    /** Row blocks that could not be written. */
+    /** Marks row blocks as changed whose write failed. */
     void rowsStillChanged(BitSet blocks) {
         changedRows.or(blocks);
     }
@@ -375,12 +375,12 @@ final class DiskWriter implements Maintenance {
         pruneNanos.add(nanos);
     }
 
-    /** A pass over the graph has come so much further, in deleted nodes that it takes out. */
+    /** Counts the progress of a repair, in deleted nodes removed. */
     void takesOut(double nodes) {
         takenOut.add(nodes);
     }
 
-    /** Leaves deleted nodes where they are from now on; run by itself. */
+    /** Stops repairs for good: deleted nodes stay in the graph. Run by the writer. */
     void stopRepairs() {
         repairs = false;
         repairWanted = false;
@@ -390,13 +390,13 @@ final class DiskWriter implements Maintenance {
         }
     }
 
-    /** A step threw on a thread of the table's own. */
+    /** Called when a step threw on the table's own thread. */
     void failed(Throwable failure) {
         table.writerFailed(failure);
         abort(failure);
     }
 
-    /** No step will run any more, and none runs: what waits will never be done. */
+    /** Fails all pending work; called when no step is running or will run. */
     void abort(Throwable failure) {
         for (InsertJob insert : inserts) {
             insert.close();
@@ -410,7 +410,7 @@ final class DiskWriter implements Maintenance {
         drop(failure);
     }
 
-    /** Fails what waits; whoever adds more looks whether this was aborted after that. */
+    /** Fails the queued work. A thread that adds work later sees {@code aborted}, and drops it too. */
     private void drop(Throwable failure) {
         drop(queue, failure);
         drop(urgent, failure);
@@ -425,7 +425,7 @@ final class DiskWriter implements Maintenance {
         }
     }
 
-    /** Updates done. */
+    /** Number of updates done. */
     long updates() {
         return updates.sum();
     }

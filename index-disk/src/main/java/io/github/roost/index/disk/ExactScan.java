@@ -7,7 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
-/** Exact search, by reading every page once for all queries; blocks, for measurements of recall. Stateless. */
+/** Exact search that reads every page once for all queries; blocks, for recall measurements. Stateless. */
 record ExactScan(DiskTable table) {
     /** The k nearest rows of each query. */
     Neighbors[] nearest(float[][] queries, int k) {

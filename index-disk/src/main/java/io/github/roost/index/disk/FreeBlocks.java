@@ -2,21 +2,21 @@ package io.github.roost.index.disk;
 
 import java.util.BitSet;
 
-/** Which blocks of a file nothing needs; behind its end all are free. One thread at a time. */
+/** Free blocks of a file; all blocks after its end are free. Used by one thread at a time. */
 final class FreeBlocks {
     private final BitSet used;
 
-    /** All but those that are used. */
+    /** All blocks are free but the used ones. */
     FreeBlocks(BitSet used) {
         this.used = used;
     }
 
-    /** The free block that is nearest to the beginning. */
+    /** Takes the first free block. */
     int take() {
         return take(1);
     }
 
-    /** The first of so many free blocks beside each other. */
+    /** Takes the first run of {@code count} free blocks; returns its first block. */
     int take(int count) {
         int first = used.nextClearBit(0);
         int end = used.nextSetBit(first);

@@ -17,21 +17,22 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Inserts a row: a search for nodes near it, a choice of neighbours among these by their vectors, the node's page, and then an edge
- * back from each neighbour. A full neighbour gives up one of its own for that, chosen by their codes (Guo and Lu, "OdinANN", FAST
- * 2026, inserts so, directly), and the new node takes that one over, so that what led to it leads to it still, over
- * the new node. So an insert leaves everything reachable that was. Between two pieces nothing is locked: a neighbour's page is taken, changed and published in one.
+ * back from each neighbour. A full neighbour gives up one of its edges for that, chosen by codes (direct insertion; Guo and Lu,
+ * "OdinANN", FAST 2026), and the new node takes that edge over, so that its target is still reachable, through
+ * the new node. So every node that was reachable stays so. Nothing is locked between pieces: a neighbour's page is read, changed
+ * and published in one piece.
  */
 final class InsertJob extends WriterJob {
     private static final int WIDTH = 100;
     private static final int READS = 8;
     private static final int MAX_CANDIDATES = 400;
     static final float ALPHA = 1.2f;
-    /** Distances between vectors of a piece of a prune: some microseconds. */
+    /** Distances between vectors per piece of a prune: some microseconds. */
     static final int DISTANCES_PER_PIECE = 128;
 
     private record Candidate(int node, float distance, float[] vector) {}
 
-    /** What comes next. */
+    /** The next step. */
     private enum Phase {
         DISTANCES,
         SEARCH,
@@ -59,7 +60,7 @@ final class InsertJob extends WriterJob {
     private @Nullable PruneSteps prune;
     private int node;
     private int[] neighbors = {};
-    /** Nodes that others no longer lead to, and this one does. */
+    /** Nodes whose edges this node has taken over from its neighbours. */
     private final Set<Integer> taken = new HashSet<>();
 
     private int linked;
@@ -95,7 +96,7 @@ final class InsertJob extends WriterJob {
         };
     }
 
-    /** Of a part of the vector, to 256 centroids. */
+    /** Distances of one part of the vector to its 256 centroids. */
     private Progress distances() {
         codes.distances(vector, distances, part, part + 1);
         codes.encode(distances, code, part, part + 1);
@@ -117,7 +118,7 @@ final class InsertJob extends WriterJob {
         try {
             return searchStep(context);
         } catch (BlockBuffersExhaustedException busy) {
-            // Too many read at once: from the beginning.
+            // Too many reads at once: start again.
             walk = null;
             step = null;
             candidates.clear();
@@ -201,7 +202,7 @@ final class InsertJob extends WriterJob {
         return Progress.RAN;
     }
 
-    /** The node is there before an edge to it is. */
+    /** Publishes the node before any edge to it. */
     private Progress publish() {
         NodePage page = pages.page(layout.pageOf(node));
         if (page == null) {
@@ -249,7 +250,7 @@ final class InsertJob extends WriterJob {
         writer.pruned(System.nanoTime() - began);
         boolean mustKeep = linked == neighbors.length - 1 && kept == 0;
         if (least == node && mustKeep) {
-            // One edge at least must lead to the node.
+            // At least one edge must lead to the node.
             least = its[its.length - 1];
         }
         if (least != node && takeOver(least, mustKeep)) {
@@ -261,7 +262,7 @@ final class InsertJob extends WriterJob {
         return Progress.RAN;
     }
 
-    /** Of a full node's neighbours and the new node the one that it gives up, by its vector, the new one and their codes. */
+    /** Which of a full node's neighbours and the new node it gives up: by its vector, the new vector and the neighbours' codes. */
     private int givenUp(NodePage page, int owner, int[] its) {
         float[] ownersVector = new float[layout.dimension()];
         page.vector(owner, ownersVector);
@@ -286,10 +287,10 @@ final class InsertJob extends WriterJob {
     }
 
     /**
-     * The node leads to another one from now on: in a free place, or in that of one that it has chosen, which could be reached before
-     * this node was there. Half of its choice stays unless it must be.
+     * Adds an edge from the node to another one: in a free place, or in place of a chosen neighbour, which was reachable
+     * before this node existed. Keeps half of the chosen neighbours unless {@code must}.
      *
-     * @return whether it does
+     * @return whether the neighbour may give up its edge to the other node
      */
     private boolean takeOver(int other, boolean must) {
         NodePage page = pages.page(layout.pageOf(node));
@@ -320,7 +321,7 @@ final class InsertJob extends WriterJob {
     }
 
     private void change(int neighbor, int[] to) {
-        // Taken again: the node may lie on the same page.
+        // The latest version: the node may be on the same page.
         NodePage with =
                 Objects.requireNonNull(pages.page(layout.pageOf(neighbor))).copy();
         with.setNeighbors(neighbor, to, to.length);

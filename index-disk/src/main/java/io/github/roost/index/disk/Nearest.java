@@ -1,13 +1,13 @@
 package io.github.roost.index.disk;
 
-/** The nearest nodes that one search knows of, nearest first, at most so many; each may be taken once. Not thread-safe. */
+/** The nearest nodes that one search has seen, nearest first, up to a max; each can be taken once. Not thread-safe. */
 final class Nearest {
     private final int[] nodes;
     private final long[] ids;
     private final float[] distances;
     private final boolean[] taken;
     private int size;
-    /** No node before this is left to be taken. */
+    /** All nodes before this index are taken. */
     private int first;
 
     Nearest(int most) {
@@ -34,7 +34,7 @@ final class Nearest {
         return distances[index];
     }
 
-    /** Adds a node that was not added before, unless there are nearer ones in all places; ties go to the one added first. */
+    /** Adds a node that was not added before, unless it is full of nearer ones; ties go to the one added first. */
     void add(int node, long id, float distance) {
         if (size == nodes.length && !(distance < distances[size - 1])) {
             return;
@@ -62,7 +62,7 @@ final class Nearest {
         first = Math.min(first, low);
     }
 
-    /** The nearest node that was not taken, or -1; it is taken now. */
+    /** Takes the nearest node that was not taken yet; -1 if there is none. */
     int take() {
         while (first < size && taken[first]) {
             first++;

@@ -2,7 +2,7 @@ package io.github.roost.index.disk;
 
 import java.util.Arrays;
 
-/** The nodes that one search has met: a set of numbers by open addressing, which grows. Not thread-safe. */
+/** The nodes that one search has seen: a growing set of ints by open addressing. Not thread-safe. */
 final class NodeMarks {
     private static final int NONE = -1;
     private static final int LEAST = 1 << 10;

@@ -9,14 +9,14 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.BitSet;
 
-/** A page of nodes in memory: their vectors and neighbours, behind a checksum. Not thread-safe; made for each use. */
+/** A page of nodes in memory: their vectors and neighbours, after a checksum. Not thread-safe; created per use. */
 record NodePage(DiskLayout layout, int number, MemorySegment memory) {
-    /** A page of no nodes on the heap. */
+    /** A page without nodes, on the heap. */
     static NodePage empty(DiskLayout layout, int number) {
         return new NodePage(layout, number, MemorySegment.ofArray(new byte[PAGE_BYTES]));
     }
 
-    /** A page that another one may differ from. */
+    /** A copy to be changed, on the heap. */
     NodePage copy() {
         return new NodePage(layout, number, MemorySegment.ofArray(memory.toArray(ValueLayout.JAVA_BYTE)));
     }
@@ -39,12 +39,12 @@ record NodePage(DiskLayout layout, int number, MemorySegment memory) {
         Blocks.seal(memory, number);
     }
 
-    /** Whether it is what was written under its number: neither damaged nor another page. */
+    /** Whether it is as it was written under its number: neither damaged nor another page. */
     boolean isWhole() {
         return Blocks.isWhole(memory, number);
     }
 
-    /** Whether a node of it is there and refers to nodes that there are. */
+    /** Whether a node is on the page and its neighbours are existing nodes. */
     boolean isSound(int node, int nodes) {
         int count = neighborCount(node);
         if (memory.get(INT, layout.offsetInPage(node)) != node || count < 0 || count > layout.degree()) {
@@ -58,7 +58,7 @@ record NodePage(DiskLayout layout, int number, MemorySegment memory) {
         return true;
     }
 
-    /** Whether all nodes of it are sound that are in use. */
+    /** Whether all nodes in use are sound. */
     boolean isSound(Codes codes) {
         return isSound(codes.used(number), codes.nodes());
     }

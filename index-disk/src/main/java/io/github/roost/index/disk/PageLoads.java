@@ -14,12 +14,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pages that one job of the writer needs: those that have changed are in memory, others are read and copied. A copy is of use until
- * blocks are given other pages. The writer's alone.
+ * The pages that one job of the writer needs: changed pages are in memory, others are read and copied. A copy is valid until
+ * blocks are reassigned to other pages. Writer only.
  */
 final class PageLoads {
     private static final int MAX_READS = 16;
-    /** Pages that are checked and copied in one piece: some microseconds. */
+    /** Pages checked and copied per piece: some microseconds. */
     private static final int PAGES_PER_PIECE = 4;
 
     private record Loaded(int moves, NodePage page) {}
@@ -29,7 +29,7 @@ final class PageLoads {
     private final BlockReads reads;
     private final Map<Integer, Loaded> loaded = new HashMap<>();
     private final Set<Integer> damaged = new HashSet<>();
-    /** Pages under way, and the blocks that are read for them. */
+    /** Pages being read, and their blocks. */
     private final List<Integer> asked = new ArrayList<>();
 
     private final List<Integer> askedBlocks = new ArrayList<>();
@@ -42,7 +42,7 @@ final class PageLoads {
         this.reads = reads;
     }
 
-    /** A page as it is now; null where it must be read first, or is damaged. */
+    /** The current version of a page; null if it must be read first, or is damaged. */
     @Nullable
     NodePage page(int number) {
         NodePage changed = graph.changed(number);
@@ -65,9 +65,9 @@ final class PageLoads {
     }
 
     /**
-     * Begins to read those that are missing, or takes some of what has been read: a piece of work either way.
+     * Starts reads of the missing pages, or takes some completed reads: one piece of work either way.
      *
-     * @return what to wait for, or null if it took some ({@link #isTaking}), none is missing, or none can be read now
+     * @return the reads to wait for, or null if it took some ({@link #isTaking}), no page is missing, or none can be read now
      */
     @Nullable
     Pending load(SearchContext context, Iterable<Integer> numbers) {
@@ -95,7 +95,7 @@ final class PageLoads {
         try {
             reads.read(context, graph.file(), blocks, count);
         } catch (BlockBuffersExhaustedException busy) {
-            // Too many read at once: to be asked for again.
+            // Too many reads at once: to be tried again.
             asked.clear();
             askedBlocks.clear();
             return null;
@@ -103,12 +103,12 @@ final class PageLoads {
         return reads.all();
     }
 
-    /** Whether the latest {@link #load} took what had been read, of which there may be more. */
+    /** Whether the last {@link #load} took completed reads, of which there may be more. */
     boolean isTaking() {
         return isTaking;
     }
 
-    /** Takes what has been read, some pages at most; whether there was any. */
+    /** Takes some completed reads; returns whether there were any. */
     private boolean takeSome() {
         int taken = 0;
         for (BlockRead read = nextOf(taken); read != null; read = nextOf(taken)) {
@@ -146,7 +146,7 @@ final class PageLoads {
         }
     }
 
-    /** Forgets the copies. */
+    /** Drops the copies. */
     void clear() {
         loaded.clear();
     }

@@ -3,17 +3,17 @@ package io.github.roost.index.disk;
 import io.github.roost.core.Vectors;
 
 /**
- * Squared distances of two vectors on the heap, the same bit for bit in every call: steps of an update are done again where they
- * were broken off, and must choose alike. ({@code reduceLanes} of the Vector API, by which jvector adds, adds in another order when
- * the code has been compiled.)
+ * Squared distance of two vectors on the heap, bit-equal in every call: interrupted steps of an update are repeated, and must choose
+ * alike. ({@code reduceLanes} of the Vector API, which jvector uses, adds in another order once the code has been
+ * compiled.)
  */
 @FunctionalInterface
 interface PairDistance {
-    /** By the Vector API where the JVM has been given it. */
+    /** Uses the Vector API if the JVM runs with its module. */
     PairDistance SQUARED = ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent()
             ? new VectorPairDistance()
             : Vectors::squaredDistance;
 
-    /** Of vectors of the same length. */
+    /** The squared distance of vectors of the same length. */
     float between(float[] a, float[] b);
 }

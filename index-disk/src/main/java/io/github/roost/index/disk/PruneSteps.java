@@ -3,9 +3,9 @@ package io.github.roost.index.disk;
 import java.util.Arrays;
 
 /**
- * Chooses a node's neighbours of candidates, nearest first: one that is nearer to a chosen one than to the node, by a factor, is left
- * out, with growing factors while there is room (Subramanya et al., "DiskANN", NeurIPS 2019, algorithm 2). Stops after any
- * number of distances and goes on there: what it has found out is in its fields, so the result is the same wherever it stopped.
+ * Chooses a node's neighbours among candidates, nearest first: a candidate that is nearer to a chosen neighbour than to the node, by
+ * a factor, is left out; the factor grows while there is room (Subramanya et al., "DiskANN", NeurIPS 2019, algorithm 2). It can
+ * stop after any number of distances and resume: all state is in its fields, so the result does not depend on the stops.
  * Not thread-safe.
  */
 final class PruneSteps {
@@ -20,19 +20,19 @@ final class PruneSteps {
     private final int[] result;
     private int size;
     private float factor = 1;
-    /** The candidate that is looked at, and the one that is compared with it, if it was chosen. */
+    /** The current candidate, and the one that is compared with it if it was chosen. */
     private int outer;
 
     private int inner = -1;
 
     /**
-     * Begins.
+     * Starts a choice among sorted candidates.
      *
      * @param nodes candidates, nearest first
-     * @param vectors theirs
+     * @param vectors vectors of the candidates
      * @param distances squared, from the node
-     * @param most to be chosen
-     * @param alpha greatest factor of squared distances, at least 1
+     * @param most max number to choose
+     * @param alpha max factor of squared distances, at least 1
      */
     PruneSteps(int[] nodes, float[][] vectors, float[] distances, int most, float alpha) {
         this.nodes = nodes;
@@ -44,14 +44,14 @@ final class PruneSteps {
     }
 
     /**
-     * Begins with candidates in any order. Those that are as far are taken by their numbers, so that the choice does not depend on the order.
+     * Starts a choice among candidates in any order. Ties go by node number, so that the choice does not depend on the order.
      *
      * @param nodes candidates
-     * @param vectors theirs
+     * @param vectors vectors of the candidates
      * @param distances squared, from the node
-     * @param mostCandidates nearest that are looked at
-     * @param most to be chosen
-     * @param alpha greatest factor of squared distances, at least 1
+     * @param mostCandidates number of nearest candidates to consider
+     * @param most max number to choose
+     * @param alpha max factor of squared distances, at least 1
      */
     static PruneSteps among(
             int[] nodes, float[][] vectors, float[] distances, int mostCandidates, int most, float alpha) {
@@ -68,11 +68,11 @@ final class PruneSteps {
         return new PruneSteps(sorted, sortedVectors, sortedDistances, most, alpha);
     }
 
-    /** Indexes; sorted as primitives, since a piece of an update has no time for comparators. */
+    /** Indexes in order of distance; sorts primitives, as comparators are too slow for a piece of an update. */
     private static int[] nearestFirst(int[] nodes, float[] distances) {
         long[] keys = new long[nodes.length];
         for (int i = 0; i < keys.length; i++) {
-            // Bits of floats that are not negative are in their order.
+            // The bits of non-negative floats have the order of the floats.
             keys[i] = (long) Float.floatToIntBits(distances[i]) << Integer.SIZE | i;
         }
         Arrays.sort(keys);
@@ -92,9 +92,9 @@ final class PruneSteps {
     }
 
     /**
-     * Goes on.
+     * Continues the choice.
      *
-     * @param mostDistances to compute before it stops, at least 1
+     * @param mostDistances max distances to compute in this call, at least 1
      * @return whether there is more to do
      */
     boolean run(int mostDistances) {
@@ -120,7 +120,7 @@ final class PruneSteps {
                         return true;
                     }
                     float between = PairDistance.SQUARED.between(vectors[outer], vectors[inner]);
-                    // Rows that are alike occlude each other whatever the factor.
+                    // Equal vectors occlude each other at any factor.
                     float occlusion = between == 0 ? CHOSEN : distances[inner] / between;
                     occlusions[inner] = Math.max(occlusions[inner], Math.min(occlusion, CHOSEN));
                 }
@@ -132,17 +132,17 @@ final class PruneSteps {
         return false;
     }
 
-    /** How many are chosen so far. */
+    /** Number of nodes chosen so far. */
     int size() {
         return size;
     }
 
-    /** The chosen, in the order in which they were. */
+    /** The chosen nodes, in the order of the choice. */
     int[] result() {
         return Arrays.copyOf(result, size);
     }
 
-    /** The chosen, and then the nearest of the others while there is room for them. */
+    /** The chosen nodes, then the nearest other candidates while there is room. */
     int[] filled() {
         int[] filled = Arrays.copyOf(result, result.length);
         int count = size;

@@ -16,22 +16,23 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes deleted nodes out of the graph: each node that has some among its neighbours gets theirs in their place, and chooses among
- * all by their codes (Singh et al., "FreshDiskANN", 2021, algorithm 4). After one pass over all pages no edge leads to those that were
- * deleted when it began, since inserts choose only rows; then they are free for new rows. A node whose neighbours are all deleted
- * goes on to the neighbours of those, some steps far.
+ * Removes deleted nodes from the graph: each node with deleted neighbours gets the neighbours of these as candidates, and chooses
+ * among all by their codes (Singh et al., "FreshDiskANN", 2021, algorithm 4). After one pass over all pages no edge leads to nodes
+ * that were deleted when it began, since inserts choose only live rows; then the nodes are free for new rows. If all neighbours of
+ * a node are deleted, it follows their deleted neighbours too, up to a limit.
  *
- * <p>At the end it hangs on each row that no edge was seen to lead to: one of the row's neighbours, where it is full, leads to the row in
- * the place of another, which the row then leads to. As nothing was reached over the row, nothing is lost by that.
+ * <p>At the end it links each live row that no edge was seen to lead to: one of the row's neighbours gets an edge to it. If that
+ * neighbour is full, the edge replaces its last edge, which the row takes over. As no node was reached through the row, none
+ * becomes unreachable.
  */
 final class RepairJob extends WriterJob {
     private static final int MAX_CANDIDATES = 400;
     private static final int MAX_DELETED_FOLLOWED = 64;
-    /** Pages that are read ahead. */
+    /** Pages read ahead. */
     private static final int AHEAD = 16;
-    /** Codes that a piece decodes: some microseconds. */
+    /** Codes decoded per piece: some microseconds. */
     private static final int CODES_PER_PIECE = 16;
-    /** Nodes without deleted neighbours that a piece goes past. */
+    /** Nodes without deleted neighbours that a piece passes. */
     private static final int NODES_PER_PIECE = 4;
 
     private final DiskWriter writer;
@@ -41,13 +42,13 @@ final class RepairJob extends WriterJob {
     private final PageLoads pages;
     private final BitSet deleted;
     private final int end;
-    /** Deleted nodes for each node of the pass. */
+    /** Deleted nodes per node of the pass, for progress. */
     private final double perNode;
 
-    /** Neighbours of deleted nodes, by these. */
+    /** Neighbours of deleted nodes, by node. */
     private final Map<Integer, int[]> theirs = new HashMap<>();
 
-    /** Rows that an edge leads to, and what is none. */
+    /** Rows that an edge leads to, and nodes that are not live rows. */
     private final BitSet ledTo = new BitSet();
 
     private int node;
@@ -95,7 +96,7 @@ final class RepairJob extends WriterJob {
         return Progress.RAN;
     }
 
-    /** A piece of the work on the node; null if it is done with. */
+    /** One piece of work on the node; null if the node is done. */
     private @Nullable Progress runNode(SearchContext context) {
         if (codes.state(node) != Codes.LIVE) {
             ledTo.set(node);
@@ -111,7 +112,7 @@ final class RepairJob extends WriterJob {
             return load(context, ahead(number));
         }
         if (!page.isSound(node, codes.nodes())) {
-            // Not yet linked: an insert that is under way.
+            // Not linked yet: a running insert.
             return null;
         }
         int[] before = page.neighbors(node);
@@ -153,7 +154,7 @@ final class RepairJob extends WriterJob {
         }
     }
 
-    /** Has an edge lead to a row; null if it is done with. */
+    /** Adds an edge to a row; null if the row is done. */
     private @Nullable Progress hangOn(SearchContext context, int row) {
         int number = layout.pageOf(row);
         if (codes.state(row) != Codes.LIVE || row == graph.entry() || pages.isDamaged(number)) {
@@ -197,7 +198,7 @@ final class RepairJob extends WriterJob {
             }
         }
         edges[edges.length - 1] = row;
-        // Taken again: both may lie on the same page.
+        // The latest version: both may be on the same page.
         NodePage with = Objects.requireNonNull(pages.page(layout.pageOf(from))).copy();
         with.setNeighbors(from, edges, edges.length);
         graph.publish(with);
@@ -219,7 +220,7 @@ final class RepairJob extends WriterJob {
         return pending == null ? Progress.RAN : waitFor(pending);
     }
 
-    /** Adds the rows among the neighbours and those of deleted ones; gives the pages that must be read before. */
+    /** Adds the live rows among the neighbours and, through deleted ones, beyond; returns the pages that must be read first. */
     private Set<Integer> candidates(int[] before, Set<Integer> candidates) {
         Set<Integer> missing = new LinkedHashSet<>();
         Set<Integer> followed = new LinkedHashSet<>();
@@ -238,7 +239,7 @@ final class RepairJob extends WriterJob {
                 add(its, candidates, frontier);
             }
         }
-        // All that are known to be missing at once.
+        // All pages known to be missing, to read them at once.
         for (int neighbor : before) {
             if (!missing.isEmpty() && deleted.get(neighbor) && neighborsOf(neighbor) == null) {
                 missing.add(layout.pageOf(neighbor));
@@ -257,7 +258,7 @@ final class RepairJob extends WriterJob {
         }
     }
 
-    /** The neighbours of a deleted node; null where its page must be read first. */
+    /** The neighbours of a deleted node; null if its page must be read first. */
     private int @Nullable [] neighborsOf(int dead) {
         int[] known = theirs.get(dead);
         if (known != null) {
@@ -273,9 +274,9 @@ final class RepairJob extends WriterJob {
         return its;
     }
 
-    /** Neighbours that a node chooses among candidates, by what their codes stand for. */
+    /** A node's choice of neighbours among candidates, by decoded codes. */
     private final class Choice {
-        /** Deleted meanwhile, it leaves the choice behind, and the next node may lie on the same page. */
+        /** If it is deleted meanwhile, the next node does not take over the choice, even on the same page. */
         private final int owner = node;
 
         private final NodePage page;
@@ -297,7 +298,7 @@ final class RepairJob extends WriterJob {
             this.distances = new float[nodes.length];
         }
 
-        /** The choice, or null while codes are still decoded, some in each piece. */
+        /** The choice, or null while codes are being decoded, some per piece. */
         @Nullable
         PruneSteps prune() {
             if (prune == null) {

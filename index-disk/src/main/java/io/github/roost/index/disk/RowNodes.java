@@ -3,8 +3,8 @@ package io.github.roost.index.disk;
 import io.github.roost.table.LongTable;
 
 /**
- * The node of each row, by external id: off-heap, 20 to 40 bytes per row. Not thread-safe. An {@link OutOfMemoryError} has changed nothing. Used after it was closed, it throws
- * an {@link IllegalStateException}.
+ * The node of each row, by external id: off-heap, 20 to 40 bytes per row. Not thread-safe. A call that throws {@link OutOfMemoryError}
+ * has changed nothing. Calls after {@link #close} throw {@link IllegalStateException}.
  */
 final class RowNodes implements AutoCloseable {
     static final int NONE = (int) LongTable.ABSENT;
@@ -37,7 +37,7 @@ final class RowNodes implements AutoCloseable {
         return nodes.memoryBytes();
     }
 
-    /** What {@link #bytes} will be with so many more rows. */
+    /** The {@link #bytes} after {@code more} more rows. */
     long bytesWith(int more) {
         return nodes.memoryBytesWith(more);
     }
@@ -47,12 +47,12 @@ final class RowNodes implements AutoCloseable {
         return (int) nodes.get(id, NONE);
     }
 
-    /** Sets the node of a row; gives the one before, or {@link #NONE}. */
+    /** Sets the node of a row; returns the previous one, or {@link #NONE}. */
     int put(long id, int node) {
         return (int) nodes.put(id, node);
     }
 
-    /** Takes a row away; gives its node, or {@link #NONE}. */
+    /** Removes a row; returns its node, or {@link #NONE}. */
     int remove(long id) {
         return (int) nodes.remove(id);
     }

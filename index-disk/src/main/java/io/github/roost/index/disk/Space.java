@@ -3,12 +3,12 @@ package io.github.roost.index.disk;
 import io.github.roost.core.Metric;
 
 /**
- * The space in which graphs and codes are made, where near is near by squared distance: for cosine, of vectors of length one. Stateless.
+ * The space of graphs and codes, in which nearness is squared distance: for cosine, vectors are normalised to length one. Stateless.
  */
 final class Space {
     private Space() {}
 
-    /** A vector of a table or a query, checked before, in this space. */
+    /** A checked vector of a table or a query, in this space. */
     static float[] of(Metric metric, float[] vector) {
         float[] copy = vector.clone();
         if (metric == Metric.COSINE) {
@@ -24,7 +24,7 @@ final class Space {
         return copy;
     }
 
-    /** The distance of the metric for a squared distance: of vectors of length one it is twice one minus the cosine. */
+    /** The metric's distance for a squared distance: between vectors of length one, this is twice one minus the cosine. */
     static float reported(Metric metric, float squared) {
         return metric == Metric.COSINE ? squared / 2 : squared;
     }

@@ -11,18 +11,18 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The root of a table's file, a checkpoint: what is not said here is not there. Two blocks hold one each, and the newer of those that
- * are whole counts, so that one can be written while the other stands.
+ * The root of a table's file, which describes one checkpoint; data that it does not refer to does not count. Two blocks hold one
+ * each, and the newer valid one counts, so that one can be written while the other stays intact.
  *
  * @param sequence number of the checkpoint, from 1
- * @param tableId of this table and no other, by which its logs are told from those of another table of the same name
- * @param layout of the blocks
- * @param metric how distances are measured
- * @param nodes how many there are, free ones included
+ * @param tableId unique to this table; distinguishes its logs from logs of another table of the same name
+ * @param layout layout of the blocks
+ * @param metric distance function
+ * @param nodes number of nodes, including free ones
  * @param entry node where searches begin
  * @param mapBlock first block of the map
- * @param mapChecksum of the map
- * @param centroidChecksum of the centroids
+ * @param mapChecksum checksum of the map
+ * @param centroidChecksum checksum of the centroids
  */
 record Superblock(
         long sequence,
@@ -39,10 +39,10 @@ record Superblock(
     private static final int VERSION = 2;
     private static final int CHECKSUM = PAGE_BYTES - Integer.BYTES;
     private static final int MAX_CODE_BYTES = 4_000;
-    /** More than memory holds the map of; keeps sums within their range. */
+    /** Its map would exceed any memory; keeps sums within their range. */
     private static final int MAX_NODES = 1_000_000_000;
 
-    /** Which of the two blocks a checkpoint is written to. */
+    /** The block, of the two, that a checkpoint is written to. */
     static int blockOf(long sequence) {
         return (int) (sequence % DiskLayout.SUPERBLOCKS);
     }
@@ -65,14 +65,14 @@ record Superblock(
         block.set(INT, CHECKSUM, Checksum.of(block.asSlice(0, CHECKSUM)));
     }
 
-    /** Of a file without another checkpoint: to both blocks, so that the file begins with what tells its format. */
+    /** Writes both blocks of a file without another checkpoint, so that the file begins with its format's magic number. */
     void writeBoth(MemorySegment blocks) {
         for (int block = 0; block < DiskLayout.SUPERBLOCKS; block++) {
             write(blocks.asSlice((long) block * PAGE_BYTES, PAGE_BYTES));
         }
     }
 
-    /** What a block holds, or null where that is no whole superblock of a table. */
+    /** The superblock in a block, or null if the block is not a valid one. */
     static @Nullable Superblock read(MemorySegment block) {
         if (block.get(LONG, 0) != MAGIC
                 || block.get(INT, 8) != VERSION
@@ -83,7 +83,7 @@ record Superblock(
         int metric = block.get(INT, 44);
         int nodes = block.get(INT, 48);
         int entry = block.get(INT, 52);
-        // The checksum says that it was written so, not that whoever wrote it was right.
+        // A right checksum does not mean that the writer was right.
         boolean sound = layout.dimension() >= 1
                 && layout.dimension() <= PAGE_BYTES
                 && layout.degree() >= 1

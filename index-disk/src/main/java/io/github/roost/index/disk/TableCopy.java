@@ -10,13 +10,13 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 
-/** Copies the file of a table, as a table of its own that has no logs. Stateless. */
+/** Copies the file of a table to a table of its own without logs. Stateless. */
 final class TableCopy {
     private static final int BLOCKS_AT_ONCE = 256;
 
     private TableCopy() {}
 
-    /** Copies a checkpoint, which stays whole meanwhile. */
+    /** Copies a checkpoint, which must stay intact meanwhile. */
     static void write(BlockFile file, Superblock root, Path copy) throws IOException {
         Superblock first = new Superblock(
                 1,

@@ -7,8 +7,9 @@ import org.jspecify.annotations.Nullable;
  * A change of one row.
  *
  * @param id external id
- * @param vector the row's from now on, in the table's space, or null to delete the row
- * @param done completed with whether there was a row of this id before, when the change is durable and searches see it
+ * @param vector the row's new vector, in the table's space, or null to delete the row
+ * @param done completed when the change is durable and visible to searches; a put says whether it is a new row, a removal whether
+ *     there was one
  */
 record Update(long id, float @Nullable [] vector, CompletableFuture<Boolean> done) {
     static Update put(long id, float[] vector) {

@@ -11,11 +11,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The right to update a table, which one opener has at a time: a lock of the system on a file beside the table, which ends with the
- * process, however that ends. The file stays: if it were deleted, two openers could each lock one of its name.
+ * The right to update a table, held by one opener at a time: a system lock on a file next to the table, which is released when the
+ * process ends in any way. The file stays: if it were deleted, two openers could each lock a different file of its name.
  *
- * <p>On Linux such a lock belongs to the process, and goes when any descriptor of the file is closed. So the file is a file of its own,
- * and within the process it is opened only by who has entered the table's name before.
+ * <p>On Linux such a lock belongs to the process, and is released when any descriptor of the file is closed. So it has a file of its
+ * own, and within the process only an opener that has entered the table's path in {@link #HERE} opens that.
  */
 final class UpdateLock implements AutoCloseable {
     private static final Set<Path> HERE = ConcurrentHashMap.newKeySet();
@@ -33,11 +33,11 @@ final class UpdateLock implements AutoCloseable {
     }
 
     /**
-     * Takes it.
+     * Takes the lock.
      *
-     * @param table its file
-     * @return to be closed; null where there is no such file in a file system: a device that a test has made up
-     * @throws IOException if another has it, which is said with the table's name
+     * @param table the table's file
+     * @return to be closed; null if the file system has no such file, as with a test's simulated device
+     * @throws IOException if another opener has it; the message names the table
      */
     static @Nullable UpdateLock take(Path table) throws IOException {
         if (!Files.exists(table)) {
@@ -65,7 +65,7 @@ final class UpdateLock implements AutoCloseable {
         }
     }
 
-    /** Gives it back; more than once does nothing. */
+    /** Releases the lock; idempotent. */
     @Override
     public void close() throws IOException {
         if (channel.isOpen()) {

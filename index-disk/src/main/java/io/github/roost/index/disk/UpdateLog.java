@@ -18,14 +18,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file of updates that came after one checkpoint, in groups; a group is written and then synced, and its updates are acknowledged
- * after that. A group begins at a block of its own, so no block is written twice that holds what was acknowledged. Each block
- * says whose it is, which group of which length it belongs to, and the checksum of the block before, the first one that of the last
- * block of the log before; so a group counts as a whole or
- * not at all, and what a crash left behind of an earlier group at the same place is not taken for its successor.
+ * A file of the updates after one checkpoint, in groups; a group is written and synced, and then its updates are acknowledged.
+ * A group begins at a block of its own, so no block with acknowledged updates is written again. Each block
+ * has its log's table and generation, its group's start and length, and the checksum of the previous block; for the first block
+ * that is the last block of the previous log. So a group counts as a whole or
+ * not at all, and remains of an earlier group at the same place are not taken for its successor.
  *
- * <p>The last group is cut off where a crash came before its sync. Where a block is damaged and a later group stands behind it,
- * the damaged one was acknowledged: that is refused. One thread at a time.
+ * <p>After a crash before its sync, the last group is cut off. If a block is damaged and a later group follows it,
+ * the damaged one was acknowledged: then reading the log fails. Used by one thread at a time.
  */
 final class UpdateLog {
     private static final int CHECKSUM = 0;
@@ -46,15 +46,15 @@ final class UpdateLog {
     private final long tableId;
     private final long generation;
     private final int dimension;
-    /** Where the next group begins, and the checksum of the block before. */
+    /** First block of the next group, and the checksum of the block before it. */
     private int next;
 
     private int previous;
 
     /**
-     * At its beginning: whatever the file holds is no longer of use, or will be looked at by {@link #replay}.
+     * A log at its beginning: the content of the file is obsolete, or read next by {@link #replay}.
      *
-     * @param before {@link #end} of the log that it follows
+     * @param before {@link #end} of the previous log
      */
     UpdateLog(BlockFile file, long tableId, long generation, int dimension, int before) {
         this.file = file;
@@ -64,17 +64,17 @@ final class UpdateLog {
         this.previous = before;
     }
 
-    /** The checksum of its last block, by which the log that follows tells where this one ended; 0 for one that was never begun. */
+    /** The checksum of its last block, with which the next log records where this one ended; 0 for a log that was never begun. */
     int end() {
         return previous;
     }
 
-    /** Of the checkpoint that its updates came after. */
+    /** The number of the checkpoint that its updates came after. */
     long generation() {
         return generation;
     }
 
-    /** Blocks that its groups take. */
+    /** Number of blocks of its groups. */
     int blocks() {
         return next;
     }
@@ -84,14 +84,14 @@ final class UpdateLog {
     }
 
     /**
-     * What a file says of the log that it holds.
+     * The header of the log in a file.
      *
      * @param generation of the log, or 0 for none
-     * @param before {@link #end} of the log that it follows
+     * @param before {@link #end} of the previous log
      */
     record Begin(long generation, int before) {}
 
-    /** Of the log of a table that a file holds. */
+    /** Reads the header of a table's log. */
     static Begin begin(BlockFile file, long tableId) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment block = arena.allocate(BLOCK_BYTES, BLOCK_BYTES);
@@ -101,7 +101,7 @@ final class UpdateLog {
         }
     }
 
-    /** Refuses a file that has lost the beginning of a log of this generation: only behind that, when it was synced, the rest is written. */
+    /** Fails if a file has lost the beginning of a log of this generation: later blocks are written only once that was synced. */
     static void requireNoRest(BlockFile file, long tableId, long generation) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment block = arena.allocate(BLOCK_BYTES, BLOCK_BYTES);
@@ -113,7 +113,7 @@ final class UpdateLog {
         }
     }
 
-    /** Reads a block; whether it is one of a log of a table. */
+    /** Reads a block; returns whether it belongs to a log of the table. */
     private static boolean isOf(BlockFile file, int index, long tableId, MemorySegment block) throws IOException {
         if (index >= file.blocks()) {
             return false;
@@ -131,7 +131,7 @@ final class UpdateLog {
                 "has a damaged block in the midst of updates that were acknowledged");
     }
 
-    /** Writes a group behind the last one and syncs it; an empty one says that the log has begun. */
+    /** Writes a group after the last one and syncs it; an empty group marks the beginning of the log. */
     void append(List<Update> group) throws IOException {
         byte[] bytes = encode(group);
         int count = Math.max(1, Math.ceilDiv(bytes.length, PAYLOAD));
@@ -159,7 +159,7 @@ final class UpdateLog {
         previous = chain;
     }
 
-    /** Reads all whole groups from the beginning, and stands behind them. */
+    /** Reads all complete groups from the beginning, and positions the log after them. */
     List<Update> replay() throws IOException {
         List<Update> all = new ArrayList<>();
         try (Arena arena = Arena.ofConfined()) {
@@ -175,10 +175,10 @@ final class UpdateLog {
     }
 
     /**
-     * The same of a log that another one follows, and so must not end before that one says. Groups behind that place count: this log went on where
-     * the beginning of the other one was written and not synced.
+     * As {@link #replay}, for a log that has a successor and so must not end before the place that this records. Groups after that
+     * place count too: this log went on if the beginning of its successor was written but not synced.
      *
-     * @param last {@link #end} of this log as the other one has it
+     * @param last {@link #end} of this log as its successor recorded it
      */
     List<Update> replayAtLeastTo(int last) throws IOException {
         List<Update> all = new ArrayList<>();
@@ -199,7 +199,7 @@ final class UpdateLog {
         return all;
     }
 
-    /** The payload of the group that begins at the next block, which it goes past; null where there is no whole one. */
+    /** Reads the group at the next block and moves past it; null if there is no complete group. */
     private byte @Nullable [] group(MemorySegment block) throws IOException {
         int start = next;
         int count = 1;
@@ -238,7 +238,7 @@ final class UpdateLog {
         }
     }
 
-    /** Reads a block; whether it is one of this log. */
+    /** Reads a block; returns whether it belongs to this log. */
     private boolean read(int index, MemorySegment block) throws IOException {
         return isOf(file, index, tableId, block) && block.get(LONG, GENERATION) == generation;
     }

@@ -3,7 +3,7 @@ package io.github.roost.index.disk;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
-/** With the Vector API, in two registers of 8 lanes, which every CPU with AVX2 or better holds. */
+/** Squared distance by the Vector API, in two registers of 8 lanes, which every CPU with AVX2 or better has. */
 final class VectorPairDistance implements PairDistance {
     private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_256;
     private static final int LANES = SPECIES.length();
@@ -32,7 +32,7 @@ final class VectorPairDistance implements PairDistance {
         return sum;
     }
 
-    /** Lane by lane, in an order of its own. */
+    /** Lane by lane, in a fixed order. */
     private static float fold(FloatVector sums) {
         float first = sums.lane(0) + sums.lane(4);
         float second = sums.lane(1) + sums.lane(5);

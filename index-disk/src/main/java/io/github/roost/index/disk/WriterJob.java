@@ -4,13 +4,13 @@ import io.github.roost.core.io.BlockReads;
 import io.github.roost.core.task.Pending;
 import io.github.roost.core.task.SearchContext;
 
-/** Work of the writer in small pieces, which waits for reads in between. The writer's alone, but for {@link #isReady}. */
+/** Work of the writer in small pieces, with waits for reads between them. Writer only, except {@link #isReady}. */
 abstract class WriterJob {
     /** How a piece ended. */
     enum Progress {
-        /** There is more that can be done now. */
+        /** More work can be done now. */
         RAN,
-        /** There is more once what was given to {@link #waitFor} is there. */
+        /** More work can be done once the {@link Pending} given to {@link #waitFor} is done. */
         WAITS,
         DONE
     }
@@ -20,10 +20,10 @@ abstract class WriterJob {
     private volatile boolean ready = true;
 
     /**
-     * Begins.
+     * Creates a job that is ready.
      *
      * @param reads its own, closed with it
-     * @param wake called when it is ready again, by any thread
+     * @param wake called by any thread when the job is ready again
      */
     WriterJob(BlockReads reads, Runnable wake) {
         this.reads = reads;
@@ -33,7 +33,7 @@ abstract class WriterJob {
     /** Does a piece of some microseconds. */
     abstract Progress run(SearchContext context) throws Exception;
 
-    /** Whether there is anything to do now. */
+    /** Whether a piece can be done now. */
     boolean isReady() {
         return ready;
     }
@@ -54,7 +54,7 @@ abstract class WriterJob {
         return reads;
     }
 
-    /** It is over, or will never go on. */
+    /** Called when the job is done, or will never continue. */
     void close() {
         reads.close();
     }

@@ -7,8 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Does a writer's steps on a thread of its own, whenever it is asked to, until there is nothing to do. Asked by whoever has the writer
- * scheduled, which is one at a time; a permit that is given before the thread waits for it is not lost.
+ * Runs a writer's steps on its own thread, whenever it is woken, until there is nothing to do. Only the thread that has scheduled
+ * the writer wakes it, one at a time; a wake before the thread waits is not lost.
  */
 final class WriterThread implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WriterThread.class);
@@ -27,7 +27,7 @@ final class WriterThread implements AutoCloseable {
         thread.start();
     }
 
-    /** Has it go on. Any thread. */
+    /** Runs steps again; any thread. */
     void wake() {
         asked.release();
     }

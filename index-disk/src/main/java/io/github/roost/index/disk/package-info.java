@@ -1,4 +1,4 @@
-/** Tables on disk: {@link io.github.roost.index.disk.DiskTable} is the way in. */
+/** Tables on disk; {@link io.github.roost.index.disk.DiskTable} is the entry point. */
 @NullMarked
 package io.github.roost.index.disk;
 

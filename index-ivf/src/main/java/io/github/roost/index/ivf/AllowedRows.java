@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.function.LongPredicate;
 
 /**
- * The rows of a list that a filter lets through, side by side: where all or none of a run pass it is taken or left as it
- * is, else its allowed rows are copied, so that the kernel never computes a distance that nobody wants. The memory is
- * kept for the next list. Belongs to one thread at a time.
+ * The rows of a list that a filter allows, in contiguous runs. A run that passes as a whole is used in place, one that fails as
+ * a whole is dropped; otherwise its allowed rows are copied, so that the kernel computes no unneeded distance. The memory is
+ * reused for the next list. Belongs to one thread at a time.
  */
 final class AllowedRows {
     private MemorySegment vectors = MemorySegment.NULL;

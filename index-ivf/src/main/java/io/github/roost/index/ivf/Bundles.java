@@ -5,23 +5,23 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Which of a search's lists one task scans. A task costs as much as a scan of some hundred rows, so short lists at one home
- * share one; but there are tasks enough for all workers that are free. Pure.
+ * Decides which of a search's lists one task scans. A task costs as much as a scan of some hundred rows, so short lists at one
+ * home share a task; but there are enough tasks for all free workers. Pure.
  */
 final class Bundles {
-    /** What a scan reads in about five microseconds, twenty times as long as a task costs. */
+    /** Bytes that a scan reads in about five microseconds, twenty times the cost of a task. */
     static final long FULL_BYTES = 256 * 1024;
-    /** A worker that sleeps comes late: one that is up takes more of them meanwhile. */
+    /** More than one, as a sleeping worker starts late: workers that are awake take more bundles meanwhile. */
     static final int BUNDLES_PER_WORKER = 4;
 
     private Bundles() {}
 
     /**
-     * Divides lists as evenly as can be, in the order given.
+     * Divides lists as evenly as possible, in the order given.
      *
-     * @param lists at one home
-     * @param bytesEach of a list, on average
-     * @param free how many workers at home have nothing to do
+     * @param lists lists at one home
+     * @param bytesEach average bytes per list
+     * @param free number of free workers at the home
      */
     static List<int[]> of(int[] lists, long bytesEach, int free) {
         long full = Math.ceilDiv(lists.length * bytesEach, FULL_BYTES);

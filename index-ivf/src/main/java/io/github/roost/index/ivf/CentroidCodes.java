@@ -9,11 +9,11 @@ import io.github.roost.index.ivf.kernel.ScoredRows;
 import java.util.Arrays;
 
 /**
- * Centroids as bytes, which tell in a fraction of the time which of them may be the nearest, and never leave one out that
- * is. Thread-safe.
+ * Centroids as 8-bit codes. A scan of them finds the candidates for the nearest centroids in a fraction of the time of a scan
+ * of floats; the candidates always include the nearest. Thread-safe.
  */
 final class CentroidCodes {
-    /** Rows of the first scan, so few that the others begin with a bound. A multiple of a tile. */
+    /** Rows of the first scan; few, so that later scans begin with a bound. A multiple of a tile. */
     private static final int FIRST_ROWS = 2 * CodeRun.TILE;
 
     private final ScanKernel kernel;
@@ -24,7 +24,7 @@ final class CentroidCodes {
         this.kernel = kernel;
         this.codec = ScalarCodec.of(metric, centroids).knowingLossOf(centroids);
         int stride = CodeRun.strideOf(codec.quantizer().dimension());
-        // Made by the first search that wants them, which must not fail where rows have used up what the JVM grants.
+        // Allocated by the first search that needs it, which must not fail if rows have used up the JVM's limit.
         this.run = new CodeRun(
                 ScratchMemory.allocate(CodeRun.codeBytes(centroids.length, stride)),
                 ScratchMemory.allocate(CodeRun.termBytes(centroids.length)),
@@ -37,8 +37,8 @@ final class CentroidCodes {
     }
 
     /**
-     * For each query the centroids that may be among its {@code count} nearest, these among them; fewer than {@code count} only
-     * where there are fewer.
+     * Per query, a superset of its {@code count} nearest centroids; fewer than {@code count} only if there are fewer
+     * centroids.
      *
      * @param queries at most {@link CodeGroup#MAX_QUERIES}
      */
@@ -75,7 +75,7 @@ final class CentroidCodes {
         }
     }
 
-    /** The centroids that one query may want. */
+    /** The candidates of one query. */
     private static final class Candidates {
         private final ScanKernel kernel;
         private final int count;

@@ -17,19 +17,19 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the lists that are nearest to a vector: the centroids' bytes tell which may be, these are compared. With few
- * centroids, or a kernel that is no faster with bytes, all are compared; the answer is the same. Thread-safe.
+ * Finds the lists that are nearest to a vector: the centroids' codes give candidates, which are reranked by floats. With few
+ * centroids, or a kernel that scans codes no faster, all centroids are compared; the answer is the same. Thread-safe.
  */
 final class CoarseQuantizer {
-    /** With fewer centroids it takes longer to choose candidates than to compare all. */
+    /** With fewer centroids, choosing candidates takes longer than comparing all. */
     private static final int MIN_CODED = 128;
-    /** So many queries share what is read of a centroid; choosing candidates is for each of them alone. */
+    /** This many queries compare all centroids: they share each read of a centroid, but would choose candidates one by one. */
     private static final int TOGETHER = 4;
 
     private final ScanKernel kernel;
     private final int dimension;
     private final RowRun centroids;
-    /** Made when first used. */
+    /** Created when first used. */
     private final AtomicReference<@Nullable CentroidCodes> byDistance = new AtomicReference<>();
 
     private final AtomicReference<@Nullable CentroidCodes> byProduct = new AtomicReference<>();
@@ -65,11 +65,11 @@ final class CoarseQuantizer {
     }
 
     /**
-     * For each query the {@code count} nearest lists, nearest first, in a table of this metric. Those whose distance is not a
-     * number are left out, unless all lists are wanted.
+     * Per query, the {@code count} nearest lists, nearest first, in a table of this metric. Lists whose distance is NaN
+     * are left out, unless all lists are wanted.
      */
     int[][] nearest(float[][] queries, int count, Metric metric) {
-        // Rows went to lists by distance, so that is what lists are near by, for unit vectors too.
+        // Rows were assigned to lists by squared distance, so lists are ranked by it too, also for unit vectors.
         Metric measure = metric == Metric.INNER_PRODUCT ? metric : Metric.SQUARED_L2;
         int most = Math.min(QueryGroup.limit(count), CodeGroup.MAX_QUERIES);
         int[][] lists = new int[queries.length][];
@@ -94,14 +94,14 @@ final class CoarseQuantizer {
         return numbers;
     }
 
-    /** Rows near a centroid that is too far out for its distance may still be found. */
+    /** Adds lists whose centroid is too far out for a distance: rows near it may still be found. */
     private int[] withTheRest(int[] nearest) {
         return IntStream.concat(Arrays.stream(nearest), IntStream.range(0, size()))
                 .distinct()
                 .toArray();
     }
 
-    /** Whether it takes less time to look at the bytes of all centroids first. */
+    /** Whether scanning the codes of all centroids first saves time. */
     private boolean pays(int count) {
         return kernel.scansCodesFaster() && size() >= MIN_CODED && count <= size() / 4;
     }
@@ -110,7 +110,7 @@ final class CoarseQuantizer {
         AtomicReference<@Nullable CentroidCodes> place = measure == Metric.SQUARED_L2 ? byDistance : byProduct;
         CentroidCodes made = place.get();
         if (made == null) {
-            // Two threads may both make them, and make the same.
+            // Two threads may both create equal ones.
             made = new CentroidCodes(kernel, measure, centroids());
             place.set(made);
         }
@@ -155,7 +155,7 @@ final class CoarseQuantizer {
         return nearest;
     }
 
-    /** The nearest centroids of each query, of all of them, in no order. */
+    /** Per query, the nearest of all centroids, in no order. */
     private Reservoir[] scanned(float[][] queries, int count, Metric measure) {
         Reservoir[] reservoirs = new Reservoir[queries.length];
         QueryGroup group = Scratch.QUERY_GROUPS.take();
@@ -173,7 +173,7 @@ final class CoarseQuantizer {
         return reservoirs;
     }
 
-    /** Writes the nearest list, by squared L2, of rows {@code from} to {@code to} exclusive to {@code lists}. */
+    /** Writes the numbers of the nearest lists, by squared L2, of rows {@code from} to {@code to} exclusive to {@code lists}. */
     void assign(RowSource rows, int from, int to, int[] lists) {
         for (int first = from; first < to; first += QueryGroup.MAX_QUERIES) {
             float[][] some = new float[Math.min(QueryGroup.MAX_QUERIES, to - first)][];
@@ -185,7 +185,7 @@ final class CoarseQuantizer {
         }
     }
 
-    /** A row so far out that all its distances overflow is near nothing; list 0 takes it. */
+    /** List 0 takes a row so far out that all its distances overflow. */
     private int[] nearestByCodes(float[][] rows) {
         int[][] candidates = codes(Metric.SQUARED_L2).candidates(rows, 1);
         int[] nearest = new int[rows.length];

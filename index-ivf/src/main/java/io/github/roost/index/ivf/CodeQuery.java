@@ -6,18 +6,18 @@ import java.util.function.BooleanSupplier;
 import org.agrona.collections.LongHashSet;
 import org.jspecify.annotations.Nullable;
 
-/** A query of lists of codes: its scores are in the order of distances to what the codes stand for, nearly. */
+/** A query of lists of codes: its scores have nearly the order of distances to the decoded rows. */
 final class CodeQuery extends IvfQuery<Shortlist> {
     private final ScalarCodec.Weights weights;
     private final int candidates;
     private final @Nullable ScoreMargin margin;
     private final Reranker reranker;
-    /** The score up to which no row was left out. Written and read by the scan that ends the query. */
+    /** The score up to which no row was left out. Written and read by the thread that finishes the query. */
     private float complete;
 
     /**
-     * @param candidates how many rows with the best scores are compared again
-     * @param margin has those compared, too, that may be as near as these: the answer is exact; null to go by scores alone
+     * @param candidates number of rows with the best scores to rerank
+     * @param margin also reranks rows that may be as near as these, so that the answer is exact; null to go by scores alone
      */
     CodeQuery(
             IvfRequest request,
@@ -54,8 +54,8 @@ final class CodeQuery extends IvfQuery<Shortlist> {
     }
 
     /**
-     * Within a radius there are often fewer rows than candidates: there only a row that is met twice tells that others lack.
-     * Whether an exact answer is one is asked in any case, for a row may have been removed since it was found.
+     * Within a radius there are often fewer rows than candidates; then only a row seen twice shows that others may be missing.
+     * An exact answer is always checked for completeness, as a row may have been removed since it was found.
      */
     @Override
     boolean mayLack(List<Shortlist> shortlists, boolean mayRepeat) {
@@ -68,8 +68,8 @@ final class CodeQuery extends IvfQuery<Shortlist> {
     }
 
     /**
-     * Rows that were met twice, or are none any more, have made bounds too low. What is as near as the last of an exact answer
-     * is in it all the same if that was kept; if there is none so near, if all was kept that is within the radius.
+     * Rows that were seen twice, or removed since, have made bounds too low. An exact answer is complete all the same if every
+     * row as near as its last was kept; an answer with fewer than k rows, if every row within the radius was kept.
      */
     @Override
     boolean isShort(Neighbors found) {

@@ -9,23 +9,23 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Scans codes for candidates, of which the best are compared again: so many that the answer is exact, or a number of them.
- * A filter is asked for the candidates alone: a score costs less than an answer of the filter.
+ * Scans codes for candidates and reranks the best: all that may be in an exact answer, or a fixed number of them.
+ * The filter is asked only about candidates, as a score costs less than a call of the filter.
  */
 final class CodeScanner implements ListScanner {
     private final ScanKernel kernel;
     private final int stride;
-    /** Not a number where answers are exact. */
+    /** NaN if answers are exact. */
     private final double rerank;
 
     private final Reranker reranker;
 
-    /** Compares all rows that may be among the nearest by what their codes say. */
+    /** Reranks all rows that may be among the nearest according to their codes. */
     static CodeScanner exact(ScanKernel kernel, Metric metric, int dimension) {
         return new CodeScanner(kernel, metric, dimension, Double.NaN);
     }
 
-    /** @param rerank how many candidates beyond k are compared again, as a multiple of the root of k */
+    /** @param rerank candidates beyond k, as a multiple of the root of k */
     static CodeScanner approximate(ScanKernel kernel, Metric metric, int dimension, double rerank) {
         return new CodeScanner(kernel, metric, dimension, rerank);
     }
@@ -122,7 +122,7 @@ final class CodeScanner implements ListScanner {
                 shortlist.take(group, i, block, queries.get(i).request().filter());
                 group.lowerBound(i, shortlist.bound());
             } catch (RuntimeException | Error ofTheFilter) {
-                // The caller's code: its own query fails, not those that wait for the same list.
+                // An error in the caller's code: only its own query fails, not others that wait for the list.
                 queries.get(i).fail(ofTheFilter);
                 group.lowerBound(i, Float.NEGATIVE_INFINITY);
             }

@@ -5,7 +5,7 @@ import io.github.roost.index.ivf.kernel.RowRun;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Rows that codes stand for, side by side, in memory that is kept from query to query. Belongs to one thread at a time. */
+/** Contiguous decoded copies of rows of which only codes are stored; the memory is reused per query. Belongs to one thread at a time. */
 final class DecodedRows {
     private MemorySegment vectors = MemorySegment.NULL;
     private MemorySegment ids = MemorySegment.NULL;
@@ -16,7 +16,7 @@ final class DecodedRows {
         long bytes = (long) shortlist.size() * stride * Float.BYTES;
         vectors = ScratchMemory.roomFor(vectors, bytes);
         ids = ScratchMemory.roomFor(ids, (long) shortlist.size() * Long.BYTES);
-        // What another table has left where rows are padded.
+        // Padding may hold rows of another table.
         vectors.asSlice(0, bytes).fill((byte) 0);
         for (int i = 0; i < shortlist.size(); i++) {
             float[] row = shortlist.block(i).decoded(shortlist.row(i));

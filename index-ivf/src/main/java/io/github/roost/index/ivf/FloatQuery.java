@@ -6,7 +6,7 @@ import io.github.roost.index.ivf.kernel.ScanKernel;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
-/** A query of lists of floats: its scores are distances. */
+/** A query of lists of floats or float16: its scores are distances. */
 final class FloatQuery extends IvfQuery<Reservoir> {
     private final ScanKernel kernel;
 

@@ -10,14 +10,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongPredicate;
 
-/** Scans float32 or float16; distances to these are exact. */
+/** Scans float32 or float16, with exact distances. */
 final class FloatScanner implements ListScanner {
     private final ScanKernel kernel;
     private final Metric metric;
     private final int dimension;
     private final int componentBytes;
 
-    /** @param componentBytes what lists keep of a component */
+    /** @param componentBytes bytes per component in lists */
     FloatScanner(ScanKernel kernel, Metric metric, int dimension, int componentBytes) {
         this.kernel = kernel;
         this.metric = metric;
@@ -40,7 +40,7 @@ final class FloatScanner implements ListScanner {
         return new FloatQuery(kernel, request, view::mayRepeat);
     }
 
-    /** Scans in groups as large as the kernel takes. */
+    /** Scans for groups of as many queries as the kernel takes. */
     @Override
     public void scan(RowList list, List<IvfQuery<?>> waiting, SearchContext context) {
         List<RowRun> runs = list.runs();
@@ -68,7 +68,7 @@ final class FloatScanner implements ListScanner {
         }
     }
 
-    /** A filtered query reads the ids of the list and the rows that it may find, and goes alone. */
+    /** Scans for a filtered query by itself; reads the ids of the list, and only the rows that the filter allows. */
     private void scanFiltered(List<RowRun> runs, FloatQuery query, LongPredicate filter, SearchContext context) {
         AllowedRows allowed = Scratch.ALLOWED.take();
         try {
@@ -84,7 +84,7 @@ final class FloatScanner implements ListScanner {
         try {
             copies = allowed.of(runs, filter);
         } catch (RuntimeException | Error ofTheFilter) {
-            // The caller's code: its own query fails, not those that wait for the same list.
+            // An error in the caller's code: only its own query fails, not others that wait for the list.
             query.fail(ofTheFilter);
             return;
         }

@@ -7,32 +7,32 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rows that belong to no list yet. Who adds a few rows leaves them here, where every search looks beside its lists, and need
- * not find the nearest of all centroids first, which takes much longer than the rest of an addition. Batch work hands them
- * over to lists, many at a time, once there are many or searches have looked here often.
+ * Rows that are in no list yet. Small additions go here, where every search scans them in addition to its lists; so they need
+ * not find the nearest of all centroids first, which takes much longer than the rest of an addition. Maintenance flushes them
+ * to lists, many at a time, once there are many or searches have scanned the buffer often.
  *
- * <p>Handing over takes nothing out: lists get copies, then an empty buffer takes this one's place in {@link Lists}, and this
- * one stays as it is for searches that began with it. So a search that sees a row here cannot miss it, whenever it comes to
- * the row's list; it may meet the row twice, which {@link View#mayRepeat} tells it.
+ * <p>A flush removes nothing: lists get copies, then an empty buffer replaces this one in {@link Lists}, and this one stays
+ * unchanged for searches that began with it. So a search that scans a row here cannot miss it, whenever it scans
+ * the row's list; it may see the row twice, which {@link View#mayRepeat} reports.
  */
 final class InsertBuffer {
-    /** More would cost searches more than whoever adds them is spared. */
+    /** Max rows: with more, searches would lose more time than additions save. */
     private static final int MAX_ROWS = 256;
-    /** Rows of one addition; for more it takes less than this time each to find their lists together. */
+    /** Max rows of one addition: for more rows, finding their lists together costs less time per row. */
     static final int MAX_TOGETHER = 16;
-    /** As many as are handed over together at little more than the cost of one. */
+    /** Rows at which a flush is due: this many cost little more to flush than one. */
     private static final int DUE_ROWS = 64;
-    /** Until then handing over few rows costs more than to scan them. */
+    /** Scans at which a flush of fewer rows is due: before, flushing them costs more than scanning them. */
     private static final int DUE_SCANS = 64;
-    /** Failures after which no more scans are waited for until handing over is tried again: a million. */
+    /** Failures after which the scans before the next attempt double no further: a million. */
     private static final int MAX_DOUBLINGS = 14;
 
     private final RowList rows;
-    /** Of the queries that wait for it; made with the first. */
+    /** The batch queue of queries that wait for the buffer; created by the first. */
     private final AtomicReference<@Nullable BatchQueue<IvfQuery<?>, Boolean>> queue = new AtomicReference<>();
 
     private final AtomicBoolean flushClaimed = new AtomicBoolean();
-    /** Since the last time that handing over failed; from less than 0 up where that is not to be tried again soon. */
+    /** Scans since the last failed flush; starts below 0 if the next attempt is delayed. */
     private final AtomicInteger scans = new AtomicInteger();
 
     private final AtomicInteger failures = new AtomicInteger();
@@ -41,12 +41,12 @@ final class InsertBuffer {
         this.rows = rows;
     }
 
-    /** A buffer that takes memory with its first row. */
+    /** A buffer that allocates memory with its first row. */
     static InsertBuffer empty(RowLayout layout) {
         return new InsertBuffer(new RowList(layout));
     }
 
-    /** A buffer that has the memory for the rows to come, so that who adds them need not wait for it. */
+    /** A buffer with memory for the rows to come, so that additions do not wait for it. */
     static InsertBuffer withRoom(RowLayout layout) {
         return new InsertBuffer(RowList.empty(layout, 2 * DUE_ROWS));
     }
@@ -60,18 +60,18 @@ final class InsertBuffer {
         return queue.get();
     }
 
-    /** The batch queue of the queries that wait for it, {@code made} if it has none. */
+    /** The batch queue of queries that wait for the buffer; sets it to {@code made} if there is none. */
     BatchQueue<IvfQuery<?>, Boolean> queue(BatchQueue<IvfQuery<?>, Boolean> made) {
         BatchQueue<IvfQuery<?>, Boolean> before = queue.compareAndExchange(null, made);
         return before == null ? made : before;
     }
 
-    /** Whether so many more rows are to be left here. */
+    /** Whether an addition of {@code more} rows goes here. */
     boolean takes(int more) {
         return rows.rows() + more <= MAX_ROWS && more <= MAX_TOGETHER;
     }
 
-    /** The rows by their place, those that are removed as zeros; numbers all, also while others remove them. */
+    /** Copies of the rows by place, removed rows as zeros; free of NaN even while other threads remove rows. */
     float[][] copyOfRows() {
         float[][] copies = new float[rows.rows()][];
         for (int place = 0; place < copies.length; place++) {
@@ -85,26 +85,26 @@ final class InsertBuffer {
         return rows.rows() == 0;
     }
 
-    /** Another scan is queued. */
+    /** Counts a queued scan. */
     void countScan() {
         scans.incrementAndGet();
     }
 
-    /** Whether it pays to hand over the rows and nobody has been told so: then the caller must do it, or {@link #putOffFlush}. */
+    /** Whether a flush pays and nobody has claimed it; then the caller must flush, or call {@link #putOffFlush}. */
     boolean claimFlush() {
         return scans.get() >= (rows.rows() >= DUE_ROWS ? 0 : DUE_SCANS)
                 && !flushClaimed.get()
                 && flushClaimed.compareAndSet(false, true);
     }
 
-    /** The next who asks is to hand over the rows. */
+    /** Lets the next caller of {@link #claimFlush} flush the rows. */
     void putOffFlush() {
         flushClaimed.set(false);
     }
 
     /**
-     * Handing over has failed: it is tried again after twice as many scans as the last time. Where there is no memory the JVM
-     * takes a good part of a second to say so, and as many scans as workers do meanwhile must not each have it asked.
+     * Records a failed flush: the next attempt waits for twice as many scans as the last. If memory is out, the JVM takes
+     * a good part of a second to report it, and the scans that workers do meanwhile must not each trigger another attempt.
      */
     void flushFailed() {
         int doublings = Math.min(failures.getAndIncrement(), MAX_DOUBLINGS);

@@ -21,22 +21,22 @@ import java.nio.channels.WritableByteChannel;
 import java.nio.file.Path;
 
 /**
- * A table as a file, all numbers little-endian:
+ * The file format of a table; all numbers are little-endian:
  *
  * <pre>
  * head        magic, version, metric, dimension, lists, nprobe, element, seed, rows, floats, codes, rerank   64 bytes
- * directory   rows of each list, checksum of its block                                                 8 bytes per list
+ * directory   row count and block checksum of each list                                                8 bytes per list
  * centroids   floats
- * codec       where there are codes: zero points and scales of the dimensions, floats; beside floats that answers are exact
- *             to what rows lose at most: length, error and length of codes, doubles
+ * codec       if there are codes: zero points and scales of the dimensions, floats; for float32 lists also the max loss of
+ *             rows: length, error and length of codes, doubles
  * ids         of all rows, list by list
  * checksum    of all above
- * blocks      list by list, rows as the kernel reads them, aligned                                     checked list by list
+ * blocks      list by list, rows as the kernel reads them, aligned                                     each with its checksum
  * </pre>
  *
- * Opening reads all but the blocks, which are mapped; a list's block is checked when it is first scanned or changed, its
- * floats for being numbers too. Nothing that a file says is believed before it is checked, since the kernel follows its
- * numbers without asking.
+ * Opening reads everything but the blocks, which are mapped; a list's block is checked when it is first scanned or changed,
+ * including that its floats are finite. Everything in a file is checked before it is used, since the kernel does not check
+ * its arguments.
  */
 record IvfFile(
         Metric metric, RowLayout layout, int nprobe, long seed, double rerank, float[][] centroids, long[][] ids) {
@@ -52,21 +52,21 @@ record IvfFile(
     private static final ValueLayout.OfDouble DOUBLE =
             ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    /** Set in floats that are infinite or no numbers. */
+    /** Bits that are all set only in floats that are infinite or NaN. */
     private static final int FLOAT_EXPONENT = 0x7f800000;
 
     private static final int HALF_EXPONENT = 0x7c00;
 
-    /** Of the blocks. */
+    /** Alignment of the blocks. */
     private static final int ALIGNMENT = 64;
 
-    /** Fills a block with the rows that live in a list, in the order of their ids. */
+    /** Fills a block with the live rows of a list, in the order of its ids. */
     @FunctionalInterface
     interface RowsByList {
         void copy(int list, RowBlock target);
     }
 
-    /** Writes the table to a file, whole or not at all. */
+    /** Writes the table to a file atomically. */
     void save(Path file, RowsByList rows) throws IOException {
         WholeFile.replace(file, channel -> {
             int[] checksums = new int[ids.length];
@@ -92,7 +92,7 @@ record IvfFile(
         return rows;
     }
 
-    /** Where the parts of a file begin. */
+    /** Offsets of the parts of a file. */
     private record Places(long centroids, long codec, long ids, long checksum, long blocks) {
         static Places of(long lists, long dimension, ElementType element, boolean codes, long rows) {
             long centroids = HEAD_BYTES + lists * 2 * Integer.BYTES;
@@ -113,8 +113,8 @@ record IvfFile(
     }
 
     /**
-     * Writes all before the blocks, from the channel's position on; up to the blocks, for where there are no rows nothing
-     * else makes the file as long as that. In pieces, for centroids alone may be more than a buffer holds.
+     * Writes everything before the blocks, from the channel's position on, padded to the first block, as nothing
+     * follows if there are no rows. In pieces, as centroids alone may exceed a buffer.
      *
      * @param checksums of the blocks
      */
@@ -152,11 +152,11 @@ record IvfFile(
         front.end(ALIGNMENT);
     }
 
-    /** A file that has been opened: what it says, its lists over mapped blocks, and the whole of the mapping. */
+    /** An opened file: its contents, its lists over mapped blocks, and the whole mapping. */
     record Opened(IvfFile table, RowList[] lists, MemorySegment mapped) {}
 
     /**
-     * @throws TableFileException if it is no such file, of another version, truncated, or damaged before its blocks
+     * @throws TableFileException if it is not a table file, or of another version, truncated, or damaged before its blocks
      */
     static Opened open(Path file) throws IOException {
         try (FileChannel channel = TableFormat.open(file)) {
@@ -220,7 +220,7 @@ record IvfFile(
         return new IvfFile(measure, layout, nprobe, seed, rerank, centroids, ids);
     }
 
-    /** Finite floats: with others no distance would be a number, and rows would be missing from answers. */
+    /** Reads floats that must be finite: otherwise distances would be NaN, and rows would be missing from answers. */
     private static float[] numbers(
             FileChecks checks, MemorySegment mapped, long at, int count, String what, float least)
             throws TableFileException {
@@ -284,7 +284,7 @@ record IvfFile(
         return lists;
     }
 
-    /** A row that is no number is a dead one, and of these a file has none: rows are counted by their ids. */
+    /** Rejects NaN, which marks deleted rows: a file has none, as its rows are counted by their ids. */
     private void requireNumbers(Path file, long from, MemorySegment bytes, int rows) throws TableFileException {
         long codes = layout.floatBytesOf(rows);
         long terms = codes + layout.codeBytesOf(rows);
@@ -298,10 +298,10 @@ record IvfFile(
     }
 
     /**
-     * Of four bytes, a float32 or two float16.
+     * Checks words of four bytes, each a float32 or two float16.
      *
-     * @param one bits that are all set in what is infinite or no number
-     * @param other those of the other half
+     * @param one bits that are all set if a float32, or the low float16, is infinite or NaN
+     * @param other the same for the high float16; equal to {@code one} for float32
      */
     private static void requireNumbers(Path file, long from, MemorySegment bytes, int one, int other)
             throws TableFileException {

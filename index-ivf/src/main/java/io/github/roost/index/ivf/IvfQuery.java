@@ -10,13 +10,13 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the scans of one query have found.
+ * One query and the rows that its scans have found.
  *
- * <p>A scan borrows a collector of the query and gives it back, so there are as many collectors as scans of it ever ran
- * at once, and what earlier lists have found keeps later ones from looking at rows that cannot get in. When all lists are
- * scanned {@link #result} merges the collectors.
+ * <p>A scan borrows a collector of the query and gives it back, so there are as many collectors as scans of the query ever ran
+ * at once, and rows found in earlier lists let later scans skip rows that cannot get in. When all lists are
+ * scanned, {@link #result} merges the collectors.
  *
- * @param <C> what keeps the rows that scans have found
+ * @param <C> collector of the rows that scans find
  */
 abstract class IvfQuery<C> {
     private final IvfRequest request;
@@ -25,19 +25,19 @@ abstract class IvfQuery<C> {
     private final List<C> collectors = new ArrayList<>(2);
 
     private final List<C> idle = new ArrayList<>(2);
-    /** Written under the lock as well, read without it: an older bound is only looser. */
+    /** Written under the lock, read without it: an older bound is only looser. */
     private volatile float bound;
-    /** Rows that were compared. */
+    /** Number of rows compared. */
     private long visited;
-    /** Lists that were scanned. */
+    /** Number of lists scanned. */
     private long expanded;
     /** Whether a list was left out because of the visit limit. */
     private boolean cutShort;
-    /** What a filter threw; from then on the query is not scanned for. */
+    /** The error that a filter threw; after it the query is not scanned for. */
     private volatile @Nullable Throwable failure;
 
     /**
-     * @param bound no score above it can be in the answer
+     * @param bound no row with a higher score can be in the answer
      * @param mayRepeat {@link View#mayRepeat}
      */
     IvfQuery(IvfRequest request, float bound, BooleanSupplier mayRepeat) {
@@ -49,16 +49,16 @@ abstract class IvfQuery<C> {
     /** An empty collector. */
     abstract C collector();
 
-    /** No row with a higher score than this can get into what has been collected. */
+    /** No row with a higher score than this can get into the collector. */
     abstract float boundOf(C collected);
 
-    /** Whether others may have been left out for rows that have been collected; {@code mayRepeat} as in {@link #merged}. */
+    /** Whether collected rows may have displaced others; {@code mayRepeat} as in {@link #merged}. */
     abstract boolean mayLack(List<C> collected, boolean mayRepeat);
 
-    /** The answer, of all that has been collected; {@code mayRepeat} says that a row may be there twice. */
+    /** The answer, from all collectors; {@code mayRepeat} says that a row may be in them twice. */
     abstract Neighbors merged(List<C> collected, boolean mayRepeat);
 
-    /** Whether an answer has less than was found, so that what may have been left out belongs there. */
+    /** Whether an answer is so short that displaced rows would belong in it. */
     boolean isShort(Neighbors found) {
         return found.size() < request.k();
     }
@@ -67,12 +67,12 @@ abstract class IvfQuery<C> {
         return request;
     }
 
-    /** Has the query fail, and no other that is scanned for at the same time. */
+    /** Fails this query, and no other that the same scan serves. */
     void fail(Throwable cause) {
         failure = cause;
     }
 
-    /** Whether further scans are for nothing: it has failed, or come to its visit limit. */
+    /** Whether further scans are useless: the query has failed, or reached its visit limit. */
     boolean isOver() {
         if (failure != null) {
             return true;
@@ -104,7 +104,7 @@ abstract class IvfQuery<C> {
         return bound;
     }
 
-    /** One list is done, of which so many rows were compared; what was found is in {@code collected}. */
+    /** Gives a collector back after the scan of a list, of which {@code rows} rows were compared. */
     void giveBack(C collected, long rows) {
         synchronized (collectors) {
             idle.add(collected);
@@ -118,9 +118,9 @@ abstract class IvfQuery<C> {
     }
 
     /**
-     * The answer, once all lists are scanned and nobody touches the collectors any more.
+     * The answer, once all lists are scanned and no thread uses the collectors.
      *
-     * @throws RuntimeException what the filter threw
+     * @throws RuntimeException that the filter threw
      */
     Result result() {
         Throwable failed = failure;
@@ -138,9 +138,9 @@ abstract class IvfQuery<C> {
     }
 
     /**
-     * What a query has found.
+     * The result of a query.
      *
-     * @param lacks whether rows may be missing, for one that was seen twice or for want of room
+     * @param lacks whether rows may be missing, because a row was seen twice or for lack of room
      */
     record Result(SearchResult found, boolean lacks) {}
 }

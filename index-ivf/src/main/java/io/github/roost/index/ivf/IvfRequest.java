@@ -6,15 +6,15 @@ import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a search is to find, checked.
+ * The validated parameters of a search.
  *
- * @param vector as rows are stored; not to be changed
- * @param limit how many rows at most were asked for
- * @param k how many rows there is room for, at most the limit
- * @param radius how far they may be, infinite for any distance
- * @param filter which ids may be found, null for all
- * @param visitLimit how many rows may be compared before lists that are not begun are left out
- * @param spare rows beyond these to choose from, should some be met twice, or be gone when they are compared
+ * @param vector in stored form; not to be changed
+ * @param limit max rows asked for
+ * @param k number of rows there is room for, at most the limit
+ * @param radius max distance, infinity for no limit
+ * @param filter ids that may be found, null for all
+ * @param visitLimit number of compared rows after which no further list is scanned
+ * @param spare room beyond k, in case rows are seen twice or are removed before they are reranked
  */
 record IvfRequest(
         float[] vector,
@@ -24,15 +24,15 @@ record IvfRequest(
         @Nullable LongPredicate filter,
         long visitLimit,
         int spare) {
-    /** Rows that may be added while a search runs before it has to be done again, with more room. */
+    /** Rows that may be added while a search runs before it must scan again with more room. */
     private static final int SPARE = 64;
 
-    /** The k nearest of all rows. */
+    /** A search for the k nearest of all rows. */
     static IvfRequest nearest(float[] vector, int k) {
         return new IvfRequest(vector, k, k, Float.POSITIVE_INFINITY, null, Long.MAX_VALUE, 0);
     }
 
-    /** What a caller asks for. */
+    /** A caller's search. */
     static IvfRequest of(float[] prepared, SearchRequest asked) {
         IdFilter filter = asked.filter();
         return new IvfRequest(
@@ -45,24 +45,24 @@ record IvfRequest(
                 0);
     }
 
-    /** How many rows are kept to choose from. */
+    /** Number of rows that collectors keep. */
     int room() {
         return k + spare;
     }
 
-    /** The same once more, where rows have gone or moved meanwhile and more of them may. */
+    /** The same request for another scan, with more room as rows were removed or moved meanwhile and more may be. */
     IvfRequest again() {
         return new IvfRequest(vector, limit, k, radius, filter, visitLimit, spare + SPARE);
     }
 
-    /** With no more room than a table of so many rows needs: room costs time, even if nothing comes to fill it. */
+    /** The same request with no more room than a table of {@code rows} rows needs: room costs time even if it stays empty. */
     IvfRequest forTableOf(int rows) {
         return rows > limit - SPARE
                 ? this
                 : new IvfRequest(vector, limit, rows + SPARE, radius, filter, visitLimit, spare);
     }
 
-    /** Whether among so many found rows there was no room for others that were asked for. */
+    /** Whether the answer filled its room, which was less than the caller asked for, so that rows may be missing. */
     boolean lacksRoom(int found) {
         return found == k && k < limit;
     }

@@ -20,41 +20,41 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a table holds, and who may change it: writers take turns under the lock of this object, readers take no lock.
- * Workers do maintenance, under that lock as well, but do not wait while a file is written or a rebuild ends: searches would wait
- * behind them.
+ * The contents of a table and the rules for changing them: writers take turns under the lock of this object, readers take no
+ * lock. Maintenance takes that lock too, but does not wait while a file is written or a rebuild ends, as searches would wait
+ * behind it.
  *
- * <p>While a rebuild is under way, writers note the ids that they touch. The rebuild works from a copy of the rows; when
- * it is done it brings the noted ids up to date under the lock and then puts its lists in force with one volatile store,
+ * <p>During a rebuild, writers note the ids that they touch. The rebuild works from a copy of the rows; at its end
+ * it brings the noted ids up to date under the lock and then puts its lists in force with one volatile store,
  * so no change is lost between copy and exchange.
  */
 final class IvfRows {
     private volatile Lists lists;
     /** Guarded by this. */
     private Locations locations;
-    /** Ids touched since the rebuild under way began, or null when there is none. Guarded by this. */
+    /** Ids touched since the running rebuild began, or null without a rebuild. Guarded by this. */
     private @Nullable LongTable touched;
     /**
-     * Grows with every row that is moved, and is odd meanwhile, and with every row that is removed, which may come back
-     * elsewhere: a reader that finds it odd at its begin, or changed at its end, may have seen a row at two places. Guarded
-     * by this for writing.
+     * Changes with every move of a row, being odd during the move, and with every removal, as the row may be added again
+     * elsewhere: a reader that finds it odd at its begin, or changed at its end, may have seen a row at two places. Writes are
+     * guarded by this.
      */
     private volatile long moves;
 
-    /** Told of a list that begins another block: the one before is full then. */
+    /** Called with the number of a list that begins another block: its previous block is full then. */
     private volatile IntConsumer growth = list -> {};
 
     private volatile Consumer<LongSupplier> limit = bytes -> {};
 
-    /** These two say what {@link #locations} are, to those who do not have the lock. Written by {@link #count}. */
+    /** Copies of the properties of {@link #locations}, for readers without the lock. Written by {@link #count}. */
     private volatile int size;
 
     private volatile long locationBytes;
-    /** What the lists of a file lie in, or null. */
+    /** The mapping of the table's file, or null. */
     private final @Nullable MemorySegment mapped;
-    /** Lists that a rebuild has replaced, and that searches may still read. Guarded by this. */
+    /** Lists replaced by a rebuild, which searches may still read. Guarded by this. */
     private WeakReference<Lists> replaced = new WeakReference<>(null);
-    /** Whoever has the lock of this for long has this to itself, before; workers that do maintenance share it, before. */
+    /** Taken before the lock of this: the write lock by work that holds that lock for long, the read lock by maintenance. */
     private final ReadWriteLock maintaining = new ReentrantReadWriteLock();
 
     IvfRows(Lists lists, Locations locations) {
@@ -73,23 +73,23 @@ final class IvfRows {
         return lists;
     }
 
-    /** What a list of those in force lies in. */
+    /** The memory of a list in force. */
     Stream<MemorySegment> memory(int list) {
         Lists now = lists;
         return list < now.count() ? now.rows()[list].memory() : Stream.empty();
     }
 
-    /** Has someone asked whether there is room whenever a change takes more memory: told what the rows would take. */
+    /** Sets the check of the memory limit; called with the bytes that the rows would take whenever a change takes more. */
     void limitBy(Consumer<LongSupplier> admits) {
         limit = admits;
     }
 
-    /** Has someone told of each list that begins another block, under the lock of this; the blocks before are full. */
+    /** Sets the listener for lists that begin another block, called under the lock of this; the previous blocks are full. */
     void onGrowth(IntConsumer listener) {
         growth = listener;
     }
 
-    /** Tells those without the lock what the locations are now; called under the lock, or before others see this. */
+    /** Updates the counts that readers without the lock use; called under the lock, or before other threads see this. */
     private void count() {
         size = locations.size();
         locationBytes = locations.bytes();
@@ -102,7 +102,7 @@ final class IvfRows {
 
     /** For a search that begins now. */
     View view() {
-        // Before the lists are read: whatever is moved between the two reads counts as moved while the search ran.
+        // Before the lists are read: a move between the two reads counts as a move during the search.
         long movesAtBegin = moves;
         return new View(lists, movesAtBegin, () -> moves);
     }
@@ -139,7 +139,7 @@ final class IvfRows {
         }
     }
 
-    /** For each row the buffer, as long as it takes so many, or else a list. */
+    /** Per row the buffer, if it takes this many, or else a list. */
     private static int[] destinations(Lists to, float[][] rows) {
         if (!to.buffer().takes(rows.length)) {
             return assign(to, rows);
@@ -149,23 +149,23 @@ final class IvfRows {
         return buffer;
     }
 
-    /** Removes a row; the list it was in, or -1 when there was none. */
+    /** Removes a row; returns the list it was in, or -1 if there was none. */
     synchronized int remove(long id) {
         long location = locations.of(id);
         if (location == Locations.NOWHERE) {
             return -1;
         }
         note(id);
-        // Before the rest, for it fails where the list of a file is damaged.
+        // First, as it fails if the list of a file is damaged.
         lists.rows(Locations.list(location)).kill(Locations.place(location));
         locations.remove(id);
-        // After the kill: a reader that begins with the new number cannot meet the row here any more.
+        // After the kill: a reader that begins with the new number cannot see the row here.
         moves += 2;
         count();
         return Locations.list(location);
     }
 
-    /** Gives a row another vector; the list it was in. */
+    /** Replaces the vector of a row; returns the list it was in. */
     int update(long id, float[] row) {
         Lists assignedTo = lists;
         int assigned = assign(assignedTo, row)[0];
@@ -191,8 +191,8 @@ final class IvfRows {
     }
 
     /**
-     * Inserts a row, or gives the row of the id another vector; the list that this was in, or -1 where there was none. The lock
-     * is held throughout: nobody changes the table between the look and the change.
+     * Inserts a row, or replaces the vector of an existing row; returns the list that this was in, or -1 if it was inserted.
+     * The lock is held throughout, so the table does not change between the lookup and the change.
      */
     synchronized int put(long id, float[] row) {
         if (locations.of(id) != Locations.NOWHERE) {
@@ -237,7 +237,7 @@ final class IvfRows {
         return null;
     }
 
-    /** What rows, ids and codes take, and what finds a row by its id. */
+    /** Bytes of rows, ids, codes and {@link #locations}. */
     long bytes() {
         return memory(lists).mapToLong(MemorySegment::byteSize).sum() + locationBytes;
     }
@@ -248,7 +248,7 @@ final class IvfRows {
                 lists.buffer().rows().memory());
     }
 
-    /** Gives back the memory of the rows, which nobody reads any more. */
+    /** Frees the memory of the rows, which no thread may read any more. */
     synchronized void release() {
         locations.close();
         Lists before = replaced.get();
@@ -266,14 +266,14 @@ final class IvfRows {
         return assigned;
     }
 
-    /** Rows that no reader sees yet, each at its place; and whether its list has taken memory for it. */
+    /** Rows that readers do not see yet: the place of each, and whether its list took memory for it. */
     private record Staged(int[] places, boolean[] grew) {}
 
     /**
-     * Writes rows to lists where no reader sees them, all or none. {@link #publish} follows. Whatever may find no memory is
-     * done here, so that a change that fails has changed nothing.
+     * Writes rows to lists, all or none, where readers do not see them; {@link #publish} follows. All steps that may run out of
+     * memory are here, so that a failed change has changed nothing.
      *
-     * @param room told what the rows would take whenever more memory was taken; throws where that is too much
+     * @param room called with the bytes that the rows would take whenever more memory was taken; throws if that is too much
      */
     private Staged stage(Lists to, int[] assigned, long[] ids, float[][] rows, Consumer<LongSupplier> room) {
         Staged all = new Staged(new int[ids.length], new boolean[ids.length]);
@@ -301,7 +301,7 @@ final class IvfRows {
         return all;
     }
 
-    /** Notes where rows are that have been staged and are not in the table yet, all or none: that may find no memory. */
+    /** Records the locations of staged rows that are new to the table, all or none: memory may run out. */
     private void locate(Lists to, int[] assigned, long[] ids, Staged staged) {
         int located = 0;
         try {
@@ -319,7 +319,7 @@ final class IvfRows {
         }
     }
 
-    /** Shows readers what was staged; cannot fail, as all the ids have been located. */
+    /** Shows readers the staged rows; cannot fail, as all the ids have locations. */
     private void publish(Lists to, int[] assigned, long[] ids, Staged staged) {
         for (int i = 0; i < ids.length; i++) {
             to.rows(assigned[i]).publishStaged();
@@ -332,7 +332,7 @@ final class IvfRows {
         }
     }
 
-    /** Before the change: a change that fails after it is noted for nothing, which does no harm. */
+    /** Called before a change: if the change fails, the noted id does no harm. */
     private void note(long id) {
         if (touched != null) {
             touched.put(id, 0);
@@ -340,8 +340,8 @@ final class IvfRows {
     }
 
     /**
-     * Hands the rows of a buffer over to lists, unless that has been done; returns false where it would have to wait. Fails
-     * where the lists would take more memory than there may be: the rows stay in the buffer.
+     * Moves the rows of a buffer to lists, unless that has been done; returns false if it would have to wait. Fails
+     * if the lists would exceed the memory limit: the rows stay in the buffer.
      */
     boolean tryFlush(InsertBuffer buffer) {
         return maintain(() -> flush(buffer, limit));
@@ -352,7 +352,7 @@ final class IvfRows {
         void run() throws E;
     }
 
-    /** Runs what takes the lock of this for long: workers leave their maintenance for later meanwhile. */
+    /** Runs work that holds the lock of this for long; workers postpone maintenance meanwhile. */
     private <E extends Exception> void alone(LongWork<E> work) throws E {
         maintaining.writeLock().lock();
         try {
@@ -379,7 +379,7 @@ final class IvfRows {
         if (assignedTo.buffer() != buffer || buffer.isEmpty()) {
             return;
         }
-        // Without the lock, for it takes long where there are many lists.
+        // Without the lock, as it takes long with many lists.
         float[][] rows = buffer.copyOfRows();
         int[] assigned = assign(assignedTo, rows);
         InsertBuffer next = InsertBuffer.withRoom(assignedTo.layout());
@@ -391,13 +391,13 @@ final class IvfRows {
     }
 
     /**
-     * All rows or, where there is no memory for them, none.
+     * Moves all rows or, if memory is out, none.
      *
-     * @param copies of the first rows of the buffer, those of dead ones of no meaning; what came later goes to the next buffer
-     * @param assigned a list for each copy
-     * @param room told what the rows take with what the lists have grown by; throws where that is too much
+     * @param copies of the first rows of the buffer, meaningless for deleted rows; later rows go to the next buffer
+     * @param assigned a list per copy
+     * @param room called with the bytes of the rows whenever the lists have grown; throws if that is too much
      */
-    @SuppressWarnings("NonAtomicVolatileUpdate") // under the lock of those that call it; volatile for those that read
+    @SuppressWarnings("NonAtomicVolatileUpdate") // written under the callers' lock; volatile for readers
     private void handOver(float[][] copies, int[] assigned, InsertBuffer next, Consumer<LongSupplier> room) {
         RowList from = lists.buffer().rows();
         Lists after = lists.with(next);
@@ -419,8 +419,8 @@ final class IvfRows {
     }
 
     /**
-     * Whether {@link #tryCompact} pays for a list and is not queued already: then the caller must queue it, or say with
-     * {@link #putOffCompaction} that it has not.
+     * Whether {@link #tryCompact} pays for a list and is not queued already; then the caller must queue it, or call
+     * {@link #putOffCompaction}.
      */
     synchronized boolean claimCompaction(int list) {
         if (list >= lists.count()) {
@@ -434,7 +434,7 @@ final class IvfRows {
         return claimed;
     }
 
-    /** The next who finds the list sparse is to queue its compaction. */
+    /** Lets the next caller that finds the list sparse queue its compaction. */
     void putOffCompaction(int list) {
         Lists now = lists;
         if (list < now.count()) {
@@ -442,7 +442,7 @@ final class IvfRows {
         }
     }
 
-    /** Compacts a list if that pays; returns false where it would have to wait. */
+    /** Compacts a list if that pays; returns false if it would have to wait. */
     boolean tryCompact(int list) {
         return maintain(() -> compact(list));
     }
@@ -455,7 +455,7 @@ final class IvfRows {
     }
 
     /**
-     * The imbalance factor of FAISS, of the lists without the buffer: 1 where all are equally long, {@code nlist} where one
+     * FAISS's imbalance factor of the lists without the buffer: 1 if all have the same length, {@code nlist} if one
      * has all rows.
      */
     synchronized double imbalance() {
@@ -469,15 +469,15 @@ final class IvfRows {
     }
 
     /**
-     * Begins to note changes, and copies the rows list by list; {@link #exchange} or {@link #giveUp} must follow, unless it
-     * fails.
+     * Begins to note changes, and copies the rows list by list; unless it fails, {@link #exchange} or {@link #giveUp} must
+     * follow.
      */
     RowCopy copyForRebuild() {
         synchronized (this) {
             if (touched != null) {
                 throw new IllegalStateException("a rebuild is under way already");
             }
-            // The lists are replaced by others as soon as the rebuild is done.
+            // No memory limit: the rebuild soon replaces these lists.
             flush(lists.buffer(), bytes -> {});
             touched = LongTable.builder(0).build();
         }
@@ -498,9 +498,9 @@ final class IvfRows {
         }
     }
 
-    /** Rows touched since the begin are left to {@link #exchange}: one that moved could be met in two lists. */
+    /** Skips rows touched since the begin, which {@link #exchange} adds: a moved row could be seen in two lists. */
     private void copyList(int list, RowCopy copy) {
-        // For long where a file's list is read for the first time.
+        // Takes long if a file's list is read for the first time.
         alone(() -> copyListAlone(list, copy));
     }
 
@@ -514,7 +514,7 @@ final class IvfRows {
         });
     }
 
-    /** Brings fresh lists up to date and puts them in force, with their locations, which are closed with these rows; unless it fails. */
+    /** Brings fresh lists up to date and puts them in force. Unless it fails, {@link #release} then closes the fresh locations. */
     void exchange(Lists fresh, Locations freshLocations) {
         alone(() -> exchangeAlone(fresh, freshLocations));
     }
@@ -544,14 +544,14 @@ final class IvfRows {
         }
     }
 
-    /** Writes what is there to a file; writers wait meanwhile. */
+    /** Writes the table to a file; writers wait meanwhile. */
     void save(Path file, Metric metric, int nprobe, long seed, double rerank) throws IOException {
         alone(() -> saveAlone(file, metric, nprobe, seed, rerank));
     }
 
     private synchronized void saveAlone(Path file, Metric metric, int nprobe, long seed, double rerank)
             throws IOException {
-        // Whoever saves a table that is full does not add to it.
+        // No memory limit: saving a full table must work.
         flush(lists.buffer(), bytes -> {});
         int count = lists.count();
         long[][] ids = new long[count][];
@@ -572,7 +572,7 @@ final class IvfRows {
                 .save(file, (list, block) -> lists.rows()[list].copyTo(block, places[list]));
     }
 
-    /** The rows of a file that has been opened. */
+    /** The rows of an opened file. */
     static IvfRows of(Path file, IvfFile.Opened opened, CoarseQuantizer quantizer) throws TableFileException {
         long[][] ids = opened.table().ids();
         Locations locations =
@@ -598,7 +598,7 @@ final class IvfRows {
         }
     }
 
-    /** Notes changes no longer; again without effect. */
+    /** Stops noting changes; idempotent. */
     synchronized void giveUp() {
         if (touched != null) {
             touched.close();

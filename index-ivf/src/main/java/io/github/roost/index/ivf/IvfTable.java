@@ -45,45 +45,45 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An inverted file (Sivic and Zisserman, 2003): rows in lists by their nearest centroid, of which a query probes the
- * nearest few. Lists store float32, float16 or 8-bit codes ({@link ElementType}). Float32 lists also store 8-bit codes: a scan
+ * An inverted file (Sivic and Zisserman, 2003): rows in lists by their nearest centroid; a query probes the nprobe nearest
+ * lists. Lists store float32, float16 or 8-bit codes ({@link ElementType}). Float32 lists also store 8-bit codes: a scan
  * reads the codes first, and their error bound rules out most rows, so that few full vectors are read. Each list is a mapping
  * id of its own, so the orchestrator places lists, not tables.
  *
- * <p>Where workers are free a query has parts that scan several of its lists each. Elsewhere it joins the batch queue of each
- * list it probes: a list is scanned, on a worker of its home domain, once for all queries that wait for it. The worker that
+ * <p>If workers are free, a query forks into parts that scan several of its lists each. Otherwise it joins the batch queue of
+ * each list it probes: a list is scanned, on a worker of its home domain, once for all queries in the queue. The worker that
  * finishes a query's last list merges its answer. Deadline, cancellation, priority, overload and failure are per query.
  *
  * <p>Rows may be added, removed and changed while the table is searched; a search that starts after such a call has
- * returned sees what it did. Rows that are added a few at a time wait in a buffer, which every search scans in addition to
- * its lists, until batch work has found their lists. A list with many removed rows is compacted as batch work; {@link
- * #rebuild} trains anew when {@link #imbalance} has grown.
+ * returned sees its effect. Rows added a few at a time wait in a buffer, which every search scans in addition to
+ * its lists, until maintenance moves them to their lists. A list with many removed rows is compacted by maintenance; {@link
+ * #rebuild} retrains the table when {@link #imbalance} has grown.
  *
  * <p>On a machine of several NUMA nodes the memory of each list follows the list's home ({@link TableMemory}), unless it is
- * mapped from a file; the last block of a growing list stays on the node of the thread that wrote it until the next block is begun.
+ * mapped from a file; the last block of a growing list stays on the node of the thread that wrote it until the next block begins.
  *
- * <p>Thread-safe. Searches return at once, and may be waited for also inside another search.
+ * <p>Thread-safe. Searches return at once; their futures may be waited for inside another search too.
  */
 public final class IvfTable implements VectorTable {
     /**
-     * System property that names the kernel of tables built or opened from then on, one of the names that {@link #kernel}
-     * returns; the fastest if it is not set. A name that this machine has no kernel for is refused by build and open.
+     * System property that names the kernel of tables built or opened later, one of the names that {@link #kernel}
+     * returns; by default the fastest. Build and open refuse a name that this machine has no kernel for.
      */
     public static final String KERNEL_PROPERTY = ScanKernels.PROPERTY;
 
-    /** Most candidates beyond k that are compared again, as a multiple of the root of k. */
+    /** Max of {@link Builder#rerank}. */
     static final double MAX_RERANK = 100;
 
-    /** Queries of a batch that are posted before any list is queued; so few that workers do not wait for them long. */
+    /** Queries of a batch that are submitted before any list is queued; few enough that workers do not wait long. */
     private static final int MAX_TOGETHER = 64;
-    /** Scans after the first of a search that lacks rows: more than one is needed only while rows keep coming or moving. */
+    /** Max rescans of a search whose answer lacks rows: more than one is needed only while rows keep being added or moved. */
     private static final int TIMES_AGAIN = 8;
 
-    /** What is passed on from scan to scan of a search: each knows its own query. */
+    /** A search's state across its scans: none, as each scan knows its query. */
     private static final Object SEARCH = new Object();
-    /** The answer where no list can be probed: only where every distance to a centroid overflows to no number. */
+    /** The answer if no list can be probed: only if the distances to all centroids overflow to NaN. */
     private static final SearchResult NOTHING_PROBED = new SearchResult(Neighbors.EMPTY, SearchCost.NONE, false);
-    /** Rows that are queries where a search asks for a recall. */
+    /** Rows used as queries to find the nprobe for a target recall. */
     private static final int SAMPLE = 64;
 
     private final Orchestrator orchestrator;
@@ -133,7 +133,7 @@ public final class IvfTable implements VectorTable {
         rows.limitBy(bytes -> limit.admit(name(), bytes));
     }
 
-    /** A rebuild may make codes of lists that had none. */
+    /** Depends on the lists in force: a rebuild may add codes to a table that had none. */
     private ListScanner scanner(Lists lists) {
         return lists.layout().codes() ? scannerOfCodedFloats : scanner;
     }
@@ -144,13 +144,13 @@ public final class IvfTable implements VectorTable {
     }
 
     /**
-     * The nearest rows among those of the nearest lists, nprobe of them; all lists make the search exact. Within a radius, all
-     * rows of those lists that are within it, up to k; in lists of {@link ElementType#INT8} they are looked for among as many
-     * candidates as a search for k rows compares. Deadline and priority are the query's alone, also where its lists are scanned
-     * together with others': no list is scanned for it after its deadline.
+     * Finds the nearest rows in the nprobe nearest lists; with all lists the search is exact, except in lists of
+     * {@link ElementType#INT8}. With a radius, finds all rows of those lists within it, up to k; lists of INT8 look for them
+     * among the candidates that a search for k rows reranks. Deadline and priority apply to this query only, even if
+     * its lists are scanned together with other queries: no list is scanned for it after its deadline.
      *
-     * <p>No distance is computed to rows that the filter refuses. Where lists keep codes, all rows are scanned as such, and the
-     * filter is asked for those that are near enough.
+     * <p>No distance is computed for rows that the filter refuses. Lists with codes scan the codes of all rows, and ask the
+     * filter only about rows whose scores are good enough.
      */
     @Override
     public CompletableFuture<SearchResult> search(SearchRequest request) {
@@ -184,8 +184,8 @@ public final class IvfTable implements VectorTable {
     }
 
     /**
-     * The same search in one piece: whoever runs it scans all of the query's lists, one after the other. {@link
-     * #search(float[], int, int)} has the lists scanned where they are at home, under load together with other queries.
+     * The same search in one piece: the calling thread scans all of the query's lists, one after the other. {@link
+     * #search(float[], int, int)} scans each list at its home, under load together with other queries.
      */
     @Override
     public SearchFunction<float[], Neighbors> searchFunction(int k, int effort) {
@@ -193,7 +193,7 @@ public final class IvfTable implements VectorTable {
         Vectors.requireRange("nprobe", effort, 1, nlist());
         return (query, context) -> {
             float[] prepared = preparation.prepareQuery("query", query);
-            // Whoever runs it need not be a task of this table.
+            // The calling thread need not run a task of this table.
             try (var _ = registration.use().holdFromInside()) {
                 return searchHere(IvfRequest.nearest(prepared, k), effort, context);
             }
@@ -201,8 +201,8 @@ public final class IvfTable implements VectorTable {
     }
 
     /**
-     * Scans a query's lists one after the other; where rows are missing, because one was met twice or more were added than
-     * there was room for, looks for them anew, a few times.
+     * Scans a query's lists one after the other. If rows are missing, because one was seen twice or more were added than
+     * there was room for, scans again, at most {@link #TIMES_AGAIN} times.
      */
     private Neighbors searchHere(IvfRequest asked, int probes, SearchContext context) {
         IvfRequest request = asked;
@@ -215,7 +215,7 @@ public final class IvfTable implements VectorTable {
             IvfQuery<?> query = query(request, view);
             for (int list : probed) {
                 if (context.expired()) {
-                    // Where it was cancelled the future is done, and what is thrown is seen by nobody.
+                    // If it was cancelled, the future is done and nobody sees the exception.
                     throw new DeadlineExceededException();
                 }
                 scanner(view.lists()).scan(view.lists().rows(list), List.of(query), context);
@@ -229,9 +229,9 @@ public final class IvfTable implements VectorTable {
     }
 
     /**
-     * Searches for many queries at once, which scan the lists that they share together: on lists that many of them probe,
-     * several times as fast as one search after the other. All searches are under way at once, so an orchestrator that rejects
-     * what its rings do not hold may fail some: let it block, or make rings larger.
+     * Runs many searches at once; queries that probe the same list share one scan of it. On lists that many queries probe
+     * this is several times as fast as one search after the other. All searches are in flight at once, so an orchestrator
+     * that rejects tasks when its rings are full may fail some: let it block, or make rings larger.
      */
     @Override
     public List<CompletableFuture<SearchResult>> searchAll(List<SearchRequest> requests) {
@@ -252,7 +252,7 @@ public final class IvfTable implements VectorTable {
         return answers;
     }
 
-    /** Queries that come at once: those that are treated alike together, others by themselves. */
+    /** Searches that arrive at once: in one batch if their options are equal and none has a target recall, else one by one. */
     private List<CompletableFuture<SearchResult>> searchTogether(List<SearchRequest> requests, float[][] prepared) {
         SubmitOptions options = requests.getFirst().options();
         boolean alike = requests.stream()
@@ -266,7 +266,7 @@ public final class IvfTable implements VectorTable {
         try {
             return search(request);
         } catch (RuntimeException refused) {
-            // Others have begun: the caller must get their futures.
+            // Other searches have begun: the caller must get their futures.
             return CompletableFuture.failedFuture(refused);
         }
     }
@@ -295,7 +295,7 @@ public final class IvfTable implements VectorTable {
         return submit(IvfRequest.nearest(prepared, k), probes, SubmitOptions.BATCH, SearchResult::neighbors);
     }
 
-    /** By rows as queries: each finds itself too, so one neighbour more is looked for, which every search finds. */
+    /** Uses rows as queries. Each finds itself, as every search does, so k is one more and the recall is adjusted for it. */
     private int effortByOwnRows(double recall, int k) {
         float[][] sample;
         try (var _ = use()) {
@@ -309,11 +309,11 @@ public final class IvfTable implements VectorTable {
     }
 
     /**
-     * The lists that a search scans, the nearest first.
+     * The lists that a search scans, nearest first.
      *
      * @param query {@link #dimension()} finite components
-     * @param nprobe how many lists, from 1 to {@link #nlist()}
-     * @return numbers of lists
+     * @param nprobe number of lists, from 1 to {@link #nlist()}
+     * @return list numbers, from 0 to {@link #nlist()} exclusive
      */
     public int[] probes(float[] query, int nprobe) {
         Vectors.requireRange("nprobe", nprobe, 1, nlist());
@@ -325,8 +325,8 @@ public final class IvfTable implements VectorTable {
     }
 
     /**
-     * For each query the buffer, where rows are in it, and the lists it probes. The buffer first: were it the last, all
-     * queries that share it would be answered at once, and then their callers' next ones all be there at once.
+     * Per query: the buffer, if it has rows, then the lists it probes. If the buffer were last, all queries that share it
+     * would be answered at once, and their callers' next queries would arrive at once too.
      */
     private int[][] scanned(Lists lists, int probes, float[]... prepared) {
         int[][] probed = probes(lists, probes, prepared);
@@ -342,7 +342,7 @@ public final class IvfTable implements VectorTable {
         return scanned;
     }
 
-    /** @param answer what the caller wants of the result */
+    /** @param answer maps the result to the type that the caller returns */
     private <R> CompletableFuture<R> submit(
             IvfRequest request, int probes, SubmitOptions options, Function<SearchResult, R> answer) {
         View view = rows.view();
@@ -357,7 +357,7 @@ public final class IvfTable implements VectorTable {
         return found;
     }
 
-    /** Queries that come at once and are treated alike. */
+    /** Queries that arrive at once, with equal options and no target recall. */
     private List<CompletableFuture<SearchResult>> submitTogether(
             List<SearchRequest> requests, float[][] prepared, SubmitOptions options) {
         View view = rows.view();
@@ -371,7 +371,7 @@ public final class IvfTable implements VectorTable {
             if (probed[i].length > 0) {
                 SearchRequest asked = requests.get(i);
                 int probes = asked.effortOr(nprobe);
-                // The nearest come first, behind the buffer where that is scanned.
+                // The nearest come first, after the buffer if it is scanned.
                 int[] own = Arrays.copyOf(probed[i], Math.max(0, probed[i].length - (most - probes)));
                 Plan<SearchResult> plan =
                         new Plan<>(probes, SearchCost.NONE, TIMES_AGAIN, prepared.length == 1, Function.identity());
@@ -390,13 +390,13 @@ public final class IvfTable implements VectorTable {
     }
 
     /**
-     * How a search goes on.
+     * How a search continues after its scans.
      *
-     * @param probes lists that it probes
-     * @param before what earlier scans of it cost
-     * @param timesAgain how often it may be scanned for again
-     * @param alone whether it comes by itself: not with others that are likely to probe the same lists
-     * @param answer what the caller wants of the result
+     * @param probes nprobe
+     * @param before cost of its earlier scans
+     * @param timesAgain how often it may still be scanned again
+     * @param alone whether the query runs by itself, not with queries that are likely to probe the same lists
+     * @param answer maps the result to the type that the caller returns
      */
     private record Plan<R>(
             int probes, SearchCost before, int timesAgain, boolean alone, Function<SearchResult, R> answer) {
@@ -409,7 +409,7 @@ public final class IvfTable implements VectorTable {
         }
     }
 
-    /** The scans of a query and what follows them: its answer, or where rows may be missing the same anew. */
+    /** The scans of a query and their continuation: its answer, or the scans again if rows may be missing. */
     private <R> Step.Fork<Object, IvfQuery<?>, Boolean, R> scans(
             IvfRequest request, View view, int[] probed, Plan<R> plan) {
         IvfQuery<?> query = query(request, view);
@@ -434,7 +434,7 @@ public final class IvfTable implements VectorTable {
     }
 
     /**
-     * {@link #add(long[], float[][])} of one row.
+     * Adds one row, as {@link #add(long[], float[][])} does.
      *
      * @param id an external id that is not in the table
      * @param vector finite, of the table's dimension
@@ -444,14 +444,13 @@ public final class IvfTable implements VectorTable {
     }
 
     /**
-     * Adds rows, all or none; blocks while others write.
+     * Adds rows, all or none; blocks while other threads write.
      *
-     * @param ids one for each row, none in the table yet and no two equal
+     * @param ids one per row, none in the table yet and no two equal
      * @param vectors rows of {@link #dimension()} finite components; copied
      * @throws IllegalArgumentException if rows or ids are invalid; then nothing is added
-     * @throws io.github.roost.core.task.TableFullException if there is no room for all rows within the memory limit; then nothing is
-     *     added
-     * @throws OutOfMemoryError if there is no memory for all rows, such as {@code -XX:MaxDirectMemorySize} grants; then
+     * @throws io.github.roost.core.task.TableFullException if the rows exceed the memory limit; then nothing is added
+     * @throws OutOfMemoryError if there is no memory for all rows, for example by {@code -XX:MaxDirectMemorySize}; then
      *     nothing is added, and searches go on
      */
     public void add(long[] ids, float[][] vectors) {
@@ -468,7 +467,7 @@ public final class IvfTable implements VectorTable {
         return true;
     }
 
-    /** A search that runs meanwhile may find a row that is replaced by its old vector or by its new one, or miss it. */
+    /** A search that runs at the same time may find a replaced row by its old vector or by its new one, or miss it. */
     @Override
     public boolean put(long id, float[] vector) {
         try (var _ = change()) {
@@ -499,12 +498,12 @@ public final class IvfTable implements VectorTable {
     }
 
     /**
-     * Gives a row another vector. A search at the same time may find it by the old vector or by the new, but not by both,
-     * or miss it. Where it was met twice in place of another row, its lists are scanned again, up to eight times.
+     * Replaces the vector of a row. A search that runs at the same time may find the row by the old vector or by the new, but
+     * not by both, or miss it. If it saw a row twice in place of another row, it scans again, up to eight times.
      *
      * @param id of a row that is in the table
      * @param vector {@link #dimension()} finite components; copied
-     * @throws IllegalArgumentException if vector or id are invalid; then nothing is changed
+     * @throws IllegalArgumentException if vector or id is invalid; then nothing is changed
      */
     public void update(long id, float[] vector) {
         try (var _ = change()) {
@@ -512,7 +511,7 @@ public final class IvfTable implements VectorTable {
         }
     }
 
-    /** The next removal from the list tries again where this is put off. */
+    /** If the compaction is put off, the next removal from the list tries again. */
     private void compactIfSparse(int list) {
         if (list >= 0 && rows.claimCompaction(list)) {
             Runnable putOff = () -> rows.putOffCompaction(list);
@@ -528,7 +527,7 @@ public final class IvfTable implements VectorTable {
         return compacted;
     }
 
-    /** The next addition or search tries again where this is put off. */
+    /** If the flush is put off, the next addition or search tries again. */
     private void flushIfDue() {
         InsertBuffer buffer = rows.lists().buffer();
         if (buffer.claimFlush()) {
@@ -537,8 +536,8 @@ public final class IvfTable implements VectorTable {
     }
 
     /**
-     * Has a list maintained at its home. That is put off where it says that it would have to wait, or fails; where the table or
-     * its orchestrator has been closed meanwhile it is not needed.
+     * Runs maintenance of a list at its home. Puts it off if it would have to wait, and reports it if it fails; if the table or
+     * its orchestrator has been closed, the maintenance is not needed.
      */
     private void maintain(int list, BooleanSupplier work, Runnable putOff, Runnable failed) {
         boolean accepted = false;
@@ -558,7 +557,7 @@ public final class IvfTable implements VectorTable {
                     });
             accepted = true;
         } catch (RejectedExecutionException | TableClosedException | OutOfMemoryError notNow) {
-            // What called for it, an addition, a search, has been done.
+            // The addition, removal or search that triggered the maintenance has succeeded.
             return;
         } finally {
             if (!accepted) {
@@ -568,8 +567,8 @@ public final class IvfTable implements VectorTable {
     }
 
     /**
-     * How unevenly the rows lie in the lists: the number of lists times the sum of squared list lengths over the square of
-     * their sum (FAISS's imbalance factor). 1 is even; a search costs about this many times what it would cost then.
+     * How unevenly the rows are spread over the lists: the number of lists times the sum of squared list lengths, divided by
+     * the square of their sum (FAISS's imbalance factor). 1 is even; a search costs about this many times as much as with even lists.
      *
      * @return 1 or more
      */
@@ -578,13 +577,13 @@ public final class IvfTable implements VectorTable {
     }
 
     /**
-     * Trains anew on the rows of this moment and puts the new lists in force while searches and changes go on; due when
-     * {@link #imbalance} has grown to about twice what it was after the build. The work is batch work on the
-     * orchestrator's workers. While a rebuild is under way another call returns the same one, also where it has been cancelled and is
+     * Retrains on the current rows and swaps in the new lists while searches and changes go on; due when
+     * {@link #imbalance} has grown to about twice its value after the build. Runs as batch work on the
+     * orchestrator's workers. While a rebuild is running another call returns the same one, even if it has been cancelled and is
      * about to end.
      *
-     * @return under way; its result is this table, once the new lists are in force. Where it is cancelled, or fails, the old lists stay in
-     *     force
+     * @return the running rebuild; its result is this table, once the new lists are in force. If it is cancelled or fails, the old
+     *     lists stay in force
      * @throws io.github.roost.core.task.TableClosedException if the table is closed
      */
     public TableBuild<IvfTable> rebuild() {
@@ -607,7 +606,7 @@ public final class IvfTable implements VectorTable {
             Locations locations = new Locations(copy.count());
             boolean isDone = false;
             try {
-                // The table is not held meanwhile: who closes it need not wait for the training.
+                // The table is not held meanwhile, so closing it does not wait for the training.
                 Lists fresh = copy.count() == 0
                         ? rows.lists().emptied()
                         : training.with(work).again(copy::row, copy.ids(), nlist(), rows.lists(), locations);
@@ -637,8 +636,8 @@ public final class IvfTable implements VectorTable {
     }
 
     /**
-     * Writes the table to a file, replacing one of that name: whatever happens meanwhile, the old file or the new one is
-     * there, whole. Searches go on, changes wait.
+     * Writes the table to a file, replacing an existing one atomically: after a crash the complete old or new file is
+     * there. Searches go on, changes wait.
      *
      * @param file to write or replace
      * @throws IOException if it cannot be written; the old file is as it was, unless only the last sync failed
@@ -652,7 +651,7 @@ public final class IvfTable implements VectorTable {
         }
     }
 
-    /** Of a table from a file: reads and checks all lists that no search has touched yet. */
+    /** For a table from a file: reads and checks every list that no search has touched yet. */
     @Override
     public void verify() throws IOException {
         try (var _ = use()) {
@@ -663,16 +662,16 @@ public final class IvfTable implements VectorTable {
     }
 
     /**
-     * A table from a file that {@link #save} has written. Its vectors are mapped, so searches may begin before they are
-     * read; those of a list are checked when the list is first touched, or by {@link #verify}. A search that meets a damaged
-     * list fails with an {@link UncheckedIOException} whose cause is the {@link TableFileException}. Changes of the table do not change the file, which
-     * must not be overwritten in place or truncated while the table is in use; {@link #save} over it is safe.
+     * Opens a table from a file that {@link #save} wrote. The vectors are mapped, so searches may begin before they are
+     * read; a list's vectors are checked when the list is first touched, or by {@link #verify}. A search that touches a damaged
+     * list fails with an {@link UncheckedIOException} whose cause is the {@link TableFileException}. Changes to the table do not
+     * change the file, which must not be overwritten in place or truncated while the table is in use; {@link #save} over it is safe.
      *
      * @param orchestrator places the table
-     * @param name how the table shows in reports
-     * @param file that {@link #save} has written
+     * @param name the table's name in reports
+     * @param file written by {@link #save}
      * @return the table, to be closed
-     * @throws TableFileException if it is no such file, of another version, truncated or damaged
+     * @throws TableFileException if it is not a table file, or of another version, truncated or damaged
      */
     public static IvfTable open(Orchestrator orchestrator, String name, Path file) throws IOException {
         IvfFile.Opened opened = IvfFile.open(file);
@@ -724,8 +723,8 @@ public final class IvfTable implements VectorTable {
     }
 
     /**
-     * Number of rows in a list, tombstones not yet compacted included; rows that were added a moment ago may be in no list yet.
-     * 0 for lists that a rebuild of fewer rows than lists has left out.
+     * Number of rows in a list, including tombstones not yet compacted; rows added recently may be in no list yet.
+     * 0 for lists that do not exist because a rebuild had fewer rows than lists.
      *
      * @param list from 0 to {@link #nlist()} exclusive
      * @return at least 0
@@ -736,7 +735,7 @@ public final class IvfTable implements VectorTable {
         return list < lists.count() ? lists.rows()[list].rows() : 0;
     }
 
-    /** {@return the default nprobe, of searches that do not pass one} */
+    /** {@return the default nprobe, used by searches that do not pass one} */
     public int nprobe() {
         return nprobe;
     }
@@ -752,7 +751,7 @@ public final class IvfTable implements VectorTable {
     }
 
     /**
-     * {@return what scans the lists: {@code avx512}, {@code avx2}, {@code neon}, {@code vector}, {@code portable} or
+     * {@return the name of the scan kernel: {@code avx512}, {@code avx2}, {@code neon}, {@code vector}, {@code portable} or
      * {@code java}}
      */
     public String kernel() {
@@ -785,12 +784,12 @@ public final class IvfTable implements VectorTable {
         orchestrator.indexing().closeTable(registration, rows::release);
     }
 
-    /** Uses the table in this thread: its memory stays until the hold is closed. */
+    /** Holds the table for this thread: its memory stays until the hold is closed. */
     private TableUse.Hold use() {
         return registration.use().hold();
     }
 
-    /** {@link #use} for a change, whose maintenance a closed orchestrator would not do. */
+    /** {@link #use} for a change; a closed orchestrator would not run the maintenance that follows. */
     private TableUse.Hold change() {
         requireOpen();
         orchestrator.indexing().requireOpen();
@@ -811,7 +810,7 @@ public final class IvfTable implements VectorTable {
     /** Collects the options of a table. Not thread-safe. */
     public static final class Builder {
         private static final int MAX_LISTS = 131_072;
-        /** How much of a build is done when its rows are checked. */
+        /** Share of a build's progress after its rows are checked. */
         private static final double READ = .05;
 
         private static final int ROWS_PER_CHECK = 256;
@@ -833,7 +832,7 @@ public final class IvfTable implements VectorTable {
         private Builder() {}
 
         /**
-         * Sets how the table shows in reports.
+         * Sets the table's name in reports.
          *
          * @param value default {@code ivf}
          * @return this builder
@@ -844,7 +843,7 @@ public final class IvfTable implements VectorTable {
         }
 
         /**
-         * Sets how far two vectors are from each other.
+         * Sets the distance function.
          *
          * @param value default squared L2
          * @return this builder
@@ -857,7 +856,7 @@ public final class IvfTable implements VectorTable {
         /**
          * Sets the number of lists.
          *
-         * @param value from 1 to 131,072 and the number of rows; default four times the root of the latter
+         * @param value from 1 to 131,072 and at most the number of rows; default four times the root of the number of rows
          * @return this builder
          */
         public Builder nlist(int value) {
@@ -868,7 +867,7 @@ public final class IvfTable implements VectorTable {
         /**
          * Sets the default nprobe, used by searches that do not pass one.
          *
-         * @param value from 1 to 131,072, or all where there are fewer; default what {@link #targetRecall} asks for
+         * @param value from 1 to 131,072, capped at the number of lists; default: measured for {@link #targetRecall}
          * @return this builder
          */
         public Builder nprobe(int value) {
@@ -877,8 +876,8 @@ public final class IvfTable implements VectorTable {
         }
 
         /**
-         * Sets what share of its true 10 nearest rows the lists are to hold that a search probes. The build measures with
-         * 128 of the rows how many lists that takes. Of no meaning where {@link #nprobe} is given.
+         * Sets the share of a query's true 10 nearest rows that the probed lists should hold. The build measures with
+         * 128 of the rows as queries how many lists that takes. Ignored if {@link #nprobe} is set.
          *
          * @param value from over 0 to 1; default .95
          * @return this builder
@@ -900,12 +899,12 @@ public final class IvfTable implements VectorTable {
         }
 
         /**
-         * Sets what lists keep of each component for scans.
+         * Sets the type that lists store each component as.
          *
-         * @param value default {@link ElementType#FLOAT32}, which takes 4 bytes, and one more for {@link #codes}.
-         *     {@link ElementType#FLOAT16} takes 2.
-         *     {@link ElementType#INT8} takes 1 byte, and 4 per row, and scans several times as many rows per second; see
-         *     {@link #keepFloats} for what it takes in all
+         * @param value default {@link ElementType#FLOAT32}: 4 bytes per component, and one more with {@link #codes}.
+         *     {@link ElementType#FLOAT16}: 2 bytes.
+         *     {@link ElementType#INT8}: 1 byte, and 4 per row; scans several times as many rows per second; see
+         *     {@link #keepFloats} for its total size
          * @return this builder
          */
         public Builder elementType(ElementType value) {
@@ -915,12 +914,12 @@ public final class IvfTable implements VectorTable {
 
         /**
          * Sets whether {@link ElementType#FLOAT32} lists also store an 8-bit code per component: 5 bytes per component instead
-         * of 4, and 4 per row. Scans read codes first; floats are read only for possible neighbours, so answers are the same to
-         * the bit, and a scan reads a quarter as much. The codes are learned from the rows of the build. For later rows that are
-         * unlike those, floats are always read, until {@link IvfTable#rebuild} learns anew.
+         * of 4, and 4 per row. Scans read codes first and floats only of possible neighbours, so answers are the same to
+         * the bit, and a scan reads a quarter of the bytes. The codes are learned from the rows of the build. The floats of later
+         * rows that differ much from these are always read, until {@link IvfTable#rebuild} learns new codes.
          *
-         * <p>A table of fewer than 1,024 rows has no codes until a rebuild with more rows; neither has one that the kernels
-         * {@code portable} or {@code java} build, which are no faster with codes. No effect on other types.
+         * <p>A table of fewer than 1,024 rows has no codes until a rebuild with more rows. A table built with the kernel
+         * {@code portable} or {@code java} has none either, as these are no faster with codes. No effect on other types.
          *
          * @param value default true
          * @return this builder
@@ -930,21 +929,21 @@ public final class IvfTable implements VectorTable {
             return this;
         }
 
-        /** So few rows as tests have. */
+        /** Min rows for codes; lower in tests. */
         Builder leastCoded(int rows) {
             this.leastCoded = rows;
             return this;
         }
 
-        /** What moves the lists' memory, for tests. */
+        /** Moves the lists' memory; replaced in tests. */
         Builder mover(TableMemory.Mover value) {
             this.mover = value;
             return this;
         }
 
         /**
-         * Sets whether {@link ElementType#INT8} lists keep the floats too, with which the candidates of a search are compared:
-         * 5 bytes per component instead of 1. Without them distances are to the nearest of 256 values per dimension, and values
+         * Sets whether {@link ElementType#INT8} lists also store the floats, which rerank the candidates of a search:
+         * 5 bytes per component instead of 1. Without floats, distances are to the nearest of 256 values per dimension, and components
          * of later rows outside the build's range are clamped. No effect on other types.
          *
          * @param value default true
@@ -956,9 +955,9 @@ public final class IvfTable implements VectorTable {
         }
 
         /**
-         * Sets how many candidates of a search in {@link ElementType#INT8} lists are compared again, with the full-precision query: k, and
-         * this multiple of the root of k. The error of the codes swaps rows around the k-th place, over a distance that grows more slowly than k.
-         * More candidates find more true neighbours and cost more. No effect on other types.
+         * Sets how many candidates of a search in {@link ElementType#INT8} lists are reranked with the full-precision query: k
+         * plus this multiple of the root of k. The error of the codes swaps rows around the k-th place, over a distance that grows
+         * more slowly than k. More candidates find more true neighbours and cost more. No effect on other types.
          *
          * @param value multiple of the root of k, from 0 to 100; default 1.5: 15 candidates for 10 rows, 115 for 100
          * @return this builder
@@ -972,9 +971,9 @@ public final class IvfTable implements VectorTable {
         }
 
         /**
-         * {@link #build(Orchestrator, long[], float[][])} with the rows' ordinals as ids.
+         * Builds a table as {@link #build(Orchestrator, long[], float[][])} does, with the rows' ordinals as ids.
          *
-         * @param orchestrator places the table, and builds it
+         * @param orchestrator places and builds the table
          * @param vectors at least one row, all of one dimension from 1 to 4,096, all finite; copied
          * @return the table, to be closed
          */
@@ -985,11 +984,11 @@ public final class IvfTable implements VectorTable {
         }
 
         /**
-         * Trains and fills a table on the orchestrator's workers, as batch work beside what they serve. Blocks until it
-         * stands.
+         * Trains and fills a table on the orchestrator's workers, as batch work behind searches. Blocks until the table is
+         * complete.
          *
-         * @param orchestrator places the table, and builds it
-         * @param ids one for each row, no two equal
+         * @param orchestrator places and builds the table
+         * @param ids one per row, no two equal
          * @param vectors at least one row, all of one dimension from 1 to 4,096, all finite; copied
          * @return the table, to be closed
          * @throws IllegalArgumentException if rows, ids or options are invalid; then nothing is registered
@@ -1002,15 +1001,15 @@ public final class IvfTable implements VectorTable {
         }
 
         /**
-         * Begins to train and fill a table of rows from wherever they are, on the orchestrator's workers, as batch work beside
-         * what they serve. Rows are read several times, and are in the table's own memory alone when it stands: there may be
-         * more of them than the Java heap holds. The builder may be used again at once.
+         * Starts to train and fill a table from any source of rows, on the orchestrator's workers, as batch work behind
+         * searches. Rows are read several times; the complete table holds them only in its own memory, so
+         * there may be more rows than fit in the Java heap. The builder may be used again at once.
          *
-         * @param orchestrator places the table, and builds it
-         * @param ids one for each row, no two equal; must not change during the build
-         * @param rows at least one, of 1 to 4,096 dimensions; a row that is not finite, zero for cosine, or beyond what the
-         *     element type holds fails the build
-         * @return under way; its result is to be closed
+         * @param orchestrator places and builds the table
+         * @param ids one per row, no two equal; must not change during the build
+         * @param rows at least one, of 1 to 4,096 dimensions; a row that is not finite, zero for cosine, or out of the
+         *     element type's range fails the build
+         * @return the running build; its result is to be closed
          * @throws IllegalArgumentException if ids, dimension or options are invalid
          */
         public TableBuild<IvfTable> start(Orchestrator orchestrator, long[] ids, VectorSource rows) {
@@ -1036,8 +1035,8 @@ public final class IvfTable implements VectorTable {
         }
 
         /**
-         * Sets what the table's rows may take outside the Java heap, from the build on; see {@link VectorTable#memoryLimit(long)}. A
-         * build of rows that cannot have room is refused before it begins, one of more at its end.
+         * Limits the off-heap memory of the table's rows, from the build on; see {@link VectorTable#memoryLimit(long)}. A
+         * build fails before it begins if even its rows exceed the limit, else at its end if the whole table does.
          *
          * @param bytes at least 1; no limit by default
          * @return this builder
@@ -1047,7 +1046,7 @@ public final class IvfTable implements VectorTable {
             return this;
         }
 
-        /** What rows take at the least. */
+        /** A lower bound of the bytes that rows take. */
         private long leastBytes(int rows, int dimension) {
             long bytes = switch (elementType) {
                 case FLOAT32 -> Float.BYTES;
@@ -1057,7 +1056,7 @@ public final class IvfTable implements VectorTable {
             return rows * (bytes * dimension + Long.BYTES);
         }
 
-        /** How a table is built with the options as they are now. */
+        /** The build, with the options as they are now. */
         private Function<BuildWork, IvfTable> plan(
                 Orchestrator orchestrator, long[] ids, RowPreparation preparation, RowSource stored) {
             int lists = nlist == 0 ? defaultNlist(ids.length) : nlist;

@@ -6,16 +6,16 @@ import java.util.Arrays;
 import java.util.Random;
 
 /**
- * Lloyd's iterations from a random sample of rows (Lloyd, 1982), on at most {@value #ROWS_PER_CENTROID} rows a centroid
- * as FAISS does (Douze et al., 2024). The same seed gives the same centroids, on any number of workers.
+ * Lloyd's k-means from a random sample of rows (Lloyd, 1982), on at most {@value #ROWS_PER_CENTROID} rows per centroid,
+ * as in FAISS (Douze et al., 2024). The same seed gives the same centroids, on any number of workers.
  */
 final class KMeans {
-    /** More rows than these move the centroids too little to pay for the time. */
+    /** More rows than this move the centroids too little to be worth the time. */
     static final int ROWS_PER_CENTROID = 256;
 
     private static final int ITERATIONS = 10;
     private static final int ROWS_PER_STEP = 256;
-    /** By how much the halves of a split centroid are moved apart, relative to their components. */
+    /** Distance between the halves of a split centroid, relative to its components. */
     private static final float SPLIT = 1f / 1024;
 
     private final ScanKernel kernel;
@@ -26,12 +26,12 @@ final class KMeans {
         this.work = work;
     }
 
-    /** How many rows a training assigns to centroids, and centroids it moves, in all. */
+    /** Number of rows assigned and centroids moved in a whole training. */
     static long rowsAssigned(int rows, int nlist) {
         return ITERATIONS * (Math.min(rows, (long) nlist * ROWS_PER_CENTROID) + nlist);
     }
 
-    /** Makes {@code nlist} centroids of the rows. */
+    /** Trains {@code nlist} centroids on the rows. */
     float[][] train(RowSource rows, int count, int nlist, long seed) {
         int[] sample = sample(count, (int) Math.min(count, (long) nlist * ROWS_PER_CENTROID), new Random(seed));
         RowSource sampled = ordinal -> rows.row(sample[ordinal]);
@@ -131,7 +131,7 @@ final class KMeans {
         }
     }
 
-    /** Stays a number: of a centroid that is none no list would be found, and its rows with it. */
+    /** Clamps to finite values: a list whose centroid is infinite or NaN would never be found, nor would its rows. */
     private static float moved(float component, float share) {
         return Math.clamp(component * (1 + share), -Float.MAX_VALUE, Float.MAX_VALUE);
     }

@@ -3,21 +3,21 @@ package io.github.roost.index.ivf;
 import io.github.roost.core.task.SearchContext;
 import java.util.List;
 
-/** Reads one list for the queries that wait for it; one for each kind of element. Thread-safe. */
+/** Scans one list for the queries that wait for it; one implementation per kind of element. Thread-safe. */
 interface ListScanner {
-    /** What scans: the kernel's name. */
+    /** The kernel's name. */
     String kernel();
 
-    /** What a scan reads of a row. */
+    /** Bytes that a scan reads per row. */
     int rowBytes();
 
     /**
      * A query of lists of this kind.
      *
-     * @param view the lists that it looks at
+     * @param view the lists to scan
      */
     IvfQuery<?> query(IvfRequest request, View view);
 
-    /** Scans a list for queries that {@link #query} has made. Those that have failed are left out. */
+    /** Scans a list for queries that {@link #query} has made, except queries that are over. */
     void scan(RowList list, List<IvfQuery<?>> waiting, SearchContext context);
 }

@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.function.IntSupplier;
 
 /**
- * How the lists of a search are scanned where they are at home. Where workers are free the search has parts of its own, each
- * for several of its lists: nobody else waits for these. Elsewhere it joins the lists' batch queues. Thread-safe.
+ * Scans the lists of a search at their homes. If workers are free, the search forks into parts of its own, each
+ * for several of its lists. Otherwise it joins the lists' batch queues. Thread-safe.
  */
 final class ListSearch {
     private static final Boolean SCANNED = Boolean.TRUE;
@@ -26,7 +26,7 @@ final class ListSearch {
     private final IntSupplier rows;
     private final int domains;
 
-    /** @param rows how many the table has */
+    /** @param rows number of rows of the table */
     ListSearch(Orchestrator orchestrator, Registration registration, IntSupplier rows) {
         this.orchestrator = orchestrator;
         this.registration = registration;
@@ -37,9 +37,9 @@ final class ListSearch {
     /**
      * The scans of a query, as parts of its search.
      *
-     * @param probed its lists, at least one, after the buffer if that is to be scanned
-     * @param alone whether it comes by itself: not with others that are likely to probe the same lists
-     * @param next what follows the scans
+     * @param probed its lists, at least one; the buffer, if it is to be scanned, comes first
+     * @param alone whether the query runs by itself, not with queries that are likely to probe the same lists
+     * @param next continuation after the scans
      */
     <R> Step.Fork<Object, IvfQuery<?>, Boolean, R> scans(
             IvfQuery<?> query,
@@ -57,7 +57,7 @@ final class ListSearch {
         int[][] byHome = byHome(probed, lists);
         for (int home = 0; home < byHome.length; home++) {
             int[] there = byHome[home];
-            // Where a list has several homes others are likely to wait for it.
+            // If a list has several homes, other queries are likely to wait for it.
             int free = there.length == 0 || home == domains
                     ? 0
                     : orchestrator.indexing().freeWorkers(home);
@@ -71,7 +71,7 @@ final class ListSearch {
         return new Step.Fork<>(parts, queues(shared, count, lists, scanner), query, next);
     }
 
-    /** Lists by the domain that is their home, and last those that have several. */
+    /** Lists by home domain; lists with several homes come last. */
     private int[][] byHome(int[] probed, Lists lists) {
         if (domains == 1) {
             return new int[][] {probed};
@@ -87,7 +87,7 @@ final class ListSearch {
         return byHome;
     }
 
-    /** On average: to look at every list costs more than bundles that are less even. */
+    /** Average bytes per list: looking at every list costs more than uneven bundles do. */
     private long bytesEach(Lists lists, ListScanner scanner) {
         return (long) rows.getAsInt() * scanner.rowBytes() / lists.count();
     }
@@ -107,7 +107,7 @@ final class ListSearch {
         for (int i = 0; i < bundle.length && !query.isOver() && !context.expired(); i++) {
             ListContext ofList = new ListContext(context);
             scanner.scan(lists.rows(bundle[i]), only, ofList);
-            // A part that scans several lists counts a search for each, whose traffic is its own.
+            // Each list of the part counts as a search of its own, with its own traffic.
             orchestrator.indexing().touched(id(bundle[i], lists), ofList.nodes(), ofList.bytes());
         }
         return SCANNED;
@@ -157,7 +157,7 @@ final class ListSearch {
         return registration.id(cluster(list, lists));
     }
 
-    /** The buffer is at home where the first list is. */
+    /** The buffer's home is the home of list 0. */
     private static int cluster(int list, Lists lists) {
         return list == lists.bufferNumber() ? 0 : list;
     }

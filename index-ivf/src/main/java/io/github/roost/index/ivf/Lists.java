@@ -7,9 +7,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One training's worth of a table: centroids, what lists keep of rows, for each centroid a list and the batch queue of the
- * queries that wait for it, made with the first, and the buffer of rows that are in no list yet, whose number follows the last list's. A rebuild
- * makes another; queries finish on the one that they began with.
+ * The result of one training: centroids, the layout of rows, per centroid a list and its batch queue, which the first query that
+ * waits for the list creates, and the buffer of rows that are in no list yet, whose number follows the last list's. A rebuild
+ * makes another; queries finish on the one they began with.
  */
 record Lists(
         CoarseQuantizer quantizer,
@@ -23,7 +23,7 @@ record Lists(
         this(quantizer, layout, rows, new AtomicReferenceArray<>(rows.length), InsertBuffer.empty(layout));
     }
 
-    /** Fills lists with rows 0 to {@code ids.length}, on the workers, and notes where each lives. */
+    /** Fills lists with rows 0 to {@code ids.length}, on the workers, and records the location of each. */
     static Lists build(
             CoarseQuantizer quantizer,
             BuildWork work,
@@ -53,7 +53,7 @@ record Lists(
         return new Lists(quantizer, layout, rows);
     }
 
-    /** Checks the lists of a file that nobody has read yet; one that is damaged is an UncheckedIOException. */
+    /** Checks the lists of a file that nobody has read yet; throws UncheckedIOException for a damaged list. */
     void verify() {
         for (RowList list : rows) {
             list.verify();
@@ -72,7 +72,7 @@ record Lists(
         return new Lists(quantizer, layout, rows, queues, next);
     }
 
-    /** What the buffer is called where a list's number is asked for. */
+    /** The buffer's list number. */
     int bufferNumber() {
         return rows.length;
     }
@@ -82,13 +82,13 @@ record Lists(
         return list == bufferNumber() ? buffer.rows() : rows[list];
     }
 
-    /** The batch queue of a list, or of the buffer; null where nobody has waited for it yet. */
+    /** The batch queue of a list, or of the buffer; null if no query has waited for it yet. */
     @Nullable
     BatchQueue<IvfQuery<?>, Boolean> queue(int list) {
         return list == bufferNumber() ? buffer.queue() : queues.get(list);
     }
 
-    /** The same, {@code made} if it has none. */
+    /** The batch queue of a list, or of the buffer; sets it to {@code made} if there is none. */
     BatchQueue<IvfQuery<?>, Boolean> queue(int list, BatchQueue<IvfQuery<?>, Boolean> made) {
         if (list == bufferNumber()) {
             return buffer.queue(made);

@@ -3,33 +3,33 @@ package io.github.roost.index.ivf;
 import io.github.roost.table.LongTable;
 
 /**
- * In which list, and where in it, the row of each external id lives. Off-heap, 20 to 40 bytes per id. Not thread-safe. An {@link
- * OutOfMemoryError} has changed nothing.
+ * The list and the place in it of the row of each external id. Off-heap, 20 to 40 bytes per id. Not thread-safe. A call that
+ * throws {@link OutOfMemoryError} has changed nothing.
  */
 class Locations implements AutoCloseable {
     static final long NOWHERE = LongTable.ABSENT;
 
-    /** A list and a place take 18 and 31 bits: fewer than a payload has. */
+    /** A list takes 18 bits and a place 31, fewer than a payload has. */
     private static final int PLACE_BITS = 32;
 
     private final LongTable places;
 
-    /** @param expected how many ids there will be; with more it grows */
+    /** @param expected expected number of ids; grows beyond it */
     Locations(int expected) {
         places = LongTable.builder(expected).build();
     }
 
-    /** Needs no memory for an id that is there. */
+    /** Allocates nothing for an id that is present. */
     void put(long id, int list, int place) {
         places.put(id, (long) list << PLACE_BITS | place);
     }
 
-    /** For {@link #list} and {@link #place}; {@link #NOWHERE} where there is no such row. */
+    /** The location, for {@link #list} and {@link #place}; {@link #NOWHERE} if the id is absent. */
     long of(long id) {
         return places.get(id, NOWHERE);
     }
 
-    /** Needs no memory. */
+    /** Allocates nothing. */
     long remove(long id) {
         return places.remove(id);
     }
@@ -50,7 +50,7 @@ class Locations implements AutoCloseable {
         return places.memoryBytes();
     }
 
-    /** What {@link #bytes} will be with so many more ids. */
+    /** The {@link #bytes} after {@code more} more ids. */
     long bytesWith(int more) {
         return places.memoryBytesWith(more);
     }

@@ -29,7 +29,7 @@ final class NearestFirst {
                 : new Neighbors(Arrays.copyOf(sortedIds, limit), Arrays.copyOf(sortedDistances, limit));
     }
 
-    /** Moves the rows within a radius to the front, in their order; how many. One whose distance is no number is not. */
+    /** Moves the rows within a radius to the front, in their order, and returns their number. NaN is not within it. */
     static int keepWithin(float radius, long[] ids, float[] distances) {
         int kept = 0;
         for (int i = 0; i < ids.length; i++) {
@@ -40,7 +40,7 @@ final class NearestFirst {
         return kept;
     }
 
-    /** {@link #of} where an id may be there more than once: the nearest of each. */
+    /** {@link #of} for rows in which an id may occur more than once: keeps the nearest row per id. */
     static Neighbors distinct(ScanKernel kernel, long[] ids, float[] distances, int rows, int limit) {
         Neighbors all = of(kernel, ids, distances, rows, rows);
         LongHashSet seen = new LongHashSet();

@@ -13,12 +13,12 @@ import java.util.Random;
 import java.util.stream.IntStream;
 
 /**
- * How many lists a search must probe to find a share of the true neighbours. Some of a table's rows are taken for queries;
- * the true neighbours of each, itself aside, are found among all rows, and each lies in a list that is so and so far down
- * the query's order of lists: from these ranks the share follows for every number of lists at once.
+ * Measures the nprobe that finds a share of the true neighbours. Some of a table's rows are queries. For each, the true
+ * neighbours other than itself are found among all rows, and ranked by the position of their list in the query's order of
+ * lists; from the ranks follows the share for every nprobe at once.
  */
 final class ProbeChoice {
-    /** Rows that are queries: with ten neighbours each, the share is certain to about a hundredth. */
+    /** Rows used as queries: with ten neighbours each, the share is accurate to about a hundredth. */
     private static final int QUERIES = 2 * QueryGroup.MAX_QUERIES;
 
     private static final int K = 10;
@@ -27,7 +27,7 @@ final class ProbeChoice {
     private final Training training;
     private final RowSource rows;
     private final int[] sample;
-    /** The nearest rows of each query so far, itself among them; guarded by itself. */
+    /** The nearest rows of each query so far, including itself; guarded by itself. */
     private final Neighbors[] nearest;
 
     private ProbeChoice(Training training, RowSource rows, int count) {
@@ -42,7 +42,7 @@ final class ProbeChoice {
         Arrays.fill(nearest, Neighbors.EMPTY);
     }
 
-    /** The fewest lists, at least 1, that hold this share of the neighbours of rows. */
+    /** The min nprobe, at least 1, whose lists hold this share of the neighbours. */
     static int fewest(double recall, Training training, RowSource rows, long[] ids, Lists lists, Locations locations) {
         ProbeChoice choice = new ProbeChoice(training, rows, ids.length);
         int dimension = lists.layout().dimension();

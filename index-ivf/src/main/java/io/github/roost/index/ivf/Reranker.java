@@ -7,8 +7,8 @@ import io.github.roost.index.ivf.kernel.RowRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 
 /**
- * Compares a query with the rows of its shortlist by the distance itself: to the rows' floats where these are kept, else to
- * what their codes stand for. Distances have the bits that a scan of floats would give. Thread-safe.
+ * Computes the distances from a query to the rows of its shortlist: to the rows' floats if these are stored, else to
+ * the decoded rows. Distances are bit-equal to a scan of floats. Thread-safe.
  */
 final class Reranker {
     private final ScanKernel kernel;
@@ -21,7 +21,7 @@ final class Reranker {
         this.dimension = dimension;
     }
 
-    /** What compares. */
+    /** The kernel that computes distances. */
     ScanKernel kernel() {
         return kernel;
     }
@@ -40,7 +40,7 @@ final class Reranker {
             picks.clear();
             Scratch.PICKS.giveBack(picks);
         }
-        // Without rows that have been removed, whose distance is no number.
+        // Drops removed rows, whose distance is NaN.
         int found = NearestFirst.keepWithin(request.radius(), ids, distances);
         return mayRepeat
                 ? NearestFirst.distinct(kernel, ids, distances, found, request.k())

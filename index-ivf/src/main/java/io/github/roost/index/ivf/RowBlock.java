@@ -9,8 +9,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Places {@code first} to {@code first + capacity} exclusive of a {@link RowList}, which says who may call what when. A deleted
- * row is marked with NaN in whatever a scan reads first: its first component, or the term of its codes.
+ * Places {@code first} to {@code first + capacity} exclusive of a {@link RowList}, which documents which threads may call what. A
+ * deleted row is marked with NaN in whatever a scan reads first: its first component, or the term of its codes.
  */
 final class RowBlock {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
@@ -20,23 +20,23 @@ final class RowBlock {
     private final int first;
     private final int capacity;
     private final RowLayout layout;
-    /** What floats and codes lie in. */
+    /** The memory of floats and codes. */
     private final MemorySegment bytes;
 
     private final MemorySegment ids;
-    /** All places as floats or float16, or null where only codes are kept. */
+    /** All places as floats or float16, or null if only codes are stored. */
     private final @Nullable RowRun floats;
-    /** All places as codes, or null where only floats are kept. */
+    /** All places as codes, or null if only floats are stored. */
     private final @Nullable CodeRun codes;
-    /** How many places readers may read; only grows. */
+    /** Number of places that readers may read; only grows. */
     private volatile int published;
 
-    /** Empty places in memory. */
+    /** Empty places in new memory. */
     RowBlock(int first, int capacity, RowLayout layout) {
         this(first, capacity, layout, memory(layout.bytes(capacity)));
     }
 
-    /** Places over {@link RowLayout#bytes} of memory. */
+    /** Places in {@link RowLayout#bytes} of existing memory. */
     RowBlock(int first, int capacity, RowLayout layout, MemorySegment bytes) {
         this.first = first;
         this.capacity = capacity;
@@ -74,7 +74,7 @@ final class RowBlock {
         }
     }
 
-    /** The rows of a list in a file. */
+    /** The rows of a list in a mapped file. */
     static RowBlock mapped(long[] ids, MemorySegment bytes, RowLayout layout) {
         RowBlock block = new RowBlock(0, ids.length, layout, bytes);
         MemorySegment.copy(ids, 0, block.ids, LONG, 0, ids.length);
@@ -82,7 +82,7 @@ final class RowBlock {
         return block;
     }
 
-    /** A copy that may be written to. */
+    /** A writable copy. */
     RowBlock inMemory() {
         RowBlock copy = new RowBlock(first, capacity, layout);
         if (floats != null && copy.floats != null) {
@@ -97,7 +97,7 @@ final class RowBlock {
         return copy;
     }
 
-    /** What the block lies in. */
+    /** The memory of the block. */
     Stream<MemorySegment> memory() {
         return Stream.of(bytes, ids);
     }
@@ -111,17 +111,17 @@ final class RowBlock {
         return place >= first && place < first + capacity;
     }
 
-    /** How many places there are. */
+    /** Number of places. */
     int capacity() {
         return capacity;
     }
 
-    /** How many places readers may read. */
+    /** Number of places that readers may read. */
     int published() {
         return published;
     }
 
-    /** Lets readers read the places before {@code end}, which may lie behind the block's last or before its first. */
+    /** Lets readers read the places before {@code end}, which may lie outside the block on either side. */
     void publishUpTo(int end) {
         int count = Math.clamp(end - first, 0, capacity);
         if (count > published) {
@@ -151,7 +151,7 @@ final class RowBlock {
         ids.setAtIndex(LONG, at, id);
     }
 
-    /** Takes the row that lives at a place of another block of this layout. */
+    /** Copies the live row at a place of another block of this layout. */
     void copy(int place, RowBlock from, int fromPlace) {
         int at = place - first;
         int fromAt = fromPlace - from.first;
@@ -186,7 +186,7 @@ final class RowBlock {
         return !Float.isNaN(isHalves() ? half(at, 0) : floats.vectors().get(FLOAT, at * floatRowBytes()));
     }
 
-    /** A copy of the row at a place; what its codes stand for where floats are not kept. */
+    /** A copy of the row at a place, decoded if no floats are stored. */
     float[] row(int place) {
         int at = place - first;
         if (floats == null) {
@@ -203,7 +203,7 @@ final class RowBlock {
         return row;
     }
 
-    /** What the codes of row {@code at} of the block stand for. */
+    /** Row {@code at} of the block, decoded from its codes. */
     float[] decoded(int at) {
         if (codes == null) {
             throw new IllegalStateException("the list keeps no codes");

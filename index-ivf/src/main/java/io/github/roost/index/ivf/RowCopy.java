@@ -9,12 +9,12 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Rows and their ids at one time, which a rebuild trains on. Off-heap, as the rows of the table are, which may be more than the
- * heap holds. One thread adds rows; then any number reads them.
+ * A snapshot of rows and their ids that a rebuild trains on. Off-heap, as it may be larger than the heap, like the table's
+ * rows. One thread adds rows; then any number of threads read them.
  */
 final class RowCopy implements AutoCloseable {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
-    /** A piece of memory, unless one row is longer. */
+    /** Size of a piece of memory, unless one row is longer. */
     private static final int PIECE_BYTES = 4 << 20;
 
     private final Arena arena = Arena.ofShared();
@@ -24,7 +24,7 @@ final class RowCopy implements AutoCloseable {
     private long[] ids;
     private int count;
 
-    /** @param expected how many rows there will be; there may be more */
+    /** @param expected expected number of rows; there may be more */
     RowCopy(int expected, int dimension) {
         this.dimension = dimension;
         this.rowsPerPiece = Math.max(1, PIECE_BYTES / (dimension * Float.BYTES));

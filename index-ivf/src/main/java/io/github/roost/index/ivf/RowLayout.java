@@ -6,12 +6,12 @@ import io.github.roost.index.ivf.kernel.RowRun;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the lists of a table keep of each row.
+ * The stored form of each row in the lists of a table.
  *
- * @param element what distances are to: that of rows, or what is left of it
- * @param dimension components of a row
- * @param codec makes the bytes that are scanned, or null where floats or float16 are
- * @param floatBytes bytes of a component that is kept as it is: 4 for a float, 2 for a half, 0 where only codes are kept
+ * @param element the table's element type
+ * @param dimension components per row
+ * @param codec makes the codes that are scanned, or null if floats or float16 are scanned
+ * @param floatBytes bytes per uncoded component: 4 for float32, 2 for float16, 0 if only codes are stored
  */
 record RowLayout(
         ElementType element, int dimension, @Nullable ScalarCodec codec, int floatBytes) {
@@ -42,18 +42,18 @@ record RowLayout(
         return codec != null;
     }
 
-    /** Whether rows are kept as floats or float16. */
+    /** Whether rows are stored as floats or float16. */
     boolean floats() {
         return floatBytes > 0;
     }
 
-    /** Bytes that {@code rows} rows take in a file, a multiple of 64: floats, then codes, then their terms. */
+    /** Bytes of {@code rows} rows, in memory and in a file, a multiple of 64: floats, then codes, then their terms. */
     long bytes(int rows) {
         return floatBytesOf(rows) + codeBytesOf(rows) + (codec == null ? 0 : CodeRun.termBytes(rows));
     }
 
     long floatBytesOf(int rows) {
-        // Whole lines, which an odd number of rows of float16 does not fill.
+        // Rounded up to cache lines, which an odd number of float16 rows may not fill.
         return ((long) rows * RowRun.strideOf(dimension) * floatBytes + 63) / 64 * 64;
     }
 

@@ -11,47 +11,47 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows of one inverted list: a chain of off-heap blocks, each a run of padded rows, floats or codes or both, beside
- * a run of ids.
+ * The rows of one inverted list: a chain of off-heap blocks, each with padded rows, as floats or codes or both, and
+ * their ids.
  *
- * <p>One writer at a time, under a lock of the caller's; any number of readers, without one. The writer fills a place
- * beyond what is published and then publishes it with a volatile store, {@link RowBlock#publishUpTo}, which a reader loads
- * before it reads rows: so no reader sees half a row. Of a tile of codes it may load rows that are being written, beside
- * those that it wants; what it makes of these is dropped. A row is removed by one store of a NaN to its first component,
- * and one to the term of its codes: whatever of it a reader has seen, it computes the old distance or none, and rows
- * without a distance are in no answer. Compaction copies what lives into a fresh chain and publishes that; a reader goes
- * on with the chain it has, whose memory is freed once nobody refers to it.
+ * <p>One writer at a time, under a lock of the caller's; any number of readers, without a lock. The writer fills a place
+ * beyond the published rows and then publishes it with a volatile store, {@link RowBlock#publishUpTo}, which a reader loads
+ * before it reads rows: so no reader sees half a row. From a tile of codes a reader may also load rows that are being
+ * written; their scores are dropped. A row is deleted by one store of NaN to its first component,
+ * and one to the term of its codes: a concurrent reader computes the old distance or NaN, and rows
+ * with a NaN distance are in no answer. Compaction copies the live rows into a fresh chain and publishes it; a reader goes
+ * on with its old chain, whose memory is freed once it is unreachable.
  */
 final class RowList {
-    /** A tile of codes. Lists of a table that has just been built all begin a block with their first row. */
+    /** One tile of codes; small, as every list of a newly built table begins a block with its first added row. */
     private static final int MIN_BLOCK_ROWS = 16;
 
     private static final int MAX_BLOCK_ROWS = 1_024;
     /**
-     * A list grows by this part of it. More would leave more memory empty, and whoever adds the row that begins a block waits
-     * for the block; less would make scans turn to another block more often.
+     * A new block's share of its list. Larger blocks would leave more memory empty, and the addition that begins a block waits
+     * for it; smaller ones would make scans switch blocks more often.
      */
     private static final double GROWTH = .125;
-    /** Of which no block need be smaller however short the list is. */
+    /** Blocks may grow to this size, however short the list is. */
     private static final int FEW_ROWS = 64;
-    /** Dead rows are scanned too, so a list is compacted when they are this part of it, and more than a handful. */
+    /** Deleted rows are scanned too, so a list is compacted when more than this share, and more than a few, are deleted. */
     private static final double MAX_DEAD = .25;
 
     private static final int FEW_DEAD = 32;
 
     private final RowLayout layout;
     private volatile RowBlock[] blocks = {};
-    /** Looks through the vectors before they are first read, or null when that has been done. */
+    /** Checks the vectors before they are first read; null once that has been done. */
     private volatile @Nullable Check unchecked;
-    /** Places handed out, those of deleted rows included. The writer's. */
+    /** Places in use, including deleted rows. Writer only. */
     private int places;
-    /** Rows behind these places that readers do not see yet. The writer's. */
+    /** Rows after these places that readers do not see yet. Writer only. */
     private int staged;
-    /** The blocks without those that were begun for staged rows. The writer's. */
+    /** The blocks without new blocks for staged rows. Writer only. */
     private RowBlock[] beforeStaging = blocks;
-    /** The writer's. */
+    /** Number of deleted rows. Writer only. */
     private int dead;
-    /** With fewer deleted rows compaction is not tried again. The writer's. */
+    /** Deleted rows below which compaction is not tried again. Writer only. */
     private int leastDead;
 
     private volatile boolean compactionQueued;
@@ -70,20 +70,20 @@ final class RowList {
         return list;
     }
 
-    /** A list without rows, and with the memory for some. */
+    /** A list without rows, with memory for {@code capacity} rows. */
     static RowList empty(RowLayout layout, int capacity) {
         RowList list = new RowList(layout);
         list.blocks = new RowBlock[] {new RowBlock(0, capacity, layout)};
         return list;
     }
 
-    /** Finds out whether vectors are what they were when they were saved. */
+    /** Checks that vectors are as they were saved. */
     @FunctionalInterface
     interface Check {
         void run() throws IOException;
     }
 
-    /** Rows of a file, {@link RowLayout#bytes} of them; these are checked before anybody reads them. */
+    /** The rows of a file, in {@link RowLayout#bytes} of memory; checked before they are first read. */
     static RowList mapped(RowLayout layout, long[] ids, MemorySegment bytes, Check check) {
         RowList list = new RowList(layout);
         if (ids.length > 0) {
@@ -94,12 +94,12 @@ final class RowList {
         return list;
     }
 
-    /** Checks rows of a file, if that has not been done yet. */
+    /** Checks the rows of a file, if that has not been done yet. */
     void verify() {
         checkedBlocks();
     }
 
-    /** Two threads may come here at once and find the same. */
+    /** Two threads may both run the check, with the same result. */
     private RowBlock[] checkedBlocks() {
         Check check = unchecked;
         if (check != null) {
@@ -113,19 +113,19 @@ final class RowList {
         return blocks;
     }
 
-    /** Writes a place of a list with room; different places by different threads. */
+    /** Writes a place of a list with room; different threads may write different places. */
     void write(int place, long id, float[] row) {
         block(place).write(place, id, row);
     }
 
-    /** Shows readers all that has been written. */
+    /** Shows readers all written rows. */
     void publish() {
         for (RowBlock block : blocks) {
             block.publishAll();
         }
     }
 
-    /** The rows that readers see now as floats, in runs; dead ones among them. */
+    /** The rows that readers see now as floats, in runs; includes deleted rows. */
     List<RowRun> runs() {
         RowBlock[] seen = checkedBlocks();
         List<RowRun> runs = new ArrayList<>(seen.length);
@@ -143,17 +143,17 @@ final class RowList {
         return List.of(checkedBlocks());
     }
 
-    /** What the blocks lie in that there are now. */
+    /** The memory of the current blocks. */
     Stream<MemorySegment> memory() {
         return Arrays.stream(blocks).flatMap(RowBlock::memory);
     }
 
-    /** How many blocks there are. */
+    /** Number of blocks. */
     int blockCount() {
         return blocks.length;
     }
 
-    /** How many rows readers see now, dead ones among them. */
+    /** Number of rows that readers see now, including deleted rows. */
     int rows() {
         int rows = 0;
         for (RowBlock block : blocks) {
@@ -162,7 +162,7 @@ final class RowList {
         return rows;
     }
 
-    /** Appends a row; its place. The writer's. */
+    /** Appends a row and returns its place. Writer only. */
     int add(long id, float[] row) {
         try {
             int place = stage(id, row);
@@ -174,21 +174,21 @@ final class RowList {
     }
 
     /**
-     * Appends a row that readers do not see before {@link #publishStaged}; its place. Where that fails, for want of memory,
-     * {@link #dropStaged} must follow. The writer's.
+     * Appends a row that readers do not see before {@link #publishStaged} and returns its place. If it fails for lack of memory,
+     * {@link #dropStaged} must follow. Writer only.
      */
     int stage(long id, float[] row) {
         if (staged == 0) {
             beforeStaging = blocks;
         }
         int place = places + staged;
-        // From here on there is something to be dropped.
+        // Before the block, which may fail: then there is something to drop.
         staged++;
         blockForMore(place).write(place, id, row);
         return place;
     }
 
-    /** Shows readers what has been staged; needs no memory. The writer's. */
+    /** Shows readers the staged rows; allocates nothing. Writer only. */
     void publishStaged() {
         if (staged > 0) {
             int end = places + staged;
@@ -201,7 +201,7 @@ final class RowList {
         }
     }
 
-    /** Takes back what has been staged, and the blocks that were begun for it; needs no memory. The writer's. */
+    /** Drops the staged rows and the blocks begun for them; allocates nothing. Writer only. */
     void dropStaged() {
         if (staged > 0) {
             blocks = beforeStaging;
@@ -221,7 +221,7 @@ final class RowList {
         return next;
     }
 
-    /** Each block is twice the one before it, until it is large enough for the list. */
+    /** Small for the first two blocks; then twice the previous block, up to a share of the list. */
     private int nextCapacity(int rows) {
         if (blocks.length < 2) {
             return MIN_BLOCK_ROWS;
@@ -230,18 +230,18 @@ final class RowList {
         return Math.min(enough, 2 * blocks[blocks.length - 1].capacity());
     }
 
-    /** Removes the row at a place. The writer's. */
+    /** Deletes the row at a place. Writer only. */
     void kill(int place) {
         makeWritable(place);
         block(place).kill(place);
         dead++;
     }
 
-    /** Has the row at a place where {@link #kill} cannot fail. The writer's. */
+    /** Makes the row at a place writable, so that {@link #kill} cannot fail. Writer only. */
     void makeWritable(int place) {
         RowBlock block = block(place);
         if (block.isReadOnly()) {
-            // A file is never written to: its list moves into memory with its first change.
+            // A file is never written to: its list is copied to memory at its first change.
             RowBlock copy = block.inMemory();
             blocks = Arrays.stream(blocks)
                     .map(each -> each == block ? copy : each)
@@ -249,39 +249,39 @@ final class RowList {
         }
     }
 
-    /** Number of rows that live. The writer's. */
+    /** Number of live rows. Writer only. */
     int live() {
         return places - dead;
     }
 
-    /** Whether enough is dead for {@link #compact} to pay. The writer's. */
+    /** Whether enough rows are deleted for {@link #compact} to pay. Writer only. */
     boolean isSparse() {
         return dead > FEW_DEAD && dead > MAX_DEAD * places && dead >= leastDead;
     }
 
-    /** Whether {@link #compact} is yet to come. */
+    /** Whether {@link #compact} is pending. */
     boolean isCompactionQueued() {
         return compactionQueued;
     }
 
-    /** Notes whether {@link #compact} is yet to come. Anybody may. */
+    /** Sets whether {@link #compact} is pending. Any thread may. */
     void setCompactionQueued(boolean queued) {
         compactionQueued = queued;
     }
 
-    /** Told of rows that live. */
+    /** Called with live rows. */
     @FunctionalInterface
     interface RowVisitor {
         void row(long id, int place);
     }
 
     /**
-     * Moves what lives together; told where each row lives from now on, once all have been moved: where there is no memory
-     * for that, none has. The writer's.
+     * Moves the live rows together and calls {@code moved} with the new place of each, once all have been moved: if memory is
+     * out, none has. Writer only.
      */
     void compact(RowVisitor moved) {
         int live = live();
-        // Where it fails for want of memory, it takes long to do so, and would again with the next row that dies.
+        // A failure for lack of memory takes long, and would be repeated with the next deleted row.
         leastDead = dead + dead / 2;
         RowBlock fresh = new RowBlock(0, Math.max(live, MIN_BLOCK_ROWS), layout);
         RowBlock[] compacted = {fresh};
@@ -299,19 +299,19 @@ final class RowList {
         }
     }
 
-    /** Visits the rows that live among those published. */
+    /** Visits the live rows among the published. */
     void forEachLive(RowVisitor visitor) {
         for (RowBlock block : checkedBlocks()) {
             block.forEachLive(visitor);
         }
     }
 
-    /** A copy of the row at a place; what its codes stand for where floats are not kept. */
+    /** A copy of the row at a place, decoded if no floats are stored. */
     float[] row(int place) {
         return block(place).row(place);
     }
 
-    /** Copies the rows at some places, one after the other, to a block of this layout. */
+    /** Copies the rows at some places to a block of this layout, one after the other. */
     void copyTo(RowBlock target, int[] from) {
         for (int i = 0; i < from.length; i++) {
             target.copy(i, block(from[i]), from[i]);

@@ -6,9 +6,9 @@ import io.github.roost.core.vector.ElementType;
 import java.util.Objects;
 
 /**
- * Checks vectors at the table's border and makes them what its metric compares: unit vectors for the cosine.
+ * Checks the vectors that callers pass and brings them into stored form: unit vectors for the cosine.
  *
- * @param element what must be able to hold the rows
+ * @param element type whose range must hold the rows
  */
 record RowPreparation(Metric metric, int dimension, ElementType element) {
     private static final float MAX_HALF = 65_504;
@@ -25,7 +25,7 @@ record RowPreparation(Metric metric, int dimension, ElementType element) {
     /**
      * Checks one row.
      *
-     * @param number what it is called where it is refused
+     * @param number the row's number in error messages
      */
     void requireRow(int number, float[] row) {
         Vectors.requireRow(number, row, dimension, metric);
@@ -44,12 +44,12 @@ record RowPreparation(Metric metric, int dimension, ElementType element) {
         }
     }
 
-    /** A checked row as it is stored. */
+    /** The stored form of a checked row. */
     float[] stored(float[] row) {
         return metric == Metric.COSINE ? normalised(row) : row;
     }
 
-    /** Checked rows as they are stored. */
+    /** Checks rows and returns their stored form. */
     float[][] prepareRows(float[][] rows) {
         float[][] stored = new float[rows.length][];
         for (int i = 0; i < rows.length; i++) {
@@ -59,7 +59,7 @@ record RowPreparation(Metric metric, int dimension, ElementType element) {
         return stored;
     }
 
-    /** A copy of a query, checked; {@code what} it is called where it is refused. */
+    /** A checked copy of a query in stored form; {@code what} names it in error messages. */
     float[] prepareQuery(String what, float[] query) {
         float[] copy =
                 Objects.requireNonNull(query, () -> what + " must not be null").clone();

@@ -1,6 +1,6 @@
 package io.github.roost.index.ivf;
 
-/** Rows by ordinal, as the table stores them: normalised where its metric asks for it. Thread-safe. */
+/** Rows by ordinal, in stored form: normalised if the metric requires it. Thread-safe. */
 @FunctionalInterface
 interface RowSource {
     /** Row {@code ordinal}; not to be changed. */

@@ -11,28 +11,27 @@ import java.util.stream.DoubleStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rows as 8-bit codes, what they lose by it, and queries as they are compared with codes.
+ * Encodes rows as 8-bit codes, measures their loss, and prepares queries for comparison with codes.
  *
  * <p>With x = zero point + scale c, c from -128 to 127, and w = scale (q - zero point), the squared distance to a query q is the
- * sum of (scale c)², which is the row's own and its term, less twice the sum of w c, which a kernel makes of whole numbers, plus
- * what is the same for all rows and therefore left out. The weights w become whole numbers from -127 to 127 for that.
+ * sum of (scale c)², the row's term; less twice the sum of w c, which a kernel computes in integers; plus
+ * a part that is the same for all rows and left out. For this the weights w are rounded to integers from -127 to 127.
  *
- * @param metric what scores are in the order of
+ * @param metric whose order of distances scores have
  * @param quantizer makes and reads the codes
- * @param most what rows lose at most for their scores to be relied on, others are found by every scan; null to go by the
- *     scores of all
+ * @param most max loss of rows whose scores are relied on; every scan finds the other rows. Null to rely on all scores
  */
 record ScalarCodec(
         Metric metric, ScalarQuantizer quantizer, @Nullable Loss most) {
     private static final int ROWS_PER_STEP = 4_096;
     private static final int ROWS_OF_SAMPLE = 4_096;
-    /** Of so many rows of a sample one may be too far out to be learnt from. */
+    /** One in this many rows of a sample is skipped as too far out to learn from. */
     private static final int FAR = 100;
-    /** Of so many rows one may lose more than is reckoned with. */
+    /** One in this many rows may lose more than the max loss. */
     private static final int UNUSUAL = 200;
-    /** Rows that are not in a sample lose a little more; margins widen with it. */
+    /** Rows outside the sample lose a little more; margins widen with this factor. */
     private static final double MORE_LOSS = 1.1;
-    /** With length only what rounding takes grows. */
+    /** Larger, as only the rounding part of a margin grows with length. */
     private static final double MORE_LENGTH = 4;
 
     private static final int MAX_WEIGHT = ScalarQuantizer.MAX_WEIGHT;
@@ -53,8 +52,8 @@ record ScalarCodec(
     }
 
     /**
-     * Learns from a sample, for rows that are to be found where distances to them say so. The farthest of the sample may be
-     * broken, and would take most of the steps: they are left to be found by every scan.
+     * Learns from a sample, for exact answers. The farthest rows of the sample may be
+     * broken, and would take most of the steps: they are not learned from, and every scan finds them.
      */
     static ScalarCodec exact(Metric metric, RowSource rows, int count) {
         float[][] sample = new float[Math.min(count, ROWS_OF_SAMPLE)][];
@@ -89,13 +88,13 @@ record ScalarCodec(
         return squares;
     }
 
-    /** The value that one of {@code oneIn} is above. */
+    /** The value that one in {@code oneIn} values exceeds. */
     private static double most(DoubleStream values, int oneIn) {
         double[] sorted = values.sorted().toArray();
         return sorted[sorted.length - 1 - sorted.length / oneIn];
     }
 
-    /** This codec, with what nearly all of such rows lose at most. */
+    /** This codec, with the max loss of nearly all of these rows. */
     ScalarCodec knowingLossOf(float[][] rows) {
         List<Loss> losses =
                 Arrays.stream(rows).map(row -> loss(row, encode(row))).toList();
@@ -115,19 +114,19 @@ record ScalarCodec(
         return new ScalarCodec(metric, ranges.wholeOrEvenSteps(), null);
     }
 
-    /** The bytes of a row, as many as a kernel reads. */
+    /** The codes of a row, padded to the stride that a kernel reads. */
     byte[] encode(float[] row) {
         byte[] codes = new byte[CodeRun.strideOf(row.length)];
         quantizer.encode(row, codes);
         return codes;
     }
 
-    /** The row that bytes stand for. */
+    /** The row that codes stand for. */
     float[] decode(byte[] codes) {
         return quantizer.decode(codes);
     }
 
-    /** The part of the score of a row, of which these are the codes, that no query changes. A number. */
+    /** The part of the score of a row with these codes that no query changes. Never NaN. */
     float term(float[] row, byte[] codes) {
         return most == null || loss(row, codes).isWithin(most) ? term(codes) : -Float.MAX_VALUE;
     }
@@ -137,11 +136,11 @@ record ScalarCodec(
     }
 
     /**
-     * What a row is, and what its bytes are.
+     * The size of a row and the error of its codes.
      *
      * @param length the row's distance from the zero points
-     * @param error the row's distance from what its bytes stand for
-     * @param codeLength the length of its bytes, each less 128
+     * @param error the row's distance from its decoded codes
+     * @param codeLength the norm of its codes, each less 128
      */
     record Loss(double length, double error, double codeLength) {
         private boolean isWithin(Loss most) {
@@ -166,11 +165,11 @@ record ScalarCodec(
     }
 
     /**
-     * A query as a kernel compares it with codes: a row's score is its term plus slope times the sum of w c.
+     * A query in the form that a kernel compares with codes: a row's score is its term plus slope times the sum of w c.
      *
      * @param sum of the weights
-     * @param length the query's distance from the zero points; of a metric of products its length
-     * @param error the distance of the weights from what they were before they were rounded
+     * @param length the query's distance from the zero points; for a metric of products its norm
+     * @param error the rounding error of the weights, as a distance
      */
     record Weights(byte[] weights, int sum, float slope, double length, double error) {}
 
@@ -191,7 +190,7 @@ record ScalarCodec(
         }
         int timesUnit = squared ? 2 : 1;
         float slope = (float) Math.min(timesUnit * most / MAX_WEIGHT, Float.MAX_VALUE);
-        // Of the rounded slope, so that it too is in the error.
+        // From the rounded slope, so that the error includes its rounding.
         double unit = (double) slope / timesUnit;
         double perUnit = unit == 0 ? 0 : 1 / unit;
         double error = 0;
@@ -207,7 +206,7 @@ record ScalarCodec(
         return new Weights(weights, sum, -slope, Math.sqrt(length), Math.sqrt(error));
     }
 
-    /** What the scores of rows say of their distances from a query whose weights these are. */
+    /** The bounds that scores give on rows' distances from a query with these weights. */
     ScoreMargin margin(float[] query, Weights weights) {
         if (most == null) {
             throw new IllegalStateException("the codec does not know what rows lose");

@@ -4,33 +4,32 @@ import io.github.roost.core.Metric;
 import io.github.roost.core.vector.ScalarQuantizer;
 
 /**
- * What the score of a row's codes says of its distance from one query: for which rows a distance is certain to be above
- * another's.
+ * Bounds on a row's distance from one query, given the score of its codes: which rows are certainly farther than another.
  *
- * <p>With x = y + e, where y is what a row's codes stand for, a query's weights w and what their rounding took from them, d,
- * a score and the offset are off the distance to y by at most |d| |c| (Cauchy and Schwarz; twice that where distances are
- * squared), c being the row's codes. Of the distance to y, that to x is off by at most |e| (the triangle inequality; |q| |e|
- * for products). To these comes what floats round, of scores and of the distances that a kernel computes.
+ * <p>Let x = y + e, where y is a row decoded from its codes; w a query's weights and d their rounding error; c the row's
+ * codes. Score plus offset differs from the distance to y by at most |d| |c| (Cauchy-Schwarz; twice that for squared
+ * distances). The distance to x differs from the distance to y by at most |e| (triangle inequality; |q| |e|
+ * for products). Added to these is the float rounding of scores and of the distances that a kernel computes.
  *
- * @param squared whether distances are squares, so that the root is what the triangle inequality is about
- * @param offset the distance to what codes stand for is a score and this
- * @param scoreError by how much that may be off
- * @param distanceError by how much the distance to the row, or its root, may differ from the one to what its codes stand for
- * @param rounding by how much the distance that a kernel computes may be off
+ * @param squared whether distances are squared, so that the triangle inequality holds for their roots
+ * @param offset distance to the decoded row, less the score
+ * @param scoreError error bound of score plus offset
+ * @param distanceError bound on the difference of the distances (roots, if squared) to the row and to the decoded row
+ * @param rounding error bound of the distance that a kernel computes
  */
 record ScoreMargin(boolean squared, double offset, double scoreError, double distanceError, double rounding) {
-    /** A row with a score up to this is compared whatever others there are, and takes the place of none. */
+    /** A row with a score up to this is always reranked, and does not count among the wanted rows. */
     static final float CERTAIN = -0x1p127f;
     /** Four half ulps of a float: several sums are rounded, of scores and of distances. */
     private static final double ROUNDING = 0x1p-22;
-    /** What scores may add to that of a certain row, which otherwise might seem to be one of codes. */
+    /** Max change of a certain row's score by products; beyond it the score might look like an ordinary one. */
     private static final double MAX_PRODUCTS = 0x1p126;
 
     /**
-     * Of a query's weights, and rows whose loss is at most so much.
+     * The margin for a query's weights and rows that lose at most {@code most}.
      *
-     * @param offset the distance from the query to the middles, less what scores say of it
-     * @param middles the length of the middles, for products; 0 for distances
+     * @param offset the distance from the query to the zero points
+     * @param middles length of the zero points, for products; 0 for distances
      */
     static ScoreMargin of(
             Metric metric, ScalarCodec.Weights weights, ScalarCodec.Loss most, double offset, double middles) {
@@ -40,7 +39,7 @@ record ScoreMargin(boolean squared, double offset, double scoreError, double dis
         double magnitude = reach * reach;
         double mostProducts =
                 Math.abs((double) weights.slope()) * ScalarQuantizer.MIDDLE * ScalarQuantizer.MAX_WEIGHT * components;
-        // Distances that overflow are ordered by ids alone; those that underflow, too.
+        // Rows whose distances overflow or underflow are ordered by ids alone.
         double rounding = magnitude < Float.MAX_VALUE && mostProducts < MAX_PRODUCTS
                 ? ROUNDING * (components / 16.0 + 16) * magnitude + (components + 16) * (double) Float.MIN_VALUE
                 : Double.POSITIVE_INFINITY;
@@ -53,23 +52,23 @@ record ScoreMargin(boolean squared, double offset, double scoreError, double dis
                 rounding);
     }
 
-    /** Whether scores say anything. */
+    /** Whether scores give any bound. */
     boolean tells() {
         return rounding < Double.POSITIVE_INFINITY;
     }
 
-    /** The score up to which rows may be as near as one of this score. */
+    /** The max score of a row that may be as near as a row of this score. */
     float beyond(float score) {
         return within(farthest(score));
     }
 
-    /** The largest distance of a row of this score. */
+    /** The max distance of a row of this score. */
     private double farthest(float score) {
         double most = score + offset + scoreError;
         return raised(most) + rounding;
     }
 
-    /** The score up to which rows may be within a distance. */
+    /** The max score of a row that may be within a distance. */
     float within(double distance) {
         if (!tells()) {
             return Float.POSITIVE_INFINITY;

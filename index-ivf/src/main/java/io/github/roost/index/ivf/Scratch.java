@@ -8,11 +8,11 @@ import io.github.roost.index.ivf.kernel.ScoredRows;
 import java.util.ArrayDeque;
 
 /**
- * What scans and comparisons work in, shared by all tables: it is costly to make and belongs to nobody for longer than one
- * of them takes. So it does not matter how many threads search, and a filter that searches has a scratch of its own.
+ * Working memory of scans and rerankings, shared by all tables. It is costly to allocate and held only for the duration of one
+ * scan or reranking; so the number of searching threads does not matter, and a filter that itself searches gets its own.
  */
 final class Scratch {
-    /** A few hundred kilobytes, or three megabytes where all are as large as may be. */
+    /** At most three megabytes, usually a few hundred kilobytes. */
     static final int MAX_SPARE = 256;
 
     static final ScratchPool<QueryGroup> QUERY_GROUPS = new ScratchPool<>(QueryGroup::new);
@@ -21,7 +21,7 @@ final class Scratch {
     static final ScratchPool<AllowedRows> ALLOWED = new ScratchPool<>(AllowedRows::new);
     static final ScratchPool<DecodedRows> DECODED = new ScratchPool<>(DecodedRows::new);
     /**
-     * Memory of shortlists that are done with, the last first: that is the one the caches still hold. Many at a time, for
+     * Memory of finished shortlists, last in first out, as the last is still in the caches. Many, as
      * many queries that wait for lists hold one each.
      */
     static final ScratchPool<ArrayDeque<ScoredRows>> SPARE = new ScratchPool<>(() -> new ArrayDeque<>(MAX_SPARE));

@@ -12,28 +12,28 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows with the best scores that one query has met so far, ties by the smaller id, and where they lie; or those that may
- * be the nearest by their scores. Up to twice as many as are to be kept are gathered, then the worse half is dropped (FAISS's
- * reservoir): that takes constant time a row,
- * where a heap takes a logarithm. Belongs to one thread at a time.
+ * The rows with the best scores that one query has seen so far, ties by the smaller id, and their locations; with a margin, all
+ * rows that may be among the nearest according to their scores. Up to twice as many rows as wanted are gathered, then the worse
+ * half is dropped (FAISS's reservoir), which takes constant time per row, where a heap takes logarithmic time. Belongs to one
+ * thread at a time.
  */
 final class Shortlist {
     private static final int MAX_FIRST_ROOM = 1_024;
     private final ScanKernel kernel;
     private final int wanted;
     private final @Nullable ScoreMargin margin;
-    /** The blocks that rows lie in; a row keeps its block from being freed. */
+    /** The blocks of the rows; a reference here keeps a block from being freed. */
     private final List<RowBlock> blocks = new ArrayList<>();
-    /** Places are a block's index above, the row in the block below. */
+    /** A place has the block's index in its high 32 bits, the row in the block in its low 32 bits. */
     private final ScoredRows rows;
 
     private float bound = Float.POSITIVE_INFINITY;
-    /** With so many rows those are dropped that are of no more interest. */
+    /** Number of rows at which {@link #shrink} drops some. */
     private long most;
 
     /**
-     * @param wanted how many rows to keep, at least 1
-     * @param margin keeps the rows, too, that may be as near as these; null to go by scores alone
+     * @param wanted number of rows to keep, at least 1
+     * @param margin also keeps rows that may be as near as these; null to go by scores alone
      */
     Shortlist(ScanKernel kernel, int wanted, @Nullable ScoreMargin margin) {
         this.kernel = kernel;
@@ -51,8 +51,8 @@ final class Shortlist {
     }
 
     /**
-     * Leaves its memory to shortlists that are made later. It is not to be used any more: called by the scan that
-     * ends its query, when no other is left that could hold it, and whose lock on the query shows it what others wrote.
+     * Gives the memory to later shortlists; this one must not be used afterwards. Called by the thread that finishes the
+     * query, when no other thread uses it; the lock on the query has made other threads' writes visible.
      */
     void free() {
         if (rows.room() > MAX_FIRST_ROOM) {
@@ -71,27 +71,27 @@ final class Shortlist {
         return rows.size();
     }
 
-    /** The id of a row. It is looked up only when it is needed: most rows that are taken are dropped again. */
+    /** The id of a row. Looked up only when needed: most rows are dropped again. */
     long id(int index) {
         return block(index).id(row(index));
     }
 
-    /** The block that a row lies in. */
+    /** The block of a row. */
     RowBlock block(int index) {
         return blocks.get((int) (rows.place(index) >>> Integer.SIZE));
     }
 
-    /** Where in its {@link #block} a row lies. */
+    /** The number of a row in its {@link #block}. */
     int row(int index) {
         return (int) rows.place(index);
     }
 
-    /** The score beyond which no row gets in; infinite until enough have been met. */
+    /** The max score of rows that still get in; infinite until enough rows have been seen. */
     float bound() {
         return bound;
     }
 
-    /** Takes what a scan of rows of a block has found for a query. */
+    /** Adds the rows that a scan of a block has found for a query. */
     void take(CodeGroup group, int query, RowBlock block, @Nullable LongPredicate filter) {
         int found = group.found(query);
         if (found == 0) {
@@ -111,13 +111,13 @@ final class Shortlist {
         }
     }
 
-    /** Takes all that another has; the other is of no use any more. */
+    /** Adds all rows of another shortlist, which must not be used afterwards. */
     void takeAll(Shortlist other) {
         rows.addAll(other.rows, (long) blocks.size() << Integer.SIZE);
         blocks.addAll(other.blocks);
     }
 
-    /** What is held at most before the worse half is dropped, and what one more scan finds; less where that is much. */
+    /** Max rows before the worse half is dropped, and those of one more scan; less if that is much. */
     private int firstRoom() {
         return (int) Math.min(2L * wanted + CodeGroup.MAX_ROWS, MAX_FIRST_ROOM);
     }
@@ -128,7 +128,7 @@ final class Shortlist {
         }
     }
 
-    /** Drops all but the wanted best, and what may be as near as these; lowers the bound to what of the others could get in. */
+    /** Drops all but the wanted best rows and rows that may be as near as these; lowers the bound to exclude the dropped rows. */
     void shrink() {
         if (rows.size() < wanted) {
             return;
@@ -145,7 +145,7 @@ final class Shortlist {
         most = 2L * Math.max(wanted, rows.size());
     }
 
-    /** Of the rows with the worst score drops those with the largest ids; of one that was met twice maybe one of the two. */
+    /** Of the rows with the worst score, drops those with the largest ids; if a row was seen twice, maybe one of the two. */
     private void dropTied() {
         long[] tied = IntStream.range(0, rows.size())
                 .filter(i -> rows.score(i) == bound())

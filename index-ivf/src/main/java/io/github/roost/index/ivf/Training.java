@@ -7,16 +7,16 @@ import io.github.roost.index.ivf.kernel.ScanKernel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a table's lists are made of its rows.
+ * Makes a table's lists from its rows.
  *
- * @param kernel what computes distances
- * @param work the workers that do it
+ * @param kernel computes distances
+ * @param work runs the training on workers
  * @param seed of the training: the same rows and seed give the same lists
- * @param metric how distances are measured
- * @param element what distances are to
- * @param codes whether bytes are kept beside floats, and scanned; where the kernel is faster with these
- * @param leastCoded of fewer rows none are, for these say little of those that come later
- * @param keepFloats whether floats are kept beside bytes
+ * @param metric the table's metric
+ * @param element the table's element type
+ * @param codes whether FLOAT32 lists also store codes, if the kernel scans these faster
+ * @param leastCoded min rows for codes: fewer say too little about later rows
+ * @param keepFloats whether INT8 lists also store floats
  */
 record Training(
         ScanKernel kernel,
@@ -28,17 +28,17 @@ record Training(
         int leastCoded,
         boolean keepFloats) {
     static final int MIN_CODED = 1_024;
-    /** How much of a build is done when centroids are trained, and when lists are filled. */
+    /** Share of a build's progress after the training of centroids, and after the filling of lists. */
     private static final double TRAINED = .6;
 
     private static final double FILLED = .9;
 
-    /** The same by other work. */
+    /** The same training on other workers. */
     Training with(BuildWork other) {
         return new Training(kernel, other, seed, metric, element, codes, leastCoded, keepFloats);
     }
 
-    /** Trains {@code nlist} centroids, fewer where there are fewer rows, fills their lists, notes where each row lives. */
+    /** Trains min({@code nlist}, rows) centroids, fills their lists and records the location of each row. */
     Lists lists(RowSource rows, long[] ids, int nlist, int dimension, Locations locations) {
         RowLayout layout = RowLayout.of(element, keepFloats, dimension, codec(rows, ids.length, dimension));
         return lists(rows, ids, nlist, layout, locations);
@@ -55,9 +55,9 @@ record Training(
         };
     }
 
-    /** {@link #lists} of rows from other lists, anew. */
+    /** Retrains {@link #lists} on rows from other lists. */
     Lists again(RowSource rows, long[] ids, int nlist, Lists before, Locations locations) {
-        // Where no floats are kept, rows are what a codec made of them: the same codec loses nothing more.
+        // Without floats, rows are decoded codes: only the same codec loses nothing more.
         return before.layout().floats()
                 ? lists(rows, ids, nlist, before.layout().dimension(), locations)
                 : lists(rows, ids, nlist, before.layout(), locations);

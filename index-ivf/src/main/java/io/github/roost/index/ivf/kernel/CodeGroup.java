@@ -5,27 +5,27 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Queries that scan codes together, in off-heap memory that is kept from group to group, and what a scan found for each.
- * Fill with {@link #begin} and {@link #add}; after each scan read what it found and lower the bounds. Belongs to one
+ * Queries that scan codes together and the rows that a scan found for each, in off-heap memory that is reused.
+ * Fill with {@link #begin} and {@link #add}; after each scan read the found rows and lower the bounds. Belongs to one
  * thread.
  *
- * <p>What is near enough is appended, not kept in a heap: a run is short, and choosing the best of a buffer now and then
+ * <p>Rows that are near enough are appended, not kept in a heap: a run is short, and choosing the best of a buffer now and then
  * costs less than keeping them in order all the time.
  */
 public final class CodeGroup {
-    /** Most queries of a group. */
+    /** Max queries of a group. */
     public static final int MAX_QUERIES = 64;
-    /** Most rows of a scan: so few that bounds fall before much has been appended in vain. */
+    /** Max rows of a scan: few enough that bounds fall before many rows are appended in vain. */
     public static final int MAX_ROWS = 256;
 
-    /** Kernels write whole tiles, so that there is room for one beyond the last row. */
+    /** Kernels write whole tiles, so there is room for one after the last row. */
     static final int ROOM = MAX_ROWS + CodeRun.TILE;
 
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
 
     MemorySegment weights = MemorySegment.NULL;
-    /** What takes the 128 off every byte at once, for kernels that multiply unsigned bytes. */
+    /** Start values of the sums: they subtract 128 from every code at once, for kernels that multiply unsigned bytes. */
     final MemorySegment starts;
 
     final MemorySegment slopes;
@@ -61,12 +61,12 @@ public final class CodeGroup {
     }
 
     /**
-     * Adds a query. A row's score is its term plus {@code slope} times the sum of its bytes, unsigned and less 128, times
-     * the weights.
+     * Adds a query. A row's score is its term plus {@code slope} times the sum over components of (unsigned code less 128) times
+     * weight.
      *
      * @param queryWeights {@code stride} weights from -127, 0 where rows are padded
      * @param sum of the weights
-     * @param bound rows with a higher score are of no interest
+     * @param bound max score of rows to find
      */
     public void add(byte[] queryWeights, int sum, float slope, float bound) {
         if (size == MAX_QUERIES || queryWeights.length != stride) {
@@ -85,22 +85,22 @@ public final class CodeGroup {
         return size;
     }
 
-    /** Rows with a higher score than this are of no more interest to a query. */
+    /** Lowers the max score of rows to find for a query; never raises it. */
     public void lowerBound(int query, float bound) {
         bounds.setAtIndex(FLOAT, query, Math.min(bound, bounds.getAtIndex(FLOAT, query)));
     }
 
-    /** How many rows the last scan found for a query. */
+    /** Number of rows that the last scan found for a query. */
     public int found(int query) {
         return found.getAtIndex(INT, query);
     }
 
-    /** Copies the scores of the rows that the last scan found for a query to {@code into} from {@code at} on. */
+    /** Copies the scores of the rows that the last scan found for a query to {@code into}, from {@code at} on. */
     public void copyScores(int query, float[] into, int at) {
         MemorySegment.copy(scores, FLOAT, (long) query * ROOM * Float.BYTES, into, at, found(query));
     }
 
-    /** The numbers of these rows in the run, ascending, each plus {@code first}. */
+    /** Copies the numbers of these rows in the run, ascending, each plus {@code first}. */
     public void copyPlaces(int query, long first, long[] into, int at) {
         int count = found(query);
         MemorySegment.copy(rows, INT, (long) query * ROOM * Integer.BYTES, copied, 0, count);
@@ -109,7 +109,7 @@ public final class CodeGroup {
         }
     }
 
-    /** What every kernel checks before it reads memory by these numbers. */
+    /** The argument check of every kernel, which reads memory by these numbers. */
     void requireFits(CodeRun run, int from, int to) {
         if (run.stride() != stride) {
             throw new IllegalArgumentException(

@@ -6,16 +6,16 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Rows of unsigned bytes off-heap, in tiles of {@value #TILE} rows, in which four components of each row follow each
- * other: so a register holds as many components of all rows of a tile, and their sums need no folding.
+ * Rows of unsigned byte codes off-heap, in tiles of {@value #TILE} rows. A tile has the first four components of each row, then
+ * the next four, and so on: so a register holds the same components of all rows of a tile, and their sums need no folding.
  *
  * @param codes whole tiles of {@code count} rows of {@code stride} bytes
- * @param terms a float for each place of the tiles, the part of a row's score that no query changes
+ * @param terms a float per place of the tiles, the part of a row's score that no query changes
  * @param count number of rows
  * @param stride bytes per row, a multiple of 4
  */
 public record CodeRun(MemorySegment codes, MemorySegment terms, int count, int stride) {
-    /** Rows side by side. */
+    /** Rows per tile. */
     public static final int TILE = 16;
 
     private static final ValueLayout.OfInt FOUR = ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -37,7 +37,7 @@ public record CodeRun(MemorySegment codes, MemorySegment terms, int count, int s
                 arena.allocate(codeBytes(count, stride), 64), arena.allocate(termBytes(count), 64), count, stride);
     }
 
-    /** Bytes a row for vectors of {@code dimension}. */
+    /** Bytes per row for vectors of {@code dimension}. */
     public static int strideOf(int dimension) {
         return (dimension + 3) / 4 * 4;
     }
@@ -56,7 +56,7 @@ public record CodeRun(MemorySegment codes, MemorySegment terms, int count, int s
         return ((long) count + TILE - 1) / TILE * TILE;
     }
 
-    /** Writes a row; components beyond those given become 0. */
+    /** Writes a row; missing components become 0. */
     public void write(int row, byte[] components, float term) {
         long at = at(row);
         for (int i = 0; i < stride; i += 4) {
@@ -69,7 +69,7 @@ public record CodeRun(MemorySegment codes, MemorySegment terms, int count, int s
         terms.setAtIndex(ValueLayout.JAVA_FLOAT, row, term);
     }
 
-    /** The bytes of a row, {@link #stride} of them. */
+    /** The {@link #stride} codes of a row. */
     public byte[] read(int row) {
         byte[] components = new byte[stride];
         long at = at(row);

@@ -3,7 +3,7 @@ package io.github.roost.index.ivf.kernel;
 import io.github.roost.core.FloatOrder;
 import java.util.Arrays;
 
-/** Puts distances in order: by keys of which no two are the same, so that ties stay in the order of their rows. */
+/** Sorts distances by distinct keys, so that ties stay in row order. */
 final class DistanceOrder {
     private static final int FEW = 24;
 
@@ -18,7 +18,7 @@ final class DistanceOrder {
         return count;
     }
 
-    /** What every kernel checks before it reads and writes arrays by these numbers. */
+    /** The argument check of every kernel. */
     static void requireFits(float[] distances, int count, int wanted, int[] order) {
         if (count < 0 || count > distances.length || count > order.length || wanted < 1) {
             throw new IllegalArgumentException("cannot order the " + wanted + " nearest of " + count + " rows of "
@@ -27,8 +27,9 @@ final class DistanceOrder {
     }
 
     /**
-     * Distances, as {@link #sortable}, each above the number of its row, in order. Distances are dealt to as many even buckets
-     * as there are of them, in which little is left to sort; unless they are few, or crowd in some bucket.
+     * Sorted keys: the distance, as {@link #sortable}, in the high half, the row's number in the low. Distances are
+     * distributed over as many even buckets as there are distances, after which an insertion sort has little to do; few
+     * distances, or distances that crowd in a bucket, are sorted directly.
      */
     private static long[] sortedKeys(float[] distances, int count) {
         float least = Float.POSITIVE_INFINITY;
@@ -56,7 +57,7 @@ final class DistanceOrder {
         return keys;
     }
 
-    /** Finds where each bucket's rows begin; false if one has so many that they are better sorted otherwise. */
+    /** Finds where each bucket begins; false if one has so many rows that a plain sort is faster. */
     private static boolean deal(float[] distances, int count, float least, float scale, int[] begins) {
         for (int i = 0; i < count; i++) {
             begins[bucket(distances[i], least, scale, count) + 1]++;
@@ -69,12 +70,12 @@ final class DistanceOrder {
         return most <= FEW;
     }
 
-    /** Never falls as the distance rises, however floats round. */
+    /** Monotonic in the distance in spite of rounding. */
     private static int bucket(float distance, float least, float scale, int count) {
         return Math.min(count - 1, (int) ((distance - least) * scale));
     }
 
-    /** Fast where nothing is far from its place. */
+    /** Fast if nothing is far from its place. */
     private static void insertionSort(long[] keys) {
         for (int i = 1; i < keys.length; i++) {
             long key = keys[i];
@@ -87,7 +88,7 @@ final class DistanceOrder {
         }
     }
 
-    /** In the order of distances; both zeros are one. */
+    /** Has the order of distances; both zeros are equal. */
     private static int sortable(float distance) {
         return FloatOrder.key(distance + 0f);
     }

@@ -4,15 +4,15 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
-/** The scan in Java, over whatever computes distances to rows of floats and scores of rows of bytes. */
+/** The scan in Java, with pluggable distances to rows of floats and scores of rows of codes. */
 final class JavaScan implements ScanKernel {
-    /** The lanes' sum for one pair: of squared differences, or of products. */
+    /** The folded lanes of one pair: the sum of squared differences, or of products. */
     interface PairSum {
         float squaredL2(MemorySegment queries, long queryAt, MemorySegment rows, long rowAt, int stride);
 
         float innerProduct(MemorySegment queries, long queryAt, MemorySegment rows, long rowAt, int stride);
 
-        /** Those of {@value #TILE_ROWS} rows that follow each other: what is read of the query serves them all. */
+        /** The sums of {@value #TILE_ROWS} consecutive rows, which share each load of the query. */
         default void squaredL2(
                 MemorySegment queries, long queryAt, MemorySegment rows, long rowAt, int stride, float[] sums) {
             for (int row = 0; row < TILE_ROWS; row++) {
@@ -29,17 +29,17 @@ final class JavaScan implements ScanKernel {
         }
     }
 
-    /** Scores of one query to the rows of a tile of codes. */
+    /** Scores of one query for the rows of a tile of codes. */
     interface TileScores {
-        /** Whether bytes are scanned in less time than floats. */
+        /** Whether codes are scanned in less time than floats. */
         boolean fasterThanFloats();
 
         /**
-         * Whether any is at most {@code bound}; {@code scores} has all of them then.
+         * Whether any score is at most {@code bound}; if so, {@code scores} has all of them.
          *
-         * @param first row of the tile
-         * @param weights of the query from {@code weightsAt} on
-         * @param start what the sums of products begin with
+         * @param first first row of the tile
+         * @param weights the query's weights, from {@code weightsAt} on
+         * @param start start value of the sums of products
          */
         boolean anyWithin(
                 float bound,
@@ -86,7 +86,7 @@ final class JavaScan implements ScanKernel {
         }
     }
 
-    /** Each row becomes floats once for all queries. */
+    /** Converts each row to floats once for all queries. */
     private void scanHalves(RowRun run, QueryGroup group) {
         float[] distances = new float[TILE_ROWS];
         MemorySegment floats = group.floats(TILE_ROWS);
@@ -100,7 +100,7 @@ final class JavaScan implements ScanKernel {
         }
     }
 
-    /** @param at where in {@code floats} the tile's rows begin */
+    /** @param at offset of the tile's rows in {@code floats} */
     private void scanTile(
             RowRun run, long firstRow, MemorySegment floats, long at, QueryGroup group, float[] distances) {
         int rows = (int) Math.min(TILE_ROWS, run.count() - firstRow);
@@ -108,7 +108,7 @@ final class JavaScan implements ScanKernel {
             compareTile(group, query, floats, at, rows, distances);
             for (int row = 0; row < rows; row++) {
                 float distance = distances[row];
-                // False for NaN, which thereby never gets in.
+                // False for NaN, so deleted rows never get in.
                 if (distance <= group.bounds.getAtIndex(ValueLayout.JAVA_FLOAT, query)) {
                     take(group, query, distance, run.ids().getAtIndex(ValueLayout.JAVA_LONG, firstRow + row));
                 }
@@ -118,7 +118,7 @@ final class JavaScan implements ScanKernel {
 
     private void compareTile(QueryGroup group, int query, MemorySegment floats, long at, int rows, float[] distances) {
         long rowBytes = (long) group.stride * Float.BYTES;
-        // The first query has the rows read from memory, which is fastest one after the other; then they are in the
+        // The first query reads the rows from memory, which is fastest one by one; later queries find them in the
         // cache.
         if (query == 0 || rows < TILE_ROWS) {
             for (int row = 0; row < rows; row++) {
@@ -212,7 +212,7 @@ final class JavaScan implements ScanKernel {
         int found = group.found(query);
         for (int row = first; row < end; row++) {
             float score = scores[row - first];
-            // False for NaN, which thereby never gets in.
+            // False for NaN, so deleted rows never get in.
             if (score <= bound) {
                 long at = (long) query * CodeGroup.ROOM + found++;
                 group.rows.setAtIndex(ValueLayout.JAVA_INT, at, row);
@@ -255,7 +255,7 @@ final class JavaScan implements ScanKernel {
         group.bounds.setAtIndex(ValueLayout.JAVA_FLOAT, query, bound);
     }
 
-    /** The twin of {@code drop_repeated}: of a row that is met at two places while it is moved. */
+    /** The twin of {@code drop_repeated}: drops copies of a row that was seen at two places during a move. */
     private static int dropRepeated(QueryGroup group, long first, int size, float distance, long id, int surplus) {
         int left = surplus;
         int kept = 0;
@@ -276,7 +276,7 @@ final class JavaScan implements ScanKernel {
         group.foundIds.setAtIndex(ValueLayout.JAVA_LONG, at, id);
     }
 
-    /** The largest id among the rows at the bound that belong to the {@code wanted} nearest. */
+    /** The largest id among the rows at the bound that are among the {@code wanted} nearest. */
     private static long largestIdKept(float[] distances, MemorySegment ids, long first, float bound, int wanted) {
         int nearer = 0;
         int ties = 0;

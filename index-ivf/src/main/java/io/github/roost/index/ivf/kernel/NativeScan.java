@@ -15,15 +15,15 @@ import java.lang.ref.Reference;
 import java.util.List;
 
 /**
- * The scan in C, for one instruction set. Its calls are plain, not critical: they take microseconds, against which the
- * 4 ns that a critical call would save are nothing, and a plain call holds up no safepoint. Those that read and
- * write arrays are critical, as nothing else can.
+ * The scan in C, for one instruction set. Its calls are plain, not critical: they take microseconds, so the
+ * 4 ns that a critical call would save do not matter, and a plain call delays no safepoint. Calls that read and
+ * write Java arrays are critical, as only critical calls can.
  */
 final class NativeScan implements ScanKernel {
-    /** So few rows that to choose from them takes a few microseconds at most, for which a safepoint can wait. */
+    /** Max rows of a critical call: choosing among them takes a few microseconds at most, for which a safepoint can wait. */
     private static final int MAX_CRITICAL = 2_048;
 
-    /** MAX_ORDERED of the C scan, which takes the square of it in time. */
+    /** MOST_ORDERED of the C scan, whose time is quadratic in it. */
     private static final int MAX_ORDERED = 256;
 
     private final InstructionSet isa;
@@ -33,7 +33,7 @@ final class NativeScan implements ScanKernel {
     }
 
     /**
-     * One kernel for each instruction set that this CPU has, the fastest first.
+     * One kernel per instruction set that this CPU has, the fastest first.
      *
      * @throws ExceptionInInitializerError if the library cannot be loaded
      */
@@ -41,7 +41,7 @@ final class NativeScan implements ScanKernel {
         return Library.LIBRARY.supported(NativeScan::new);
     }
 
-    /** The functions of the library: constants, so that a call is compiled to a call. It stays loaded for the life of the JVM. */
+    /** The functions of the library; constants, so that calls are direct. It stays loaded for the life of the JVM. */
     static final class Library {
         static final NativeLibrary LIBRARY = NativeLibrary.load(NativeScan.class, "roost_ivf");
 
@@ -133,7 +133,7 @@ final class NativeScan implements ScanKernel {
         }
     }
 
-    /** A run checks its own sizes, and the group, whose memory has room for all that a run can find, checks the rows. */
+    /** A run checks its own sizes; the group checks the rows, and has memory for all rows that a scan can find. */
     @Override
     public void scan(CodeRun run, int from, int to, CodeGroup group) {
         group.requireFits(run, from, to);
@@ -165,7 +165,7 @@ final class NativeScan implements ScanKernel {
         return isa != InstructionSet.PORTABLE;
     }
 
-    /** Picks have checked every row that they took, and hold the runs whose memory they point into. */
+    /** Picks checked every row when it was added, and hold the runs whose memory they point into. */
     @Override
     public void compare(RowPicks picks) {
         try {
@@ -194,7 +194,7 @@ final class NativeScan implements ScanKernel {
             return Smallest.bound(rows, certain, wanted);
         }
         try {
-            // No more than one above the size: a sum in C must not overflow.
+            // At most the size plus one: a sum in C must not overflow.
             return (float) Library.BOUND.invokeExact(
                     isa.code(), rows.segments().scores(), rows.size, certain, Math.min(wanted, rows.size + 1));
         } catch (Throwable failure) {

@@ -8,13 +8,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Queries that scan together, in off-heap memory that is kept from group to group. Fill with {@link #begin} and
- * {@link #add}, hand to a kernel, then {@link #finish}. Belongs to one thread at a time.
+ * Queries that scan together, in off-heap memory that is reused. Fill with {@link #begin} and
+ * {@link #add}, pass to a kernel, then {@link #finish}. Belongs to one thread at a time.
  */
 public final class QueryGroup {
-    /** Most queries of a group. */
+    /** Max queries of a group. */
     public static final int MAX_QUERIES = 64;
-    /** Most rows that a group finds, so that its memory stays within a few megabytes. */
+    /** Max rows that a group finds, so that its memory stays within a few megabytes. */
     private static final int MAX_ROWS = 1 << 19;
 
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
@@ -44,7 +44,7 @@ public final class QueryGroup {
         this.bounds = all.asSlice(2 * each, each);
     }
 
-    /** How many queries that want so many rows may scan together. */
+    /** Max number of queries that may scan together if each wants this many rows. */
     public static int limit(int rowsWanted) {
         return Math.clamp(MAX_ROWS / (2 * rowsWanted), 1, MAX_QUERIES);
     }
@@ -52,8 +52,8 @@ public final class QueryGroup {
     /**
      * Empties the group.
      *
-     * @param dimension length of the queries to come
-     * @param mostWanted how many rows the queries to come want at most; {@link #limit} of it is how many may come
+     * @param dimension length of the queries
+     * @param mostWanted max rows that any of the queries wants; its {@link #limit} is the max number of queries
      */
     public void begin(Metric metric, int dimension, int mostWanted) {
         reservoirs.clear();
@@ -70,9 +70,9 @@ public final class QueryGroup {
     /**
      * Adds a query.
      *
-     * @param query of the dimension that {@link #begin} was told
-     * @param reservoir what it has found so far, which {@link #finish} brings up to date
-     * @param bound rows farther than this are of no interest
+     * @param query of the dimension passed to {@link #begin}
+     * @param reservoir the rows found so far; {@link #finish} updates it
+     * @param bound max distance of rows to find
      */
     public void add(float[] query, Reservoir reservoir, float bound) {
         int index = reservoirs.size();
@@ -97,7 +97,7 @@ public final class QueryGroup {
         reservoirs.add(reservoir);
     }
 
-    /** Room for so many rows as floats, for kernels that scan no float16; valid until the next call. */
+    /** Room for {@code rows} rows as floats, for kernels that cannot scan float16; valid until the next call. */
     MemorySegment floats(int rows) {
         floats = ScratchMemory.roomFor(floats, (long) rows * stride * Float.BYTES);
         return floats;
@@ -108,7 +108,7 @@ public final class QueryGroup {
         return reservoirs.size();
     }
 
-    /** Writes what the scans found back to the reservoirs. */
+    /** Copies the found rows back to the reservoirs. */
     public void finish() {
         for (int index = 0; index < reservoirs.size(); index++) {
             Reservoir reservoir = reservoirs.get(index);

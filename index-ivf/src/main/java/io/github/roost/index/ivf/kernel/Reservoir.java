@@ -3,7 +3,7 @@ package io.github.roost.index.ivf.kernel;
 import java.util.Arrays;
 
 /**
- * The nearest rows that one query has met so far, in no order: as many as it wants once it has met them, and up to twice
+ * The nearest rows that one query has seen so far, in no order: all wanted rows once enough have been seen, and up to twice
  * as many, since the farthest are dropped only now and then (FAISS's reservoir). Ties go to the smaller id. Belongs to
  * one thread at a time.
  */
@@ -11,14 +11,14 @@ public final class Reservoir {
     private static final int MIN_ROOM = 128;
 
     private final int wanted;
-    /** As long as what is held needs, for a number that is seldom reached costs nothing then. */
+    /** Sized for the rows held: then a large {@code wanted} that is seldom reached costs nothing. */
     float[] distances;
 
     long[] ids;
     int size;
     float bound = Float.POSITIVE_INFINITY;
 
-    /** @param wanted how many rows to keep, at least 1 */
+    /** @param wanted number of rows to keep, at least 1 */
     public Reservoir(int wanted) {
         if (wanted < 1) {
             throw new IllegalArgumentException("wanted must be at least 1, got " + wanted);
@@ -28,7 +28,7 @@ public final class Reservoir {
         this.ids = new long[distances.length];
     }
 
-    /** Makes room for so many rows, fewer than twice those wanted; what is held may be lost. */
+    /** Makes room for {@code rows} rows, fewer than twice the wanted number; the rows held may be lost. */
     void resize(int rows) {
         if (rows > ids.length) {
             int room = (int) Math.min(2L * wanted, 2L * rows);
@@ -43,18 +43,18 @@ public final class Reservoir {
         return size;
     }
 
-    /** How many rows to keep. */
+    /** Number of rows to keep. */
     public int wanted() {
         return wanted;
     }
 
-    /** Forgets all rows. */
+    /** Removes all rows. */
     public void clear() {
         size = 0;
         bound = Float.POSITIVE_INFINITY;
     }
 
-    /** A distance that no row is beyond which still can get in; infinite until as many have been met as are wanted. */
+    /** The max distance of a row that still gets in; infinite until the wanted number of rows has been seen. */
     public float bound() {
         return bound;
     }
@@ -64,12 +64,12 @@ public final class Reservoir {
         return Arrays.copyOf(ids, size);
     }
 
-    /** The distances of {@link #copyOfIds()}, in its order. */
+    /** The distances of {@link #copyOfIds()}, in the same order. */
     public float[] copyOfDistances() {
         return Arrays.copyOf(distances, size);
     }
 
-    /** Copies the held rows, in no order, to places from {@code at} on. */
+    /** Copies the held rows, in no order, to the arrays from {@code at} on. */
     public void copyTo(long[] intoIds, float[] intoDistances, int at) {
         System.arraycopy(ids, 0, intoIds, at, size);
         System.arraycopy(distances, 0, intoDistances, at, size);

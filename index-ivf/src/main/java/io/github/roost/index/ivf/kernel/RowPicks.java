@@ -8,12 +8,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Rows picked from runs, to be compared with one query; its memory is kept from query to query. Fill with {@link #begin} and
- * {@link #add}, hand to a kernel, copy distances and ids, then {@link #clear}. Belongs to one
+ * Rows picked from runs, to be compared with one query; the memory is reused. Fill with {@link #begin} and
+ * {@link #add}, pass to a kernel, copy distances and ids, then {@link #clear}. Belongs to one
  * thread at a time.
  */
 public final class RowPicks {
-    /** Three megabytes. */
+    /** Max picks whose memory is kept: three megabytes. */
     private static final int MAX_KEPT = 65_536;
 
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
@@ -28,24 +28,24 @@ public final class RowPicks {
     boolean innerProduct;
     float bias;
 
-    /** The runs that rows were picked from, which also keeps their memory from being freed. */
+    /** The runs of the picked rows; these references keep their memory from being freed. */
     private final List<RowRun> runs = new ArrayList<>();
 
     private int size;
-    /** By pick: its run's number, its row there, and where this and its id lie. */
+    /** Per pick: the index of its run, its row in the run, and the addresses of the row and of its id. */
     private int[] runOf = {};
 
     private int[] rows = {};
     private long[] addressOf = {};
     private long[] idAddressOf = {};
 
-    /** Of the last run, which the next row is likely to be of. */
+    /** Of the last run, which the next row is likely to be in. */
     private long count;
 
     private long vectorsAt;
     private long idsAt;
 
-    /** Forgets all rows; {@code count} at most are to come. */
+    /** Removes all rows and makes room for {@code count} picks. */
     public void begin(Metric metric, float[] vector, int count) {
         clear();
         stride = RowRun.strideOf(vector.length);
@@ -63,7 +63,7 @@ public final class RowPicks {
             runOf = new int[room];
             addressOf = new long[room];
             idAddressOf = new long[room];
-            // The last, for its length says what there is room for: whatever finds no memory leaves the picks usable.
+            // Last, as its length is the room: if memory runs out, the picks stay usable.
             rows = new int[room];
         }
     }
@@ -91,29 +91,29 @@ public final class RowPicks {
         size++;
     }
 
-    /** Where the picked rows lie, for kernels that follow addresses. */
+    /** The addresses of the picked rows. */
     MemorySegment addresses() {
         MemorySegment.copy(addressOf, 0, addresses, LONG, 0, size);
         return addresses;
     }
 
-    /** Where their ids lie. */
+    /** The addresses of their ids. */
     MemorySegment idAddresses() {
         MemorySegment.copy(idAddressOf, 0, idAddresses, LONG, 0, size);
         return idAddresses;
     }
 
-    /** The run that a row was picked from. */
+    /** The run of a picked row. */
     RowRun run(int pick) {
         return runs.get(runOf[pick]);
     }
 
-    /** A picked row's place in its run. */
+    /** The number of a picked row in its run. */
     int row(int pick) {
         return rows[pick];
     }
 
-    /** Lets the runs go, and memory that few searches need. */
+    /** Drops the references to runs, and memory larger than most searches need. */
     public void clear() {
         runs.clear();
         size = 0;
@@ -134,14 +134,14 @@ public final class RowPicks {
         return size;
     }
 
-    /** The distances that a kernel has found, in the order of the picks; not a number for a row that is none. */
+    /** The distances that a kernel has computed, in the order of the picks; NaN for a deleted row. */
     public float[] copyOfDistances() {
         float[] copy = new float[size()];
         MemorySegment.copy(distances, FLOAT, 0, copy, 0, copy.length);
         return copy;
     }
 
-    /** The ids of the rows that a kernel has compared, in the order of the picks. */
+    /** The ids that a kernel has copied, in the order of the picks. */
     public long[] copyOfIds() {
         long[] copy = new long[size()];
         MemorySegment.copy(ids, LONG, 0, copy, 0, copy.length);

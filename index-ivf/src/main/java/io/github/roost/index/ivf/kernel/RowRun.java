@@ -3,16 +3,16 @@ package io.github.roost.index.ivf.kernel;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Rows that lie one after the other off-heap.
+ * Contiguous rows off-heap.
  *
  * @param vectors {@code count} rows of {@code stride} components, zero beyond the dimension
  * @param ids {@code count} 64-bit ids
  * @param count number of rows
- * @param stride components from row to row, a multiple of {@link #LANES}
+ * @param stride components per row with padding, a multiple of {@link #LANES}
  * @param componentBytes 4 for floats, 2 for float16
  */
 public record RowRun(MemorySegment vectors, MemorySegment ids, long count, int stride, int componentBytes) {
-    /** The lanes in which every kernel sums, so that all give the same bits. */
+    /** The lanes in which every kernel sums, so that results are bit-equal. */
     public static final int LANES = 16;
 
     public RowRun {
@@ -37,12 +37,12 @@ public record RowRun(MemorySegment vectors, MemorySegment ids, long count, int s
         this(vectors, ids, count, stride, Float.BYTES);
     }
 
-    /** Components from row to row for vectors of {@code dimension}. */
+    /** The stride for vectors of {@code dimension}. */
     public static int strideOf(int dimension) {
         return (dimension + LANES - 1) / LANES * LANES;
     }
 
-    /** Bytes from row to row. */
+    /** Bytes per row. */
     public long rowBytes() {
         return (long) stride * componentBytes;
     }

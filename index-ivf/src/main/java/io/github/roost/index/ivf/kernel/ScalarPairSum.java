@@ -3,7 +3,7 @@ package io.github.roost.index.ivf.kernel;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Sums in plain Java: what runs where neither the native library nor the Vector API is there. */
+/** Sums in plain Java, used if neither the native library nor the Vector API is available. */
 final class ScalarPairSum implements JavaScan.PairSum {
     @Override
     public float squaredL2(MemorySegment queries, long queryAt, MemorySegment rows, long rowAt, int stride) {

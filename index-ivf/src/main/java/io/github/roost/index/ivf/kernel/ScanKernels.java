@@ -13,7 +13,7 @@ public final class ScanKernels {
 
     private ScanKernels() {}
 
-    /** All kernels, the fastest first; the last is plain Java and always there. */
+    /** All kernels, the fastest first; the last is plain Java and always available. */
     public static List<ScanKernel> available() {
         return KERNELS.available();
     }
@@ -21,7 +21,7 @@ public final class ScanKernels {
     /**
      * The fastest kernel, or the one that {@link #PROPERTY} names.
      *
-     * @throws IllegalArgumentException if the property names none of {@link #available()}
+     * @throws IllegalArgumentException if the property names a kernel that is not {@link #available()}
      */
     public static ScanKernel preferred() {
         return KERNELS.preferred();

@@ -6,7 +6,7 @@ import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rows and their scores, side by side in arrays that kernels write, which grow as they are needed and can be used again.
+ * Rows and their scores, in parallel arrays that kernels write; they grow as needed and can be reused.
  * Belongs to one thread at a time.
  */
 public final class ScoredRows {
@@ -16,7 +16,7 @@ public final class ScoredRows {
 
     private @Nullable Segments segments;
 
-    /** Forgets all rows. */
+    /** Removes all rows. */
     public void clear() {
         size = 0;
     }
@@ -26,7 +26,7 @@ public final class ScoredRows {
         return size;
     }
 
-    /** How many rows there is memory for. */
+    /** Number of rows that the arrays can hold. */
     public int room() {
         return scores.length;
     }
@@ -36,12 +36,12 @@ public final class ScoredRows {
         return scores[index];
     }
 
-    /** What a row was taken with. */
+    /** The place with which a row was added. */
     public long place(int index) {
         return places[index];
     }
 
-    /** Makes room for so many rows in all, keeping those that are held. */
+    /** Grows the arrays to hold {@code rows} rows in all, keeping the rows held. */
     public void makeRoom(int rows) {
         if (rows > scores.length) {
             scores = Arrays.copyOf(scores, rows);
@@ -50,7 +50,7 @@ public final class ScoredRows {
         }
     }
 
-    /** Takes what the last scan of a group found for a query, each row's number plus {@code first} for its place. */
+    /** Adds the rows that the last scan of a group found for a query; a row's place is its number plus {@code first}. */
     public void add(CodeGroup group, int query, long first) {
         int found = group.found(query);
         makeRoom(size + found);
@@ -59,7 +59,7 @@ public final class ScoredRows {
         size += found;
     }
 
-    /** Takes all rows of another, {@code shift} added to their places. */
+    /** Adds all rows of another, with {@code shift} added to their places. */
     public void addAll(ScoredRows other, long shift) {
         makeRoom(size + other.size);
         System.arraycopy(other.scores, 0, scores, size, other.size);
@@ -69,7 +69,7 @@ public final class ScoredRows {
         size += other.size;
     }
 
-    /** Of the rows from {@code from} on keeps, in their order, those wanted; asked once of each index, in ascending order. */
+    /** Keeps, in their order, the wanted rows from {@code from} on; tests each index once, in ascending order. */
     public void keepIf(int from, IntPredicate wanted) {
         int kept = from;
         for (int i = from; i < size; i++) {
@@ -81,10 +81,10 @@ public final class ScoredRows {
         size = kept;
     }
 
-    /** The arrays as kernels in C take them. */
+    /** The arrays as C kernels take them. */
     record Segments(MemorySegment scores, MemorySegment places) {}
 
-    /** Kept with the arrays: made for each call they are a good part of a search's garbage. */
+    /** Cached: created per call, they would be a good part of a search's garbage. */
     Segments segments() {
         Segments made = segments;
         if (made == null) {

@@ -3,18 +3,18 @@ package io.github.roost.index.ivf.kernel;
 import java.util.Arrays;
 
 /**
- * Selection by counting: values are counted in even buckets between the least and the greatest, then those of one bucket are
- * sorted. No branch depends on a value until then, which for a few hundred floats in no order is what partitions (Hoare,
- * 1961) spend their time on.
+ * Selection by counting: values are counted in even buckets between the min and the max, then one bucket is
+ * sorted. Until then no branch depends on a value; for a few hundred unordered floats, mispredicted branches are the main cost
+ * of quickselect (Hoare, 1961).
  */
 public final class Smallest {
     private static final int BUCKETS = 256;
-    /** Fewer values are sorted sooner than counted in so many buckets. */
+    /** Fewer values are sorted directly, which is faster. */
     private static final int MIN_COUNTED = 64;
 
     private Smallest() {}
 
-    /** The value that would be at {@code n} if the first {@code count} values, all of them numbers, were sorted. */
+    /** The value at index {@code n} if the first {@code count} values, none of them NaN, were sorted. */
     public static float nth(float[] values, int count, int n) {
         if (count < MIN_COUNTED) {
             return nthSorted(Arrays.copyOf(values, count), n);
@@ -58,7 +58,7 @@ public final class Smallest {
         return counted <= rows.size ? nth(rows.scores, rows.size, counted - 1) : Float.POSITIVE_INFINITY;
     }
 
-    /** What every kernel checks before it counts. */
+    /** The argument check of every kernel. */
     static void requireWanted(int wanted) {
         if (wanted < 1) {
             throw new IllegalArgumentException("the number of rows wanted must be at least 1, got " + wanted);
@@ -71,7 +71,7 @@ public final class Smallest {
         long[] places = rows.places;
         int kept = 0;
         for (int i = 0; i < rows.size; i++) {
-            // Written in any case, to be written over if it is not kept: a branch would often be foretold wrongly.
+            // Stored unconditionally and overwritten if not kept: a branch would often be mispredicted.
             scores[kept] = scores[i];
             places[kept] = places[i];
             kept += scores[i] <= bound ? 1 : 0;
@@ -79,7 +79,7 @@ public final class Smallest {
         rows.size = kept;
     }
 
-    /** Never falls as the value rises, however floats round. */
+    /** Monotonic in the value in spite of rounding. */
     private static int bucket(float value, float least, float scale) {
         return Math.min(BUCKETS - 1, (int) ((value - least) * scale));
     }

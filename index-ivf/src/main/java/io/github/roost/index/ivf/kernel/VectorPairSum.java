@@ -6,8 +6,8 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Sums with the Vector API, two registers of 8 lanes, which every CPU with AVX2 or better holds. Of slices, whose bounds are
- * checked once: with fewer instructions to a row a processor has more rows on their way from memory at once.
+ * Sums with the Vector API, in two registers of 8 lanes, which every CPU with AVX2 or better has. Works on slices, whose bounds
+ * are checked once: with fewer instructions per row, more rows are in flight from memory at once.
  */
 final class VectorPairSum implements JavaScan.PairSum {
     private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_256;
@@ -16,8 +16,8 @@ final class VectorPairSum implements JavaScan.PairSum {
     private static final long TURN_BYTES = 2 * HALF_BYTES;
 
     /**
-     * Bytes from one turn of a loop to the next. Not a constant, or the compiler would prepare each loop for many turns, at
-     * the cost of more turns than most rows take.
+     * Bytes per loop iteration. Not a constant, or the compiler would unroll each loop, which costs more iterations than most
+     * rows have.
      */
     private long turn = TURN_BYTES;
 

@@ -7,18 +7,18 @@ import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
-/** Scores with the Vector API: a lane sums for a row, so nothing is folded. */
+/** Scores with the Vector API: a lane sums one row, so nothing is folded. */
 final class VectorTileScores implements JavaScan.TileScores {
     private static final VectorSpecies<Integer> INTS = IntVector.SPECIES_256;
     private static final VectorSpecies<Float> FLOATS = FloatVector.SPECIES_256;
     private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
-    /** Of the codes, and of the terms of as many rows. */
+    /** Bytes of codes for half a tile, and of terms too. */
     private static final long HALF_BYTES = (long) INTS.length() * Integer.BYTES;
 
-    /** Bytes from one turn of the loop to the next; not a constant, as in {@link VectorPairSum}. */
+    /** Bytes per loop iteration; not a constant, as in {@link VectorPairSum}. */
     private long turn = 2 * HALF_BYTES;
 
-    /** They are a quarter of what floats take to read. */
+    /** Codes have a quarter of the bytes of floats. */
     @Override
     public boolean fasterThanFloats() {
         return true;
@@ -40,7 +40,7 @@ final class VectorTileScores implements JavaScan.TileScores {
         long terms = (long) first * Float.BYTES;
         FloatVector lowScores = scores(run.terms(), terms, slope, low);
         FloatVector highScores = scores(run.terms(), terms + HALF_BYTES, slope, high);
-        // False for NaN, which thereby never gets in.
+        // False for NaN, so deleted rows never get in.
         boolean any = lowScores
                 .compare(VectorOperators.LE, bound)
                 .or(highScores.compare(VectorOperators.LE, bound))
@@ -56,7 +56,7 @@ final class VectorTileScores implements JavaScan.TileScores {
         return IntVector.fromMemorySegment(INTS, tile, at, ORDER);
     }
 
-    /** Four components of each row, times their weights. */
+    /** Adds four components of each row, times their weights. */
     private static IntVector addProducts(IntVector components, int[] weights, int at, IntVector sums) {
         return sums.add(components.and(0xFF).mul(weights[at]))
                 .add(components.lanewise(VectorOperators.LSHR, 8).and(0xFF).mul(weights[at + 1]))

@@ -1,4 +1,4 @@
-/** The scan of one run of rows for a group of queries: natively, or in Java where no native library can be loaded. */
+/** The scan of one run of rows for a group of queries: native, or in Java if the native library cannot be loaded. */
 @NullMarked
 package io.github.roost.index.ivf.kernel;
 
