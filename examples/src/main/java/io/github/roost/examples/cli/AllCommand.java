@@ -26,7 +26,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench all}: every benchmark and simulation, one after the other, as one page and as JSON. */
+/** {@code roost bench all}: every benchmark and simulation, one after another, as one page and as JSON. */
 @Command(
         name = "all",
         description = {
@@ -70,7 +70,7 @@ final class AllCommand implements Callable<Integer> {
             description = "Also as Markdown, with the results beside it as FILE.json.")
     private @Nullable Path evidence;
 
-    /** What stands beside Roost. */
+    /** Compared libraries. */
     enum Peer {
         all,
         none

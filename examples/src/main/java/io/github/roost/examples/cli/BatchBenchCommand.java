@@ -12,7 +12,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench batch}: what a batch of values costs. */
+/** {@code roost bench batch}: the cost of a batch of value lookups. */
 @Command(
         name = "batch",
         description =

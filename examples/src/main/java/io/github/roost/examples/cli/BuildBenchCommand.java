@@ -20,7 +20,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench build}: HNSW builds beside searches, and beside jvector's own and hnswlib's. */
+/** {@code roost bench build}: HNSW builds concurrent with searches, and compared with builds by jvector and hnswlib. */
 @Command(
         name = "build",
         description = {
@@ -32,12 +32,12 @@ import picocli.CommandLine.Option;
         })
 final class BuildBenchCommand implements Callable<Integer> {
     private static final int MAX_SETTLING_ROUNDS = 5;
-    /** The JVM has settled when it compiles for no more than this part of the time. */
+    /** The JVM has settled once compilation takes at most this fraction of the time. */
     private static final int SETTLED = 20;
 
     private final Streams streams;
 
-    /** What stands beside Roost and jvector. */
+    /** Compared libraries, in addition to jvector. */
     enum Peer {
         hnswlib,
         none
@@ -137,7 +137,7 @@ final class BuildBenchCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** Rounds until the JVM hardly compiles any more: compiling takes the cores from searches and builds alike. */
+    /** Runs rounds until the JVM hardly compiles any more: compilation takes CPU time from searches and builds alike. */
     private void settle(BuildBench bench) throws Exception {
         Duration window = Duration.ofMillis(windowMillis);
         boolean settled = false;

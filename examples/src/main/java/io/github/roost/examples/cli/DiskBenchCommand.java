@@ -15,7 +15,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench disk}: tables on disk beside jvector's and diskannpy's. */
+/** {@code roost bench disk}: tables on disk, compared with jvector and diskannpy. */
 @Command(
         name = "disk",
         description = "Recall and searches per second on disk, beside jvector's OnDiskGraphIndex and diskannpy.")
@@ -25,7 +25,7 @@ final class DiskBenchCommand implements Callable<Integer> {
 
     private final Streams streams;
 
-    /** What stands beside Roost and jvector. */
+    /** Compared libraries, in addition to jvector. */
     enum Peer {
         diskann,
         none

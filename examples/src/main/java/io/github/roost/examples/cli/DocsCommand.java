@@ -8,7 +8,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost docs}: the guides and the Javadoc as a site. */
+/** {@code roost docs}: the guides and the Javadoc as a web site. */
 @Command(
         name = "docs",
         description = "Writes the guides and the Javadoc of all modules as HTML pages to browse, and says where.")

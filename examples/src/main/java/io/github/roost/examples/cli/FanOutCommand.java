@@ -14,7 +14,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench fan-out}: what probing many lists costs beyond scanning them. */
+/** {@code roost bench fan-out}: the overhead of probing many lists, beyond the scans themselves. */
 @Command(
         name = "fan-out",
         description = "Time of a lone search of many lists on one worker, over the sum of its scans.")

@@ -11,7 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench filters}: what filtered searches find and cost. */
+/** {@code roost bench filters}: recall and cost of filtered searches. */
 @Command(
         name = "filters",
         description = {

@@ -19,13 +19,13 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench lucene-formats}: Roost's vector format beside Lucene's own. */
+/** {@code roost bench lucene-formats}: Roost's vector format compared with Lucene's own. */
 @Command(
         name = "lucene-formats",
         description =
                 "Roost's vector format for Lucene beside Lucene's own: searches per second at equal recall, and indexing.")
 final class FormatBenchCommand implements Callable<Integer> {
-    /** It tells of its vector instructions; held here, since a logger that nobody holds forgets its level. */
+    /** Lucene logs its vector instructions. Strong reference, since an unreferenced logger loses its level. */
     private static final Logger LUCENE_LOG = Logger.getLogger("org.apache.lucene");
 
     private static final int QUERIES = 1_000;
@@ -83,7 +83,7 @@ final class FormatBenchCommand implements Callable<Integer> {
     @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each in a round; default 500.")
     private int sliceMillis = 500;
 
-    /** What is indexed. */
+    /** The data set. */
     private enum Data {
         MIXTURE,
         PACKAGES
@@ -158,7 +158,7 @@ final class FormatBenchCommand implements Callable<Integer> {
         }
     }
 
-    /** Lucene's graph of floats, by which others are measured, or the last where it does not take part. */
+    /** Lucene's float graph, the reference for the others; if it does not take part, the last outcome. */
     private static Outcome reference(List<Outcome> outcomes) {
         return outcomes.stream()
                 .filter(outcome -> outcome.contender() == Contender.LUCENE_HNSW)

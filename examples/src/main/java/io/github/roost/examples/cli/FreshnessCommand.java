@@ -13,7 +13,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench freshness}: adds to an IVF table while it is searched. */
+/** {@code roost bench freshness}: adds rows to an IVF table while it is searched. */
 @Command(
         name = "freshness",
         description =

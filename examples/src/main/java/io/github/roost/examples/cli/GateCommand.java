@@ -40,7 +40,7 @@ final class GateCommand implements Callable<Integer> {
     private static final Duration BALANCED_TASK = Duration.ofMillis(10);
     private static final int BALANCED_TASKS_PER_WORKER = 300;
 
-    /** What is measured, in the order in which it is. */
+    /** The measurements, in their order. */
     enum Section {
         THRESHOLDS,
         WORKERS

@@ -25,7 +25,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench hnsw}: frozen tables beside plain jvector and hnswlib. */
+/** {@code roost bench hnsw}: frozen tables, compared with jvector and hnswlib. */
 @Command(
         name = "hnsw",
         description = "Recall and searches per second on two threads, beside plain jvector and hnswlib.")
@@ -41,7 +41,7 @@ final class HnswBenchCommand implements Callable<Integer> {
         mixture
     }
 
-    /** What walks read. */
+    /** The element type that graph searches read. */
     enum Element {
         float32(GraphLayout.FLOAT32),
         int8(GraphLayout.INT8),
@@ -58,7 +58,7 @@ final class HnswBenchCommand implements Callable<Integer> {
         }
     }
 
-    /** What stands beside Roost and jvector. */
+    /** Compared libraries, in addition to jvector. */
     enum Peer {
         hnswlib,
         none

@@ -6,7 +6,7 @@ import io.github.roost.index.hnsw.HnswTable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options by which an HNSW table is built. */
+/** The options for building an HNSW table. */
 final class HnswBuildOptions {
     @Option(
             names = "--m",

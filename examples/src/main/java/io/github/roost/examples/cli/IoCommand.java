@@ -18,7 +18,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench io}: block I/O beside what the JDK has. */
+/** {@code roost bench io}: block I/O, compared with the JDK's. */
 @Command(
         name = "io",
         description = "Random 4-KiB reads of searches by io_uring, and by threads, beside FileChannel with direct I/O.")
@@ -107,7 +107,7 @@ final class IoCommand implements Callable<Integer> {
         return result;
     }
 
-    /** Round by round: what slows the machine for a while slows both. */
+    /** Per round: a temporary slowdown of the machine affects both. */
     private static Samples ratios(List<Double> values, List<Double> baseline) {
         List<Double> ratios = new ArrayList<>();
         for (int round = 0; round < values.size(); round++) {

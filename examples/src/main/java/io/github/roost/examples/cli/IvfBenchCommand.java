@@ -22,19 +22,19 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench ivf}: an IVF table beside FAISS. */
+/** {@code roost bench ivf}: an IVF table, compared with FAISS. */
 @Command(
         name = "ivf",
         description = "Searches per second and lone latency of an IVF table, beside FAISS's IndexIVFFlat.")
 final class IvfBenchCommand implements Callable<Integer> {
-    /** What the lists are of. */
+    /** The element type of the lists. */
     enum Element {
         float32,
         float16,
         int8
     }
 
-    /** What stands beside Roost. */
+    /** Compared libraries. */
     enum Peer {
         faiss,
         none

@@ -13,7 +13,7 @@ final class LevelOption {
             description = "What a cache domain is; default L2, which makes two domains of two cores.")
     private DomainLevel level = DomainLevel.L2;
 
-    /** This machine, cut that way. */
+    /** This machine, with cache domains of that level. */
     Topology machine() {
         return TopologyReader.live().level(level).read();
     }

@@ -15,7 +15,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench locality}: what a table's home is worth in searches per second. */
+/** {@code roost bench locality}: the effect of homes on searches per second. */
 @Command(
         name = "locality",
         description =

@@ -20,13 +20,13 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench lucene}: Lucene's searcher on Roost beside the JDK's pools. */
+/** {@code roost bench lucene}: Lucene's searcher on Roost, compared with the JDK's pools. */
 @Command(
         name = "lucene",
         description = "Lucene searching the Debian packages for many clients: its segments run by Roost, a fixed pool,"
                 + " ForkJoinPool, or the clients alone.")
 final class LuceneBenchCommand implements Callable<Integer> {
-    /** It tells of its vector instructions; held here, since a logger that nobody holds forgets its level. */
+    /** Lucene logs its vector instructions. Strong reference, since an unreferenced logger loses its level. */
     private static final Logger LUCENE_LOG = Logger.getLogger("org.apache.lucene");
 
     private static final int MAX_SECTIONS = 58;

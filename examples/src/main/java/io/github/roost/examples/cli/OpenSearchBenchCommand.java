@@ -19,7 +19,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench opensearch}: the plugin in nodes that are processes of this machine. */
+/** {@code roost bench opensearch}: the plugin in nodes that are local processes. */
 @Command(
         name = "opensearch",
         description = {
@@ -87,7 +87,7 @@ final class OpenSearchBenchCommand implements Callable<Integer> {
     @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each in a round; default 2000.")
     private int sliceMillis = 2_000;
 
-    /** What is measured. */
+    /** The measurements. */
     private enum Question {
         FORMATS,
         TENANTS,

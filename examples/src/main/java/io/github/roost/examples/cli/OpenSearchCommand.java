@@ -7,7 +7,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost opensearch}: a node of OpenSearch with Roost's plugin and the Debian packages. */
+/** {@code roost opensearch}: an OpenSearch node with Roost's plugin and the Debian packages. */
 @Command(
         name = "opensearch",
         description = {

@@ -12,7 +12,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench remap}: whether searches feel a remap. */
+/** {@code roost bench remap}: the effect of remaps on search latency. */
 @Command(
         name = "remap",
         description = "Latencies in windows that begin with a remap, beside equal windows without a remap.")

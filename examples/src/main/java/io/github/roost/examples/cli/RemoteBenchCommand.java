@@ -21,12 +21,12 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench remote}: partitions fetched once per batch, beside one read per query and partition. */
+/** {@code roost bench remote}: partitions fetched once per batch, compared with one read per query and partition. */
 @Command(
         name = "remote",
         description = "Reads, times and recall of a table in shared memory whose partitions a batch fetches once each.")
 final class RemoteBenchCommand implements Callable<Integer> {
-    /** The ratios of network time in Table 1 of the paper, by how its times are divided. */
+    /** The ratios of network time in the paper's Table 1; a range, since they depend on how its times are divided. */
     private static final String PAPER = "149 to 171";
 
     private final Streams streams;

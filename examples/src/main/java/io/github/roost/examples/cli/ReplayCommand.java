@@ -28,7 +28,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench replay}: a workload on this machine, one scheduling after the other. */
+/** {@code roost bench replay}: runs a workload on this machine under one scheduling policy after another. */
 @Command(
         name = "replay",
         description = "A workload of many tables on this machine, the schedulings and plain pools in turns.")
@@ -169,10 +169,10 @@ final class ReplayCommand implements Callable<Integer> {
     }
 
     /**
-     * What a replay under one load was like.
+     * The measurements of a replay under one load.
      *
-     * @param load share of a policy's throughput; 0 for the load that was asked for by itself
-     * @param perSecond searches that arrived per second; 0 in a closed loop
+     * @param load share of a policy's throughput; 0 for a load given directly
+     * @param perSecond arrivals per second; 0 in a closed loop
      */
     private record Measured(double load, double perSecond, List<Outcome> outcomes, List<SimResult> predicted) {}
 

@@ -23,7 +23,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench rivals}: Roost's layouts of a graph beside the libraries of others. */
+/** {@code roost bench rivals}: Roost's graph layouts, compared with other libraries. */
 @Command(
         name = "rivals",
         description = "Searches per second at equal recall, and bytes per row, beside other libraries.")
@@ -32,7 +32,7 @@ final class RivalsCommand implements Callable<Integer> {
 
     private final Streams streams;
 
-    /** Whether libraries of others are there. */
+    /** The compared libraries. */
     enum Peer {
         all,
         none
@@ -160,7 +160,7 @@ final class RivalsCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** One for each set of indexes. */
+    /** One folder per set of indexes. */
     private @Nullable Path keptFolder() throws IOException {
         if (kept == null) {
             return null;

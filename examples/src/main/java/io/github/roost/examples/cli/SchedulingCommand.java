@@ -27,20 +27,20 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench scheduling}: what scheduling costs, with the JDK's pools beside it. */
+/** {@code roost bench scheduling}: the cost of scheduling, compared with the JDK's pools. */
 @Command(name = "scheduling", description = "Cost of scheduling, beside ForkJoinPool and a fixed pool in the same run.")
 final class SchedulingCommand implements Callable<Integer> {
     private static final int REPORTING_TASK_MICROS = 1;
     private static final int REPORTING_SUBMITTERS = 2;
-    /** Short, so that both kinds of tasks meet the same moments of the machine. */
+    /** Short, so that both kinds of tasks run under the same conditions of the machine. */
     private static final Duration REPORTING_SLICE = Duration.ofMillis(2);
-    /** They are short, and the mean of many tells a percent. */
+    /** Many rounds, as they are short: their mean resolves one percent. */
     private static final int REPORTING_ROUNDS = 10;
 
     @Mixin
     private final HelpOption help = new HelpOption();
 
-    /** What is measured, in the order in which it is. */
+    /** The measurements, in their order. */
     enum Section {
         START,
         THROUGHPUT,
@@ -94,7 +94,7 @@ final class SchedulingCommand implements Callable<Integer> {
     @Mixin
     private final JsonOption json;
 
-    /** The figures so far, by what they are of. */
+    /** The results so far, by name. */
     private final Map<String, Object> figures = new LinkedHashMap<>();
 
     SchedulingCommand(Streams streams) {

@@ -72,7 +72,7 @@ final class SearchDiskCommand implements Callable<Integer>, IndexPlan {
 
     @Override
     public void fit(int rows) {
-        // Nothing depends on it.
+        // The options do not depend on the number of rows.
     }
 
     @Override

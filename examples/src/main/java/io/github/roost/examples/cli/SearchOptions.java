@@ -13,7 +13,7 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options that {@code search hnsw}, {@code search ivf} and {@code search remote} share. */
+/** The options shared by the {@code search} commands. */
 final class SearchOptions {
     static final int MAX_IN_FLIGHT = 1_000_000;
     private static final int MAX_SECONDS = 86_400;
@@ -117,7 +117,7 @@ final class SearchOptions {
         }
     }
 
-    /** Where no table is given. */
+    /** The vectors, if no table is given. */
     Path base() {
         if (base == null) {
             throw new IllegalStateException("checked before");
@@ -141,7 +141,7 @@ final class SearchOptions {
         return k.stream().mapToInt(Integer::intValue).max().orElseThrow();
     }
 
-    /** Ids that are the rows' numbers. */
+    /** Ids equal to the row numbers. */
     static long[] ids(VectorSource rows) {
         return LongStream.range(0, rows.size()).toArray();
     }
@@ -153,7 +153,7 @@ final class SearchOptions {
     }
 
     private static void requireSeconds(String option, double value) {
-        // Not a comparison that no number passes.
+        // Written so that NaN fails too.
         if (!(value >= 0 && value <= MAX_SECONDS)) {
             throw new CommandFailure(option + " must be between 0 and " + MAX_SECONDS + " seconds, got " + value);
         }

@@ -26,7 +26,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost sim}: searches on a machine that is not here. */
+/** {@code roost sim}: simulates searches on another machine. */
 @Command(
         name = "sim",
         description = {
@@ -34,7 +34,7 @@ import picocli.CommandLine.Option;
             "over what real searches of the workload's tables read. Cores, caches and memory are modelled."
         })
 final class SimCommand implements Callable<Integer> {
-    /** Many times what machines have. */
+    /** Far more than real machines have. */
     private static final int MAX_DOMAINS = 1_024;
 
     private final Streams streams;
@@ -223,7 +223,7 @@ final class SimCommand implements Callable<Integer> {
         }
         List<Policy> chosen = Policy.parse(policies);
         if (!machine.endsWith(".xml")) {
-            // A name that is wrong is better said before tables are built.
+            // Reports an unknown name before tables are built.
             var _ = parameters.machine(machine);
         }
         WorkloadSpec spec = workload();
@@ -286,7 +286,7 @@ final class SimCommand implements Callable<Integer> {
         return spec;
     }
 
-    /** What changes how the workload is run and not what its searches read. */
+    /** Applies the options that change how the workload runs, but not what its searches read. */
     private WorkloadSpec asRun(WorkloadSpec spec) {
         WorkloadSpec loaded =
                 spec.withLoad(inFlight == 0 ? spec.inFlight() : inFlight, rate == 0 ? spec.perSecond() : rate);
@@ -353,7 +353,7 @@ final class SimCommand implements Callable<Integer> {
                 return IntStream.rangeClosed(first, last).boxed().toList();
             }
         } catch (NumberFormatException notANumber) {
-            // Reported below with all else that is wrong.
+            // Reported below with the other errors.
         }
         throw new CommandFailure(
                 "--ccds must be a number or a range such as 1..12, up to " + MAX_DOMAINS + ", got " + text);

@@ -11,7 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost soak}: faults of every kind at random, and whether anything is lost. */
+/** {@code roost soak}: injects random faults of every kind and checks that nothing is lost. */
 @Command(
         name = "soak",
         description = {

@@ -29,7 +29,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench stalls}: updates of a table on disk beside its searches. */
+/** {@code roost bench stalls}: updates of a table on disk, concurrent with its searches. */
 @Command(
         name = "stalls",
         description = "Updates of a table on disk beside its searches, by the way in which they are done.")
@@ -43,7 +43,7 @@ final class StallsCommand implements Callable<Integer> {
     private static final int SPLIT_CYCLES = 100_000;
     private static final long SPLIT_SEED = 1;
 
-    /** Of the ladder. */
+    /** Parts of the ladder. */
     enum Part {
         both,
         inserts,
@@ -328,7 +328,7 @@ final class StallsCommand implements Callable<Integer> {
         return Samples.of(rounds.stream().mapToDouble(figure).boxed().toList()).median();
     }
 
-    /** Round by round: what slows the machine for a while slows both. */
+    /** Per round: a temporary slowdown of the machine affects both. */
     private static <T> Samples beside(List<T> rounds, List<T> none, ToDoubleFunction<T> figure) {
         return Samples.of(IntStream.range(0, rounds.size())
                 .mapToObj(i -> figure.applyAsDouble(rounds.get(i)) / figure.applyAsDouble(none.get(i)))

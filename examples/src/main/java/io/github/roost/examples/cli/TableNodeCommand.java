@@ -16,7 +16,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost table-service node}: one server of a table, until it is told to end. */
+/** {@code roost table-service node}: one server of a table, until it is stopped. */
 @Command(
         name = "node",
         description = {
@@ -118,7 +118,7 @@ final class TableNodeCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** At the end of the process: it goes on when the server is closed. */
+    /** At process exit: stops the server and waits until it is closed. */
     private static void end(CountDownLatch ended, CountDownLatch closed) {
         ended.countDown();
         try {
@@ -132,7 +132,7 @@ final class TableNodeCommand implements Callable<Integer> {
         try (InputStream in = streams.in()) {
             in.transferTo(OutputStream.nullOutputStream());
         } catch (IOException alsoItsEnd) {
-            // Whoever held the other end is gone.
+            // The process at the other end is gone.
         } finally {
             ended.countDown();
         }

@@ -12,7 +12,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost table-service}: what a client sees while versions are rolled out; and the parts of a service on several machines. */
+/** {@code roost table-service}: a client's view of rollouts of versions; and the parts of a service on several machines. */
 @Command(
         name = "table-service",
         description = {

@@ -8,7 +8,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench versions}: batches of a table whose versions are rolled out, in virtual time. */
+/** {@code roost bench versions}: simulates, in virtual time, batches of a table whose versions are rolled out. */
 @Command(
         name = "versions",
         description =
