@@ -88,7 +88,8 @@ public final class Demo {
         try {
             Runtime.getRuntime().removeShutdownHook(closer);
         } catch (IllegalStateException alreadyEnding) {
-            // The process is shutting down and the hook closes the objects this thread works with: there is nothing to report.
+            // The process is shutting down and the hook closes the objects this thread works with: there is nothing to
+            // report.
             while (true) {
                 LockSupport.park();
             }

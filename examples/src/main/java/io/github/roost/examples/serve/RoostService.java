@@ -49,7 +49,8 @@ public final class RoostService implements AutoCloseable {
                 .maxTcpConnections(MAX_CONNECTIONS)
                 .idleConnectionTimeout(settings.bodyTime().multipliedBy(IDLE_BODY_TIMES))
                 .idleConnectionPeriod(settings.bodyTime())
-                // HTTP/1.1 only: with two protocols the server would have to detect which one is used before it answers.
+                // HTTP/1.1 only: with two protocols the server would have to detect which one is used before it
+                // answers.
                 .protocolsDiscoverServices(false)
                 .addProtocol(
                         Http1Config.builder().addReceiveListener(headerTime).build())

@@ -89,8 +89,8 @@ final class PairPublication {
         // Renewed only now: it proves that the words were read before any other writer could take over.
         lease.renew();
         replaceOnce(PoolHead.FILLING_AT, left, filling.word());
-        // A writer that takes over after this finds the space named. If one has taken over before, this throws and nothing is written to the
-        // space.
+        // A writer that takes over after this finds the space named. If one has taken over before, this throws and
+        // nothing is written to the space.
         lease.renew();
         next.writeTo(found.at());
         Directory after = next.directory(found, Root.of(root));

@@ -186,7 +186,8 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
                 if (readAgain) {
                     throw wrong;
                 }
-                // The read may have been corrupted, or its space reused meanwhile. Damage in the pool itself shows at the second read too.
+                // The read may have been corrupted, or its space reused meanwhile. Damage in the pool itself shows at
+                // the second read too.
                 readAgain = true;
                 return refresh(context);
             } finally {

@@ -352,8 +352,8 @@ public final class PartitionedIndex {
         });
         work.phase(PARTITIONED, rows.size());
         int[] sample = sample(rows.size(), MEASURED);
-        // Rows in the training set have more of their neighbours in few partitions than other queries have: recall measured with them would be
-        // too high.
+        // Rows in the training set have more of their neighbours in few partitions than other queries have: recall
+        // measured with them would be too high.
         int[] heldOut = rows.size() - sample.length >= count ? sample : new int[0];
         Partitioner.Partitions found =
                 new Partitioner(work, () -> work(orchestrator, file), rows, metric, count, seed, heldOut).run(boundary);

@@ -141,8 +141,9 @@ final class PoolWriter implements AutoCloseable {
                 if (ended) {
                     lease.release();
                 } else {
-                    // The region's state is unknown and transfers may still be in progress, or rows are stored twice. The lease is left to
-                    // expire, so that its next holder, perhaps this writer, fences off those transfers, reads the pool, and finds these rows.
+                    // The region's state is unknown and transfers may still be in progress, or rows are stored twice.
+                    // The lease is left to expire, so that its next holder, perhaps this writer, fences off those
+                    // transfers, reads the pool, and finds these rows.
                     forget();
                 }
             }

@@ -248,7 +248,8 @@ public final class FormatBench implements AutoCloseable {
             IndexWriterConfig merging = new IndexWriterConfig()
                     .setCodec(new RoostCodec(contender.format()))
                     .setMergeScheduler(new SerialMergeScheduler())
-                    // Merges adjacent segments only: documents stay in the order of the vectors, which the recall count relies on.
+                    // Merges adjacent segments only: documents stay in the order of the vectors, which the recall count
+                    // relies on.
                     .setMergePolicy(new LogDocMergePolicy())
                     .setUseCompoundFile(false);
             try (IndexWriter writer = new IndexWriter(directory, merging)) {
