@@ -10,7 +10,7 @@ import picocli.CommandLine.Spec;
 /** {@code roost bench}: benchmarks, each of which answers one question. */
 @Command(
         name = "bench",
-        description = "Measurements that answer one question each.",
+        description = "Benchmarks, each of which answers one question.",
         synopsisSubcommandLabel = "COMMAND")
 final class BenchCommand implements Callable<Integer> {
     @Spec

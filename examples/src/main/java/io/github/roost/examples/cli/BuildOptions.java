@@ -27,14 +27,14 @@ final class BuildOptions {
     @SuppressWarnings("NullAway.Init")
     private Path base;
 
-    @Option(names = "--out", required = true, paramLabel = "TABLE", description = "Where to save the table.")
+    @Option(names = "--out", required = true, paramLabel = "TABLE", description = "File to save the table to.")
     @SuppressWarnings("NullAway.Init")
     private Path out;
 
     @Option(
             names = "--metric",
             paramLabel = "M",
-            description = "squared_l2, inner_product or cosine; default what an hdf5 file names, else squared_l2.")
+            description = "squared_l2, inner_product or cosine; default the metric of an hdf5 file, else squared_l2.")
     private @Nullable Metric metric;
 
     @Option(names = "--json", description = "Print one JSON object.")

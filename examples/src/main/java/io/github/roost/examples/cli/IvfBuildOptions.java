@@ -13,14 +13,14 @@ final class IvfBuildOptions {
     @Option(
             names = "--nlist",
             paramLabel = "N",
-            description = "Lists, at most the number of rows; default its square root.")
+            description = "Number of lists, at most the number of rows; default its square root.")
     private @Nullable Integer askedNlist;
 
     @Option(
             names = "--element",
             defaultValue = "float32",
             paramLabel = "T",
-            description = "How lists store a component: float32 (default), float16 or int8.")
+            description = "Element type stored in lists: float32 (default), float16 or int8.")
     private ElementType element = ElementType.FLOAT32;
 
     void check() {

@@ -27,7 +27,7 @@ final class IvfDataOptions {
     @Option(names = "--rows", paramLabel = "N", description = "Rows of the mixture; default 1000000.")
     private int rows = 1_000_000;
 
-    @Option(names = "--nlist", paramLabel = "N", description = "Lists; default 256, of the mixture 1024.")
+    @Option(names = "--nlist", paramLabel = "N", description = "Number of lists; default 256, for the mixture 1024.")
     private int nlist;
 
     /** Throws if a value is out of range. */

@@ -10,7 +10,7 @@ final class LevelOption {
     @Option(
             names = "--level",
             paramLabel = "L3|L2|NUMA|PACKAGE",
-            description = "What a cache domain is; default L2, which makes two domains of two cores.")
+            description = "Level of the cache domains; default L2, which makes two domains of two cores.")
     private DomainLevel level = DomainLevel.L2;
 
     /** This machine, with cache domains of that level. */

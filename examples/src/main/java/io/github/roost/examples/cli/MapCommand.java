@@ -44,9 +44,9 @@ final class MapCommand implements Callable<Integer> {
             paramLabel = "NAME",
             defaultValue = "pairing",
             description = {
-                "How: pairing (the default), Algorithm 1; longest-first, each item to the least loaded domain, without"
-                        + " pairs; staying, what an orchestrator does by default, which cuts items that are hotter than"
-                        + " a domain's share, and here begins with items spread evenly in the order of their ids."
+                "Policy: pairing (the default), Algorithm 1; longest-first, each item to the least loaded domain, without"
+                        + " pairs; staying, the default of an orchestrator, which splits items that are hotter than"
+                        + " a domain's share, and starts here with items spread evenly in the order of their ids."
             })
     private String policy = "pairing";
 

@@ -45,7 +45,7 @@ final class MemoryNodeCommand implements Callable<Integer> {
             paramLabel = "ucx://HOST:PORT",
             description = {
                 "Exposes the pool over UCX too; port 0 takes a free one, which is printed.",
-                "Everyone who can reach it can read and write this process's memory: use loopback or a network that you trust."
+                "Every process that can reach it can read and write this process's memory: use loopback or a trusted network."
             })
     private @Nullable String listen;
 

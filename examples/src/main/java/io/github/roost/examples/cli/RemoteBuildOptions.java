@@ -22,13 +22,13 @@ final class RemoteBuildOptions {
     @Option(
             names = "--partitions",
             paramLabel = "N",
-            description = "Partitions, at most the number of rows; default one per 6250 rows.")
+            description = "Number of partitions, at most the number of rows; default one per 6250 rows.")
     private @Nullable Integer asked;
 
     @Option(
             names = "--boundary",
             paramLabel = "SHARE",
-            description = "Share of the rows that are in a second partition too, from 0 (default) to 1.")
+            description = "Share of the rows stored in a second partition too, from 0 (default) to 1.")
     private double boundary;
 
     void check() {

@@ -37,7 +37,7 @@ final class SearchHnswCommand implements Callable<Integer>, IndexPlan {
             names = "--ef",
             split = ",",
             paramLabel = "N",
-            description = "Candidates a search keeps (ef), at least K; default the larger of 100 and 2 K.")
+            description = "Candidates kept by a search (ef), at least K; default the larger of 100 and 2 K.")
     private List<Integer> asked = List.of();
 
     @Override

@@ -37,7 +37,7 @@ final class SearchIvfCommand implements Callable<Integer>, IndexPlan {
             names = "--nprobe",
             split = ",",
             paramLabel = "N",
-            description = "Lists that a search scans, more if they hold fewer than K vectors; default an eighth of"
+            description = "Lists scanned per search, more if they hold fewer than K vectors; default an eighth of"
                     + " all, at least 8.")
     private List<Integer> asked = List.of();
 

@@ -21,7 +21,7 @@ final class SearchOptions {
     @Option(
             names = "--base",
             paramLabel = "FILE",
-            description = "The vectors from which to build a table: " + VectorInput.FORMATS + ".")
+            description = "The vectors to build a table from: " + VectorInput.FORMATS + ".")
     @Nullable
     Path base;
 
@@ -52,14 +52,14 @@ final class SearchOptions {
             names = "--metric",
             paramLabel = "M",
             description =
-                    "With --base: squared_l2, inner_product or cosine; default what an hdf5 file names, else squared_l2.")
+                    "With --base: squared_l2, inner_product or cosine; default the metric of an hdf5 file, else squared_l2.")
     private @Nullable Metric metric;
 
     @Option(
             names = "--in-flight",
             paramLabel = "N",
             defaultValue = "64",
-            description = "Queries under way at a time; default ${DEFAULT-VALUE}.")
+            description = "Queries in flight; default ${DEFAULT-VALUE}.")
     int inFlight;
 
     @Option(
@@ -79,14 +79,14 @@ final class SearchOptions {
     @Option(
             names = "--truth",
             paramLabel = "T.ivecs",
-            description = "True neighbours, a row per query: prints recall@K, counted by ordinal.")
+            description = "True neighbours, one row per query: prints recall@K, counted by ordinal.")
     @Nullable
     Path truth;
 
     @Option(
             names = "--out",
             paramLabel = "R.ivecs",
-            description = "Write the ordinals found, K per query, nearest first; -1 where there are fewer.")
+            description = "Write the ordinals found, K per query, nearest first; -1 for missing ones.")
     @Nullable
     Path out;
 

@@ -17,7 +17,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "table",
         description =
-                "Cache lines per lookup of LongTable and its ablations, and lookups per second beside other maps.")
+                "Cache lines per lookup of LongTable and its ablations, and lookups per second compared with other maps.")
 final class TableBenchCommand implements Callable<Integer> {
     /** From this number of slots on load factors are exact; the maximum is bounded by array sizes. */
     private static final int MIN_BITS = 10;

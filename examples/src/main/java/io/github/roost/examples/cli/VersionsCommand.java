@@ -12,7 +12,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "versions",
         description =
-                "Simulates batches while versions are rolled out, servers and coordinators killed and messages lost: how many mix"
+                "Simulates batches while versions are rolled out, servers and coordinators are killed and messages lost: how many mix"
                         + " versions?")
 final class VersionsCommand implements Callable<Integer> {
     private static final int MAX_BATCHES = 1_000_000_000;
