@@ -1,4 +1,4 @@
-/** Tables whose partitions lie in the memory of another process or machine, and are fetched once per batch of searches. */
+/** Tables whose partitions are in the memory of another process or machine and are fetched once per batch of searches. */
 module io.github.roost.index.remote {
     requires transitive io.github.roost.core;
     requires io.github.roost.index.hnsw;

@@ -1,4 +1,4 @@
-/** A program that knows Roost's exported packages and nothing else. */
+/** A program that uses only Roost's exported packages. */
 module consumer.plain {
     requires io.github.roost.index.hnsw;
     requires io.github.roost.index.ivf;

@@ -21,7 +21,7 @@ import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.util.IOUtils;
 
-/** An index whose vectors are in Roost's format: one line to write it, none to read it; hits against an exact search. */
+/** Writes a Lucene index with vectors in Roost's format (one line) and reads it (nothing to configure); compares hits with an exact search. */
 public final class LuceneInRoostFormat {
     private static final int DIMENSION = 32;
     private static final int DOCUMENTS = 5_000;

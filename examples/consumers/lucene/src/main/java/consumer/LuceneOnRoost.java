@@ -18,7 +18,7 @@ import org.apache.lucene.search.Query;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.store.ByteBuffersDirectory;
 
-/** An index of four segments, searched in the calling thread and on Roost's workers: the same hits. */
+/** Searches an index of four segments in the calling thread and on Roost's workers; both must find the same hits. */
 public final class LuceneOnRoost {
     private static final int DIMENSION = 32;
 

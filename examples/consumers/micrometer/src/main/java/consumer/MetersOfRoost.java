@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** Some searches, and what a registry then says about them. */
+/** Runs some searches and checks the meters in a registry. */
 public final class MetersOfRoost {
     private static final int SEARCHES = 1_000;
     private static final int DIMENSION = 32;
@@ -35,7 +35,7 @@ public final class MetersOfRoost {
             double traffic = registry.get("roost.traffic").functionCounters().stream()
                     .mapToDouble(counter -> counter.count())
                     .sum();
-            // Counts of running tasks come a moment late: the last of each worker may be missing.
+            // Counts of running tasks are published with a short delay: the last task of each worker may be missing.
             int least = SEARCHES - orchestrator.workers();
             double leastBytes = least * (double) DIMENSION * Float.BYTES;
             if (completed - before < least || traffic < leastBytes) {

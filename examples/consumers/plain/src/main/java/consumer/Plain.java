@@ -26,10 +26,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/**
- * Searches two tables as a named module, without Micrometer, and looks at what Roost's modules show to it: packages of
- * an API, and none of what is behind.
- */
+/** Searches two tables from a named module, without Micrometer, and checks that only the API packages of Roost's modules are visible. */
 public final class Plain {
     private Plain() {}
 
@@ -61,7 +58,7 @@ public final class Plain {
         }
     }
 
-    /** Searches answer with the rows' attributes, too: one request, done by the worker that has found the rows. */
+    /** Searches with attributes: one request, whose worker finds the rows and reads their attributes. */
     private static void describe(Orchestrator orchestrator, VectorTable graph, float[][] rows) throws IOException {
         Path folder = Files.createTempDirectory("consumer-");
         try (Table items = Table.open(folder)) {

@@ -26,12 +26,12 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench all}: every benchmark and simulation, one after the other, as one page and as JSON. */
+/** {@code roost bench all}: every benchmark and simulation, one after another, as one page and as JSON. */
 @Command(
         name = "all",
         description = {
-            "Every benchmark, and the simulations, as one page with plots and as JSON; twenty minutes on two cores.",
-            "Each part is kept as soon as it is done: a run that was interrupted goes on where it was."
+            "Runs every benchmark and simulation; writes one page with plots, and JSON. Twenty minutes on two cores.",
+            "Each part is saved when it is done: an interrupted run continues where it stopped."
         })
 final class AllCommand implements Callable<Integer> {
     private final Streams streams;
@@ -43,10 +43,10 @@ final class AllCommand implements Callable<Integer> {
             names = "--out",
             paramLabel = "FOLDER",
             required = true,
-            description = "Where index.html, results.json and the parts go.")
+            description = "Folder for index.html, results.json and the parts.")
     private Path out = Path.of("");
 
-    @Option(names = "--quick", description = "Small workloads, some minutes: to see that everything works.")
+    @Option(names = "--quick", description = "Small workloads, some minutes: checks that everything works.")
     private boolean quick;
 
     @Option(names = "--only", paramLabel = "TEXT", description = "Only parts whose name contains this.")
@@ -55,22 +55,22 @@ final class AllCommand implements Callable<Integer> {
     @Option(
             names = "--peer",
             paramLabel = "all|none",
-            description = "none leaves libraries that need Python out; default all.")
+            description = "none leaves out libraries that need Python; default all.")
     private Peer peer = Peer.all;
 
     @Option(
             names = "--from",
             paramLabel = "FILE",
-            description = "Run nothing: make the documents of the results.json of a run.")
+            description = "Run nothing: make the documents from an earlier run's results.json.")
     private @Nullable Path from;
 
     @Option(
             names = "--evidence",
             paramLabel = "FILE.md",
-            description = "Also as Markdown, with the results beside it as FILE.json.")
+            description = "Also write Markdown, and the results as FILE.json next to it.")
     private @Nullable Path evidence;
 
-    /** What stands beside Roost. */
+    /** Compared libraries. */
     enum Peer {
         all,
         none

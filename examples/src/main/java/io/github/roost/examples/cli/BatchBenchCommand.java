@@ -12,12 +12,12 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench batch}: what a batch of values costs. */
+/** {@code roost bench batch}: the cost of a batch of value lookups. */
 @Command(
         name = "batch",
         description =
-                "Batches of values of 1 KB from a Table, beside RocksDB with as much memory, arrays on the heap, Chronicle"
-                        + " Map, and Redis where it is installed.")
+                "Batches of values of 1 KB from a Table, compared with RocksDB with the same memory, heap arrays, Chronicle"
+                        + " Map, and Redis if it is installed.")
 final class BatchBenchCommand implements Callable<Integer> {
     private static final int MAX_ROWS = 10_000_000;
     private static final int MAX_BATCH = 10_000;
@@ -40,7 +40,7 @@ final class BatchBenchCommand implements Callable<Integer> {
     @Option(
             names = "--cold",
             description =
-                    "Instead: values of which a tenth has room in memory, keys by Zipf's law, beside RocksDB with as much"
+                    "Instead: a tenth of the values fits into memory, keys by Zipf's law, compared with RocksDB with the same"
                             + " memory.")
     private boolean cold;
 

@@ -7,10 +7,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code roost bench}: measurements that answer one question each. */
+/** {@code roost bench}: benchmarks, each of which answers one question. */
 @Command(
         name = "bench",
-        description = "Measurements that answer one question each.",
+        description = "Benchmarks, each of which answers one question.",
         synopsisSubcommandLabel = "COMMAND")
 final class BenchCommand implements Callable<Integer> {
     @Spec
@@ -24,7 +24,7 @@ final class BenchCommand implements Callable<Integer> {
         throw new ParameterException(spec.commandLine(), "no benchmark given, see roost bench --help");
     }
 
-    /** Complains unless the value of an option is within its range. */
+    /** Throws unless the value of an option is within its range. */
     static void require(String option, int value, int least, int most) {
         if (value < least || value > most) {
             throw new CommandFailure(option + " must be between " + least + " and " + most + ", got " + value);

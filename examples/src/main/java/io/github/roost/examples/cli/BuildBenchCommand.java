@@ -20,24 +20,24 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench build}: HNSW builds beside searches, and beside jvector's own and hnswlib's. */
+/** {@code roost bench build}: HNSW builds concurrent with searches, and compared with builds by jvector and hnswlib. */
 @Command(
         name = "build",
         description = {
-            "Latencies of searches of HNSW tables while another is built, beside those while none is, in turns; and how",
-            "long a build takes, beside jvector's own parallel build and hnswlib's, each on two threads. gc is for how long garbage collection",
-            "stopped everything beside the build, jit for how long the JVM compiled. Rounds are counted from the first in",
-            "which that was less than a twentieth of the time, and at the latest from the sixth. The last line is what the",
-            "machine takes from threads that only read the clock: no hundredth search is earlier than that lets it be."
+            "Search latencies of HNSW tables with and without a concurrent build of another table, in turns; and the",
+            "time of a build, compared with jvector's parallel build and hnswlib's, each on two threads. gc: time in which garbage collection",
+            "stopped all threads during the build; jit: time the JVM compiled. Measured rounds begin with the first in",
+            "which the latter was less than a twentieth of the time, at the latest with the sixth. The last line is the delay that the",
+            "machine imposes on threads that only read the clock: a lower bound of the P99 of searches."
         })
 final class BuildBenchCommand implements Callable<Integer> {
     private static final int MAX_SETTLING_ROUNDS = 5;
-    /** The JVM has settled when it compiles for no more than this part of the time. */
+    /** The JVM has settled once compilation takes at most this fraction of the time. */
     private static final int SETTLED = 20;
 
     private final Streams streams;
 
-    /** What stands beside Roost and jvector. */
+    /** Compared libraries, in addition to jvector. */
     enum Peer {
         hnswlib,
         none
@@ -49,7 +49,7 @@ final class BuildBenchCommand implements Callable<Integer> {
     @Option(names = "--tables", paramLabel = "N", description = "Tables searched; default 4.")
     private int tables = 4;
 
-    @Option(names = "--rows", paramLabel = "N", description = "Rows of each; default 20000.")
+    @Option(names = "--rows", paramLabel = "N", description = "Rows per table; default 20000.")
     private int rows = 20_000;
 
     @Option(names = "--built-rows", paramLabel = "N", description = "Rows of the table that is built; default 20000.")
@@ -61,22 +61,19 @@ final class BuildBenchCommand implements Callable<Integer> {
     @Option(
             names = "--load",
             paramLabel = "PERCENT",
-            description = "Load in percent of what the workers can answer; default 30.")
+            description = "Load in percent of the workers' capacity; default 30.")
     private int load = 30;
 
-    @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all; default 7.")
+    @Option(names = "--rounds", paramLabel = "N", description = "Measured rounds; default 7.")
     private int rounds = 7;
 
-    @Option(names = "--window-millis", paramLabel = "N", description = "Time of each half of a round; default 3000.")
+    @Option(names = "--window-millis", paramLabel = "N", description = "Time per half of a round; default 3000.")
     private int windowMillis = 3_000;
 
     @Option(names = "--seed", paramLabel = "N", description = "Seed of rows and queries; default 42.")
     private long seed = 42;
 
-    @Option(
-            names = "--peer",
-            paramLabel = "hnswlib|none",
-            description = "none leaves hnswlib, which needs Python, out.")
+    @Option(names = "--peer", paramLabel = "hnswlib|none", description = "none leaves out hnswlib, which needs Python.")
     private Peer peer = Peer.hnswlib;
 
     BuildBenchCommand(Streams streams) {
@@ -137,7 +134,7 @@ final class BuildBenchCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** Rounds until the JVM hardly compiles any more: compiling takes the cores from searches and builds alike. */
+    /** Runs rounds until the JVM hardly compiles any more: compilation takes CPU time from searches and builds alike. */
     private void settle(BuildBench bench) throws Exception {
         Duration window = Duration.ofMillis(windowMillis);
         boolean settled = false;

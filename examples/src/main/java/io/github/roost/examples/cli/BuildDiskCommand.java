@@ -34,7 +34,7 @@ final class BuildDiskCommand implements Callable<Integer> {
             names = "--degree",
             defaultValue = "32",
             paramLabel = "N",
-            description = "Neighbours of a node; default ${DEFAULT-VALUE}.")
+            description = "Neighbours per node; default ${DEFAULT-VALUE}.")
     private int degree;
 
     @Option(

@@ -17,7 +17,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options that the {@code build} commands share, and what they do. */
+/** The options shared by the {@code build} commands, and their implementation. */
 final class BuildOptions {
     @Option(
             names = "--base",
@@ -27,14 +27,14 @@ final class BuildOptions {
     @SuppressWarnings("NullAway.Init")
     private Path base;
 
-    @Option(names = "--out", required = true, paramLabel = "TABLE", description = "Where to save the table.")
+    @Option(names = "--out", required = true, paramLabel = "TABLE", description = "File to save the table to.")
     @SuppressWarnings("NullAway.Init")
     private Path out;
 
     @Option(
             names = "--metric",
             paramLabel = "M",
-            description = "squared_l2, inner_product or cosine; default what an hdf5 file names, else squared_l2.")
+            description = "squared_l2, inner_product or cosine; default the metric of an hdf5 file, else squared_l2.")
     private @Nullable Metric metric;
 
     @Option(names = "--json", description = "Print one JSON object.")
@@ -47,19 +47,19 @@ final class BuildOptions {
                 Orchestrator orchestrator, String name, Metric metric, VectorSource rows);
     }
 
-    /** Builds a table into a file. */
+    /** Builds a table directly in a file. */
     @FunctionalInterface
     interface Direct {
         TableStats build(Orchestrator orchestrator, Metric metric, VectorSource rows, Path file) throws IOException;
     }
 
     /**
-     * What a build took and made.
+     * The result of a build.
      *
      * @param seconds time of the build
      * @param saveSeconds time to save the table
-     * @param table what was built
-     * @param choice what the builder has chosen by itself, and why; null where it had nothing to choose
+     * @param table the table's statistics
+     * @param choice the choice that the builder has made, and its reason; null if there was none
      */
     private record Built(
             double seconds,
@@ -110,7 +110,7 @@ final class BuildOptions {
         return 0;
     }
 
-    /** Of a table that is built into its file, which takes the time that others take to save theirs. */
+    /** Builds a table directly in its file; there is no separate time to save it. */
     int runDirect(Streams streams, Direct direct) throws IOException {
         try (OutputFile file = OutputFile.prepare("--out", out);
                 VectorInput input = VectorInput.rows(base);

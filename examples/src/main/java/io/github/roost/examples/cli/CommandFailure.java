@@ -1,10 +1,10 @@
 package io.github.roost.examples.cli;
 
-/** Ends a command with one line for the person who gave it. */
+/** Ends a command with one line for the user. */
 public final class CommandFailure extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    /** @param message what is wrong: the value and the expectation */
+    /** @param message the problem: the value and the expectation */
     public CommandFailure(String message) {
         super(message);
     }

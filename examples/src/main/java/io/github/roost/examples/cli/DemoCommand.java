@@ -42,13 +42,13 @@ final class DemoCommand implements Callable<Integer> {
             description = "Neighbours per query, from 1 to 100; default ${DEFAULT-VALUE}.")
     private int k;
 
-    @Option(names = "--tables", paramLabel = "N", description = "Take the N largest sections only; default all 58.")
+    @Option(names = "--tables", paramLabel = "N", description = "Use only the N largest sections; default all 58.")
     private @Nullable Integer tables;
 
     @Option(
             names = "--topology",
             paramLabel = "S",
-            description = "Pretend the cache domains of an hwloc synthetic description, such as"
+            description = "Simulate the cache domains of an hwloc synthetic description, such as"
                     + " \"pack:1 l3:2 core:1 pu:1\", on the real CPUs.")
     private @Nullable String topology;
 

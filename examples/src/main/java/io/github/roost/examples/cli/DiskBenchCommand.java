@@ -15,17 +15,17 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench disk}: tables on disk beside jvector's and diskannpy's. */
+/** {@code roost bench disk}: tables on disk, compared with jvector and diskannpy. */
 @Command(
         name = "disk",
-        description = "Recall and searches per second on disk, beside jvector's OnDiskGraphIndex and diskannpy.")
+        description = "Recall and searches per second on disk, compared with jvector's OnDiskGraphIndex and diskannpy.")
 final class DiskBenchCommand implements Callable<Integer> {
     private static final double[] RECALLS = {.95, .99};
     private static final int QUERIES = 1_000;
 
     private final Streams streams;
 
-    /** What stands beside Roost and jvector. */
+    /** Compared libraries, in addition to jvector. */
     enum Peer {
         diskann,
         none
@@ -37,7 +37,7 @@ final class DiskBenchCommand implements Callable<Integer> {
     @Option(
             names = "--folder",
             paramLabel = "DIR",
-            description = "Where the tables are written; default the temporary folder.")
+            description = "Folder for the tables; default the temporary folder.")
     private Path folder = Path.of(System.getProperty("java.io.tmpdir"));
 
     @Option(names = "--rows", paramLabel = "N", description = "Rows of the mixture; default 100,000.")
@@ -46,28 +46,28 @@ final class DiskBenchCommand implements Callable<Integer> {
     @Option(names = "--dimension", paramLabel = "N", description = "Dimension of the mixture; default 128.")
     private int dimension = 128;
 
-    @Option(names = "--degree", paramLabel = "N", description = "Neighbours of a node; default 32.")
+    @Option(names = "--degree", paramLabel = "N", description = "Neighbours per node; default 32.")
     private int degree = 32;
 
-    @Option(names = "--k", paramLabel = "N", description = "Neighbours to find; default 10.")
+    @Option(names = "--k", paramLabel = "N", description = "Neighbours per query; default 10.")
     private int k = 10;
 
     @Option(names = "--width", paramLabel = "N", split = ",", description = "Widths of the search, ascending.")
     private List<Integer> widths = List.of(10, 20, 40, 80, 160);
 
-    @Option(names = "--in-flight", paramLabel = "N", description = "Searches under way at a time; default 16.")
+    @Option(names = "--in-flight", paramLabel = "N", description = "Searches in flight; default 16.")
     private int inFlight = 16;
 
     @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all engines; default 5.")
     private int rounds = 5;
 
-    @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each point in a round; default 500.")
+    @Option(names = "--slice-millis", paramLabel = "N", description = "Time per point and round; default 500.")
     private int sliceMillis = 500;
 
     @Option(
             names = "--peer",
             paramLabel = "diskann|none",
-            description = "none leaves diskannpy, which needs Python, out.")
+            description = "none leaves out diskannpy, which needs Python.")
     private Peer peer = Peer.diskann;
 
     @Mixin

@@ -8,17 +8,17 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost docs}: the guides and the Javadoc as a site. */
+/** {@code roost docs}: the guides and the Javadoc as a web site. */
 @Command(
         name = "docs",
-        description = "Writes the guides and the Javadoc of all modules as HTML pages to browse, and says where.")
+        description = "Writes the guides and the Javadoc of all modules as HTML pages, and prints their location.")
 final class DocsCommand implements Callable<Integer> {
     private final Streams streams;
 
     @Mixin
     private final HelpOption help = new HelpOption();
 
-    @Option(names = "--out", paramLabel = "FOLDER", description = "Where to; default examples/target/site.")
+    @Option(names = "--out", paramLabel = "FOLDER", description = "Output folder; default examples/target/site.")
     private Path out = RoostHome.checkout().resolve(Path.of("examples", "target", "site"));
 
     @Option(names = "--guides", description = "Only the guides, which takes a second.")

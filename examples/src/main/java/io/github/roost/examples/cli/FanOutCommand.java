@@ -14,10 +14,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench fan-out}: what probing many lists costs beyond scanning them. */
+/** {@code roost bench fan-out}: the overhead of probing many lists, beyond the scans themselves. */
 @Command(
         name = "fan-out",
-        description = "Time of a lone search of many lists on one worker, over the sum of its scans.")
+        description = "Time of a single search of many lists on one worker, relative to the sum of its scans.")
 final class FanOutCommand implements Callable<Integer> {
     @Mixin
     private final HelpOption help = new HelpOption();
@@ -25,16 +25,16 @@ final class FanOutCommand implements Callable<Integer> {
     @Mixin
     private final IvfDataOptions data = new IvfDataOptions();
 
-    @Option(names = "--nprobe", paramLabel = "N", split = ",", description = "Lists; default 8,32,128.")
+    @Option(names = "--nprobe", paramLabel = "N", split = ",", description = "Lists per search; default 8,32,128.")
     private List<Integer> nprobe = List.of(8, 32, 128);
 
-    @Option(names = "--k", paramLabel = "N", description = "Neighbours wanted; default 10.")
+    @Option(names = "--k", paramLabel = "N", description = "Neighbours per query; default 10.")
     private int k = 10;
 
     @Option(names = "--rounds", paramLabel = "N", description = "Rounds of both tables; default 5.")
     private int rounds = 5;
 
-    @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each in a round; default 500.")
+    @Option(names = "--slice-millis", paramLabel = "N", description = "Time per table and round; default 500.")
     private int sliceMillis = 500;
 
     @Mixin

@@ -11,11 +11,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench filters}: what filtered searches find and cost. */
+/** {@code roost bench filters}: recall and cost of filtered searches. */
 @Command(
         name = "filters",
         description = {
-            "Recall of filtered searches of a frozen and a live HNSW table beside unfiltered ones of the same width, and",
+            "Recall of filtered searches of a frozen and a live HNSW table, compared with unfiltered ones of the same ef, and",
             "nodes visited. Exits with 1 if a filter loses more than .02."
         })
 final class FilterBenchCommand implements Callable<Integer> {
@@ -36,7 +36,7 @@ final class FilterBenchCommand implements Callable<Integer> {
     @Option(names = "--queries", paramLabel = "N", description = "Queries; default 500.")
     private int queries = 500;
 
-    @Option(names = "--ef", paramLabel = "N", description = "Width of the searches, for 10 neighbours; default 20.")
+    @Option(names = "--ef", paramLabel = "N", description = "ef of the searches, for 10 neighbours; default 20.")
     private int ef = 20;
 
     @Option(names = "--seed", paramLabel = "N", description = "Seed of rows and queries; default 42.")

@@ -19,13 +19,13 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench lucene-formats}: Roost's vector format beside Lucene's own. */
+/** {@code roost bench lucene-formats}: Roost's vector format compared with Lucene's own. */
 @Command(
         name = "lucene-formats",
         description =
-                "Roost's vector format for Lucene beside Lucene's own: searches per second at equal recall, and indexing.")
+                "Roost's vector format for Lucene, compared with Lucene's own: searches per second at equal recall, and indexing.")
 final class FormatBenchCommand implements Callable<Integer> {
-    /** It tells of its vector instructions; held here, since a logger that nobody holds forgets its level. */
+    /** Lucene logs its vector instructions. Strong reference, since an unreferenced logger loses its level. */
     private static final Logger LUCENE_LOG = Logger.getLogger("org.apache.lucene");
 
     private static final int QUERIES = 1_000;
@@ -36,7 +36,7 @@ final class FormatBenchCommand implements Callable<Integer> {
     @Mixin
     private final HelpOption help = new HelpOption();
 
-    @Option(names = "--data", paramLabel = "mixture|packages", description = "What is indexed; default mixture.")
+    @Option(names = "--data", paramLabel = "mixture|packages", description = "Data set; default mixture.")
     private Data data = Data.MIXTURE;
 
     @Option(names = "--rows", paramLabel = "N", description = "Vectors of the mixture; default 100,000.")
@@ -56,10 +56,10 @@ final class FormatBenchCommand implements Callable<Integer> {
             names = "--recall",
             paramLabel = "R",
             split = ",",
-            description = "Recalls of the 10 nearest to be reached; default .90,.95,.98.")
+            description = "Targets of recall@10; default .90,.95,.98.")
     private List<Double> recalls = List.of(.90, .95, .98);
 
-    @Option(names = "--segments", paramLabel = "N", description = "Segments that are written; default 8.")
+    @Option(names = "--segments", paramLabel = "N", description = "Segments written; default 8.")
     private int segments = 8;
 
     @Option(names = "--merge", description = "Merges the segments into one.")
@@ -69,21 +69,21 @@ final class FormatBenchCommand implements Callable<Integer> {
             names = "--keep",
             paramLabel = "FOLDER",
             description = {
-                "Keeps the indexes there, and takes those that are there: writing them is most of the time. The folder is made",
-                "if it is not there, and never deleted."
+                "Keeps the indexes in this folder for later runs: writing them takes most of the time. The folder is created",
+                "if it does not exist, and never deleted."
             })
     private @Nullable Path kept;
 
-    @Option(names = "--threads", paramLabel = "N", description = "Threads that search at once; default 2.")
+    @Option(names = "--threads", paramLabel = "N", description = "Concurrent searching threads; default 2.")
     private int threads = 2;
 
-    @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all; default 5.")
+    @Option(names = "--rounds", paramLabel = "N", description = "Measured rounds; default 5.")
     private int rounds = 5;
 
-    @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each in a round; default 500.")
+    @Option(names = "--slice-millis", paramLabel = "N", description = "Time per format and round; default 500.")
     private int sliceMillis = 500;
 
-    /** What is indexed. */
+    /** The data set. */
     private enum Data {
         MIXTURE,
         PACKAGES
@@ -158,7 +158,7 @@ final class FormatBenchCommand implements Callable<Integer> {
         }
     }
 
-    /** Lucene's graph of floats, by which others are measured, or the last where it does not take part. */
+    /** Lucene's float graph, the reference for the others; if it does not take part, the last outcome. */
     private static Outcome reference(List<Outcome> outcomes) {
         return outcomes.stream()
                 .filter(outcome -> outcome.contender() == Contender.LUCENE_HNSW)

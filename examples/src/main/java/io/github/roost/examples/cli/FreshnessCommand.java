@@ -13,11 +13,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench freshness}: adds to an IVF table while it is searched. */
+/** {@code roost bench freshness}: adds rows to an IVF table while it is searched. */
 @Command(
         name = "freshness",
         description =
-                "Time of an add to an IVF table while searches saturate the workers, and what adds do to searches.")
+                "Time to add a row to an IVF table while searches saturate the workers, and the effect of adds on searches.")
 final class FreshnessCommand implements Callable<Integer> {
     @Mixin
     private final HelpOption help = new HelpOption();
@@ -25,22 +25,22 @@ final class FreshnessCommand implements Callable<Integer> {
     @Mixin
     private final IvfDataOptions data = new IvfDataOptions();
 
-    @Option(names = "--nprobe", paramLabel = "N", description = "Lists a search probes; default 8.")
+    @Option(names = "--nprobe", paramLabel = "N", description = "Lists per search; default 8.")
     private int nprobe = 8;
 
-    @Option(names = "--k", paramLabel = "N", description = "Neighbours wanted; default 10.")
+    @Option(names = "--k", paramLabel = "N", description = "Neighbours per query; default 10.")
     private int k = 10;
 
-    @Option(names = "--in-flight", paramLabel = "N", description = "Searches under way; default 64.")
+    @Option(names = "--in-flight", paramLabel = "N", description = "Searches in flight; default 64.")
     private int inFlight = 64;
 
-    @Option(names = "--adds-per-second", paramLabel = "N", description = "Rows added; default 1000.")
+    @Option(names = "--adds-per-second", paramLabel = "N", description = "Rows added per second; default 1000.")
     private int addsPerSecond = 1_000;
 
     @Option(names = "--rounds", paramLabel = "N", description = "Rounds with and without adds; default 8.")
     private int rounds = 8;
 
-    @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each in a round; default 1000.")
+    @Option(names = "--slice-millis", paramLabel = "N", description = "Time per measurement and round; default 1000.")
     private int sliceMillis = 1_000;
 
     @Mixin

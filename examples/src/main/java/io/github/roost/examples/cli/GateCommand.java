@@ -27,8 +27,8 @@ import picocli.CommandLine.Option;
 @Command(
         name = "gate",
         description =
-                "Thresholds of the cross-domain gate, under bursts (crossing harms) and a flood (crossing helps), and what the"
-                        + " default does with several workers per domain.")
+                "Thresholds of the cross-domain gate, under bursts (crossing harms) and a flood (crossing helps), and the"
+                        + " default's effect with several workers per domain.")
 final class GateCommand implements Callable<Integer> {
     private static final List<Integer> BACKLOGS = List.of(1, 2, 4, 8);
     private static final List<Integer> SUSTAINED_MICROS = List.of(0, 50, 200, 1_000, 5_000);
@@ -40,7 +40,7 @@ final class GateCommand implements Callable<Integer> {
     private static final Duration BALANCED_TASK = Duration.ofMillis(10);
     private static final int BALANCED_TASKS_PER_WORKER = 300;
 
-    /** What is measured, in the order in which it is. */
+    /** The measurements, in their order. */
     enum Section {
         THRESHOLDS,
         WORKERS
@@ -63,28 +63,28 @@ final class GateCommand implements Callable<Integer> {
             names = "--flood-machine",
             split = ",",
             paramLabel = "DOMAINSxWORKERS",
-            description = "Made-up machines that are flooded; default 4x2,12x8.")
+            description = "Simulated machines for the flood; default 4x2,12x8.")
     private List<String> floodMachines = List.of("4x2", "12x8");
 
     @Option(
             names = "--staying-machine",
             paramLabel = "DOMAINSxWORKERS",
-            description = "Made-up machine for work that should stay; default 4x8.")
+            description = "Simulated machine for work that should stay; default 4x8.")
     private String stayingMachine = "4x8";
 
-    @Option(names = "--tasks", paramLabel = "N", description = "Tasks of a flood on a made-up machine; default 800.")
+    @Option(names = "--tasks", paramLabel = "N", description = "Tasks of a flood on a simulated machine; default 800.")
     private int tasks = 800;
 
-    @Option(names = "--task-millis", paramLabel = "N", description = "How long each of these tasks sleeps; default 5.")
+    @Option(names = "--task-millis", paramLabel = "N", description = "Sleep time per task; default 5.")
     private int taskMillis = 5;
 
-    @Option(names = "--table-kib", paramLabel = "N", description = "Size of each table; default 750.")
+    @Option(names = "--table-kib", paramLabel = "N", description = "Size per table; default 750.")
     private int tableKib = 750;
 
     @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all gates; default 5.")
     private int rounds = 5;
 
-    @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each under each load; default 200.")
+    @Option(names = "--slice-millis", paramLabel = "N", description = "Time per gate and load; default 200.")
     private int sliceMillis = 200;
 
     @Mixin

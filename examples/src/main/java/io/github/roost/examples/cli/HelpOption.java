@@ -2,7 +2,7 @@ package io.github.roost.examples.cli;
 
 import picocli.CommandLine.Option;
 
-/** The option that every command has. */
+/** The option of every command. */
 final class HelpOption {
     @Option(
             names = {"-h", "--help"},

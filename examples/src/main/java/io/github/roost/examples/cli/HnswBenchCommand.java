@@ -25,10 +25,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench hnsw}: frozen tables beside plain jvector and hnswlib. */
+/** {@code roost bench hnsw}: frozen tables, compared with jvector and hnswlib. */
 @Command(
         name = "hnsw",
-        description = "Recall and searches per second on two threads, beside plain jvector and hnswlib.")
+        description = "Recall and searches per second on two threads, compared with plain jvector and hnswlib.")
 final class HnswBenchCommand implements Callable<Integer> {
     private static final double[] RECALLS = {.95, .99};
     static final int QUERIES = 1_000;
@@ -41,7 +41,7 @@ final class HnswBenchCommand implements Callable<Integer> {
         mixture
     }
 
-    /** What walks read. */
+    /** The element type that graph searches read. */
     enum Element {
         float32(GraphLayout.FLOAT32),
         int8(GraphLayout.INT8),
@@ -58,7 +58,7 @@ final class HnswBenchCommand implements Callable<Integer> {
         }
     }
 
-    /** What stands beside Roost and jvector. */
+    /** Compared libraries, in addition to jvector. */
     enum Peer {
         hnswlib,
         none
@@ -89,37 +89,41 @@ final class HnswBenchCommand implements Callable<Integer> {
             names = "--element",
             paramLabel = "float32|int8|codes",
             split = ",",
-            description = "What Roost's graph searches read (codes: of neighbours); one table each. Default float32.")
+            description =
+                    "Element types that Roost's graph searches read (codes: of neighbours); one table each. Default float32.")
     private List<Element> elements = List.of(Element.float32);
 
-    @Option(names = "--k", paramLabel = "N", split = ",", description = "Neighbours to find; default 10,100.")
+    @Option(names = "--k", paramLabel = "N", split = ",", description = "Neighbours per query; default 10,100.")
     private List<Integer> ks = List.of(10, 100);
 
-    @Option(names = "--m", paramLabel = "N", description = "Neighbours a node keeps, twice in layer 0; default 16.")
+    @Option(
+            names = "--m",
+            paramLabel = "N",
+            description = "M: neighbours per node, twice as many in layer 0; default 16.")
     private int m = 16;
 
-    @Option(names = "--ef-construction", paramLabel = "N", description = "Width of the build; default 200.")
+    @Option(names = "--ef-construction", paramLabel = "N", description = "ef of the build; default 200.")
     private int efConstruction = 200;
 
-    @Option(names = "--ef", paramLabel = "N", split = ",", description = "Widths of the search, ascending.")
+    @Option(names = "--ef", paramLabel = "N", split = ",", description = "ef of the searches, ascending.")
     private List<Integer> widths = List.of(10, 16, 24, 40, 64, 100, 130, 180, 260, 400);
 
     @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all engines; default 5.")
     private int rounds = 5;
 
-    @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each point in a round; default 200.")
+    @Option(names = "--slice-millis", paramLabel = "N", description = "Time per point and round; default 200.")
     private int sliceMillis = 200;
 
-    @Option(
-            names = "--peer",
-            paramLabel = "hnswlib|none",
-            description = "none leaves hnswlib, which needs Python, out.")
+    @Option(names = "--peer", paramLabel = "hnswlib|none", description = "none leaves out hnswlib, which needs Python.")
     private Peer peer = Peer.hnswlib;
 
     @Option(names = "--json", description = "Every figure as JSON instead of tables.")
     private boolean json;
 
-    @Option(names = "--picture", paramLabel = "FOLDER", description = "Also draws each curve as an SVG file there.")
+    @Option(
+            names = "--picture",
+            paramLabel = "FOLDER",
+            description = "Also draw each curve as an SVG file in this folder.")
     private @Nullable Path pictures;
 
     HnswBenchCommand(Streams streams) {

@@ -6,7 +6,7 @@ import io.github.roost.index.hnsw.HnswTable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options by which an HNSW table is built. */
+/** The options for building an HNSW table. */
 final class HnswBuildOptions {
     @Option(
             names = "--m",
@@ -19,14 +19,14 @@ final class HnswBuildOptions {
             names = "--ef-construction",
             defaultValue = "200",
             paramLabel = "N",
-            description = "Candidates looked at for each inserted vector; default ${DEFAULT-VALUE}.")
+            description = "Candidates compared per inserted vector; default ${DEFAULT-VALUE}.")
     private int efConstruction;
 
     @Option(
             names = "--element",
             paramLabel = "T",
             description =
-                    "What searches read of a component: float32, or int8, then floats of the best; default the faster in a sample.")
+                    "Element type read by searches: float32, or int8 with floats for the best; default the faster in a sample.")
     private @Nullable ElementType element;
 
     void check() {

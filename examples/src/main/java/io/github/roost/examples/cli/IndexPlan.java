@@ -8,29 +8,29 @@ import io.github.roost.core.vector.VectorTable;
 import java.io.IOException;
 import java.util.List;
 
-/** Which index {@code search} builds or opens, and with which efforts it searches. */
+/** The index that {@code search} builds or opens, and the efforts of its searches. */
 interface IndexPlan {
-    /** What an effort is: {@code ef}, {@code nprobe} or {@code visited}. */
+    /** Name of the effort: {@code ef}, {@code nprobe} or {@code visited}. */
     String effortName();
 
-    /** The efforts that the command line names; none for the default. */
+    /** The efforts given on the command line; empty for the default. */
     List<Integer> asked();
 
-    /** Refuses options that no table makes right; called before anything is read. */
+    /** Rejects options that are invalid for every table; called before any file is read. */
     void check();
 
-    /** Refuses options that do not fit a table of so many rows that is to be built. */
+    /** Rejects options that are invalid for a table to be built of this many rows. */
     void fit(int rows);
 
-    /** Begins to build a table whose ids are the rows' numbers. */
+    /** Begins to build a table whose ids are the row numbers. */
     TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows);
 
-    /** Opens a table by its file, or whatever else {@code --table} may name. */
+    /** Opens a table by its file, or another value of {@code --table}. */
     VectorTable open(Orchestrator orchestrator, String table) throws IOException;
 
     /** The efforts to search with, each at most {@link #widest}. */
     List<Integer> efforts(VectorTable table, int k);
 
-    /** The effort at which the whole table is looked at. */
+    /** The effort that searches the whole table. */
     int widest(VectorTable table);
 }

@@ -18,32 +18,30 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench io}: block I/O beside what the JDK has. */
+/** {@code roost bench io}: block I/O, compared with the JDK's. */
 @Command(
         name = "io",
-        description = "Random 4-KiB reads of searches by io_uring, and by threads, beside FileChannel with direct I/O.")
+        description =
+                "Random 4-KiB reads of searches by io_uring, and by threads, compared with FileChannel and direct I/O.")
 final class IoCommand implements Callable<Integer> {
     private static final int BLOCKS_PER_MIB = 256;
 
     @Mixin
     private final HelpOption help = new HelpOption();
 
-    @Option(
-            names = "--folder",
-            paramLabel = "DIR",
-            description = "Where the file is written; default the temporary folder.")
+    @Option(names = "--folder", paramLabel = "DIR", description = "Folder for the file; default the temporary folder.")
     private Path folder = Path.of(System.getProperty("java.io.tmpdir"));
 
     @Option(names = "--mib", paramLabel = "N", description = "Size of the file; default 512.")
     private int mib = 512;
 
-    @Option(names = "--depth", split = ",", paramLabel = "N", description = "Reads under way; default 1,4,16.")
+    @Option(names = "--depth", split = ",", paramLabel = "N", description = "Reads in flight; default 1,4,16.")
     private List<Integer> depths = List.of(1, 4, 16);
 
     @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all ways; default 5.")
     private int rounds = 5;
 
-    @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each at a time; default 300.")
+    @Option(names = "--slice-millis", paramLabel = "N", description = "Time per measurement; default 300.")
     private int sliceMillis = 300;
 
     @Mixin
@@ -107,7 +105,7 @@ final class IoCommand implements Callable<Integer> {
         return result;
     }
 
-    /** Round by round: what slows the machine for a while slows both. */
+    /** Per round: a temporary slowdown of the machine affects both. */
     private static Samples ratios(List<Double> values, List<Double> baseline) {
         List<Double> ratios = new ArrayList<>();
         for (int round = 0; round < values.size(); round++) {

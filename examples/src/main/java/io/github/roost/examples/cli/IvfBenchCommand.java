@@ -22,19 +22,20 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench ivf}: an IVF table beside FAISS. */
+/** {@code roost bench ivf}: an IVF table, compared with FAISS. */
 @Command(
         name = "ivf",
-        description = "Searches per second and lone latency of an IVF table, beside FAISS's IndexIVFFlat.")
+        description =
+                "Searches per second, and latency without load, of an IVF table, compared with FAISS's IndexIVFFlat.")
 final class IvfBenchCommand implements Callable<Integer> {
-    /** What the lists are of. */
+    /** The element type of the lists. */
     enum Element {
         float32,
         float16,
         int8
     }
 
-    /** What stands beside Roost. */
+    /** Compared libraries. */
     enum Peer {
         faiss,
         none
@@ -46,13 +47,21 @@ final class IvfBenchCommand implements Callable<Integer> {
     @Mixin
     private final IvfDataOptions data = new IvfDataOptions();
 
-    @Option(names = "--nprobe", paramLabel = "N", split = ",", description = "Default 16,32; of the mixture 8,32.")
+    @Option(
+            names = "--nprobe",
+            paramLabel = "N",
+            split = ",",
+            description = "Lists per search; default 16,32; for the mixture 8,32.")
     private List<Integer> nprobe = List.of();
 
-    @Option(names = "--k", paramLabel = "N", split = ",", description = "Default 10,100; of the mixture 100.")
+    @Option(
+            names = "--k",
+            paramLabel = "N",
+            split = ",",
+            description = "Neighbours per query; default 10,100; for the mixture 100.")
     private List<Integer> ks = List.of();
 
-    @Option(names = "--in-flight", paramLabel = "N", split = ",", description = "Searches under way; default 64,256.")
+    @Option(names = "--in-flight", paramLabel = "N", split = ",", description = "Searches in flight; default 64,256.")
     private List<Integer> inFlight = List.of(64, 256);
 
     @Option(
@@ -67,17 +76,17 @@ final class IvfBenchCommand implements Callable<Integer> {
     @Option(names = "--rounds", paramLabel = "N", description = "Rounds of both; default 3.")
     private int rounds = 3;
 
-    @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each point in a round; default 500.")
+    @Option(names = "--slice-millis", paramLabel = "N", description = "Time per point and round; default 500.")
     private int sliceMillis = 500;
 
-    @Option(names = "--peer", paramLabel = "faiss|none", description = "none leaves FAISS, which needs Python, out.")
+    @Option(names = "--peer", paramLabel = "faiss|none", description = "none leaves out FAISS, which needs Python.")
     private Peer peer = Peer.faiss;
 
     @Option(
             names = "--kernel",
             paramLabel = "NAME",
             description =
-                    "What scans Roost's lists: avx512, avx2, neon, vector, portable or java; default the fastest.")
+                    "Kernel that scans Roost's lists: avx512, avx2, neon, vector, portable or java; default the fastest.")
     private @Nullable String kernel;
 
     @Mixin

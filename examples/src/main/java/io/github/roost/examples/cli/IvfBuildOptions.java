@@ -6,21 +6,21 @@ import io.github.roost.index.ivf.IvfTable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options by which an IVF table is built. */
+/** The options for building an IVF table. */
 final class IvfBuildOptions {
     private static final int MAX_LISTS = 131_072;
 
     @Option(
             names = "--nlist",
             paramLabel = "N",
-            description = "Lists, at most the number of rows; default its square root.")
+            description = "Number of lists, at most the number of rows; default its square root.")
     private @Nullable Integer askedNlist;
 
     @Option(
             names = "--element",
             defaultValue = "float32",
             paramLabel = "T",
-            description = "How lists store a component: float32 (default), float16 or int8.")
+            description = "Element type stored in lists: float32 (default), float16 or int8.")
     private ElementType element = ElementType.FLOAT32;
 
     void check() {
@@ -33,7 +33,7 @@ final class IvfBuildOptions {
         SearchOptions.requireBetween(option, lists, 1, MAX_LISTS);
     }
 
-    /** How many lists a table of so many rows is to have. */
+    /** Number of lists for a table of this many rows. */
     int nlist(int rows) {
         if (askedNlist == null) {
             return (int) Math.round(Math.sqrt(rows));
@@ -44,7 +44,7 @@ final class IvfBuildOptions {
         return askedNlist;
     }
 
-    /** Refuses to probe more lists than are asked for. */
+    /** Rejects an nprobe larger than the given number of lists. */
     void requireProbes(int nprobe) {
         if (askedNlist != null && nprobe > askedNlist) {
             throw new CommandFailure("--nprobe must be at most --nlist " + askedNlist + ", got " + nprobe);

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 import picocli.CommandLine.Option;
 
-/** What the benchmarks of IVF tables search. */
+/** The data options of the IVF benchmarks. */
 final class IvfDataOptions {
     private static final int QUERIES = 1_000;
     private static final int DIMENSION = 128;
@@ -27,10 +27,10 @@ final class IvfDataOptions {
     @Option(names = "--rows", paramLabel = "N", description = "Rows of the mixture; default 1000000.")
     private int rows = 1_000_000;
 
-    @Option(names = "--nlist", paramLabel = "N", description = "Lists; default 256, of the mixture 1024.")
+    @Option(names = "--nlist", paramLabel = "N", description = "Number of lists; default 256, for the mixture 1024.")
     private int nlist;
 
-    /** Complains of values out of their range. */
+    /** Throws if a value is out of range. */
     void check() {
         BenchCommand.require("--rows", rows, 1_000, 10_000_000);
         BenchCommand.require("--nlist", nlist(), 1, 131_072);

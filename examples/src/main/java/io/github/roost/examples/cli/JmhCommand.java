@@ -20,7 +20,7 @@ final class JmhCommand implements Callable<Integer> {
 
     @Option(
             names = "--quick",
-            description = "Runs each briefly in this JVM, to see that it works; the figures mean nothing.")
+            description = "Run each briefly in this JVM, to check that it works; the figures are meaningless.")
     private boolean quick;
 
     @Option(names = "--json", paramLabel = "FILE", description = "Also write JMH's results as JSON.")

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.Map;
 import picocli.CommandLine.Option;
 
-/** {@code --json} of a benchmark: what it prints, a table as it goes or all figures at its end. */
+/** {@code --json} of a benchmark: prints either a table line by line, or all results as JSON at the end. */
 final class JsonOption {
     private final Streams streams;
 
@@ -16,14 +16,14 @@ final class JsonOption {
         this.streams = streams;
     }
 
-    /** A line of the table. */
+    /** Prints a line of the table. */
     void line(String text) {
         if (!json) {
             streams.out().println(text);
         }
     }
 
-    /** The figures of the whole run. */
+    /** Prints the results of the whole run. */
     void print(Map<String, ?> figures) throws JsonProcessingException {
         if (json) {
             streams.out()

@@ -13,18 +13,18 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** What searches of a workload read: from the file that was kept of it, or recorded now and kept. Stateless. */
+/** Traces of the memory that a workload's searches read: loaded from a file, or recorded and saved. Stateless. */
 final class KeptTraces {
     private KeptTraces() {}
 
-    /** Where the traces of a workload are kept, beside the build. */
+    /** The file of a workload's traces, in the build folder. */
     static Path file(WorkloadSpec spec) {
         return RoostHome.folder("examples/target")
                 .resolve(
                         "traces3-%s-%08x.bin".formatted(spec.name(), spec.json().hashCode()));
     }
 
-    /** @param say told how far recording is */
+    /** @param say receives the progress of recording */
     static Traces of(WorkloadSpec spec, Path file, Consumer<String> say) throws IOException, InterruptedException {
         if (Files.isRegularFile(file)) {
             return TraceFile.read(file, spec);

@@ -10,10 +10,10 @@ final class LevelOption {
     @Option(
             names = "--level",
             paramLabel = "L3|L2|NUMA|PACKAGE",
-            description = "What a cache domain is; default L2, which makes two domains of two cores.")
+            description = "Level of the cache domains; default L2, which makes two domains of two cores.")
     private DomainLevel level = DomainLevel.L2;
 
-    /** This machine, cut that way. */
+    /** This machine, with cache domains of that level. */
     Topology machine() {
         return TopologyReader.live().level(level).read();
     }

@@ -16,9 +16,9 @@ import picocli.CommandLine.Option;
 @Command(
         name = "live",
         description = {
-            "A live table under nine searches to one change: whether anything is lost, and recall beside a fresh build.",
+            "A live table under nine searches per change: whether anything is lost, and recall compared with a fresh build.",
             "Exits with 1 if an acknowledged row is not found, a removed row is found, or recall is more than .01 lower.",
-            "What soak does to the scheduling, this does to a table."
+            "It is to a table what soak is to scheduling."
         })
 final class LiveBenchCommand implements Callable<Integer> {
     private final Streams streams;
@@ -29,7 +29,7 @@ final class LiveBenchCommand implements Callable<Integer> {
     @Option(names = "--seconds", paramLabel = "N", description = "Length of the load, without checks; default 600.")
     private int seconds = 600;
 
-    @Option(names = "--stretches", paramLabel = "N", description = "How often all rows are checked; default 5.")
+    @Option(names = "--stretches", paramLabel = "N", description = "Number of checks of all rows; default 5.")
     private int stretches = 5;
 
     @Option(names = "--rows", paramLabel = "N", description = "Rows of the table, a mixture; default 50000.")
@@ -41,7 +41,7 @@ final class LiveBenchCommand implements Callable<Integer> {
     @Option(names = "--clients", paramLabel = "N", description = "Threads that search and change; default 4.")
     private int clients = 4;
 
-    @Option(names = "--ef", paramLabel = "N", description = "Width of the searches, for 10 neighbours; default 20.")
+    @Option(names = "--ef", paramLabel = "N", description = "ef of the searches, for 10 neighbours; default 20.")
     private int ef = 20;
 
     @Option(names = "--seed", paramLabel = "N", description = "Seed of the random operations; default the time.")

@@ -15,11 +15,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench locality}: what a table's home is worth in searches per second. */
+/** {@code roost bench locality}: the effect of homes on searches per second. */
 @Command(
         name = "locality",
         description =
-                "Searches per second of v0, v1, v2 and v2-gated, where one table fits a domain's cache and two do not.")
+                "Searches per second of v0, v1, v2 and v2-gated; one table fits into a domain's cache, two do not.")
 final class LocalityCommand implements Callable<Integer> {
     @Mixin
     private final HelpOption help = new HelpOption();
@@ -27,13 +27,13 @@ final class LocalityCommand implements Callable<Integer> {
     @Mixin
     private final LevelOption level = new LevelOption();
 
-    @Option(names = "--table-kib", paramLabel = "N", description = "Size of each table; default 750.")
+    @Option(names = "--table-kib", paramLabel = "N", description = "Size per table; default 750.")
     private int tableKib = 750;
 
-    @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all; default 10.")
+    @Option(names = "--rounds", paramLabel = "N", description = "Measured rounds; default 10.")
     private int rounds = 10;
 
-    @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each in a round; default 500.")
+    @Option(names = "--slice-millis", paramLabel = "N", description = "Time per policy and round; default 500.")
     private int sliceMillis = 500;
 
     @Mixin

@@ -20,13 +20,13 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench lucene}: Lucene's searcher on Roost beside the JDK's pools. */
+/** {@code roost bench lucene}: Lucene's searcher on Roost, compared with the JDK's pools. */
 @Command(
         name = "lucene",
-        description = "Lucene searching the Debian packages for many clients: its segments run by Roost, a fixed pool,"
+        description = "Lucene searches of the Debian packages for many clients: segments run by Roost, a fixed pool,"
                 + " ForkJoinPool, or the clients alone.")
 final class LuceneBenchCommand implements Callable<Integer> {
-    /** It tells of its vector instructions; held here, since a logger that nobody holds forgets its level. */
+    /** Lucene logs its vector instructions. Strong reference, since an unreferenced logger loses its level. */
     private static final Logger LUCENE_LOG = Logger.getLogger("org.apache.lucene");
 
     private static final int MAX_SECTIONS = 58;
@@ -43,14 +43,14 @@ final class LuceneBenchCommand implements Callable<Integer> {
             names = "--workload",
             paramLabel = "vectors|words|fused",
             split = ",",
-            description = "What clients search by; default all, one after the other.")
+            description = "Kinds of queries; default all, one after another.")
     private List<Workload> workloads = List.of(Workload.values());
 
     @Option(
             names = "--clients",
             paramLabel = "N",
             split = ",",
-            description = "Threads that search at once; default 64.")
+            description = "Concurrent searching threads; default 64.")
     private List<Integer> clients = List.of(64);
 
     @Option(names = "--segments", paramLabel = "N", split = ",", description = "Segments of the index; default 8.")
@@ -59,10 +59,10 @@ final class LuceneBenchCommand implements Callable<Integer> {
     @Option(names = "--sections", paramLabel = "N", description = "Debian's N largest sections; default all 58.")
     private int sections = MAX_SECTIONS;
 
-    @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all; default 5.")
+    @Option(names = "--rounds", paramLabel = "N", description = "Measured rounds; default 5.")
     private int rounds = 5;
 
-    @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each in a round; default 2000.")
+    @Option(names = "--slice-millis", paramLabel = "N", description = "Time per contender and round; default 2000.")
     private int sliceMillis = 2_000;
 
     @Option(names = "--json", description = "Every figure of every round as JSON instead of a table.")

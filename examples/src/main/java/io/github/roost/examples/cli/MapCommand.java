@@ -13,7 +13,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost map}: Algorithm 1, or another policy, on a list from standard input. */
+/** {@code roost map}: applies Algorithm 1, or another policy, to a list from standard input. */
 @Command(
         name = "map",
         description = {
@@ -24,7 +24,7 @@ import picocli.CommandLine.Option;
                     + " without blanks. Standard output: one \"id domain\" per line, in input order; several domains, separated by commas, of an item that has several homes."
         })
 final class MapCommand implements Callable<Integer> {
-    /** As many loads as it keeps. */
+    /** Bounds the memory of the policy, which has a matrix of domains times domains. */
     private static final int MAX_DOMAINS_TO_STAY = 4_096;
 
     private final Streams streams;
@@ -44,9 +44,9 @@ final class MapCommand implements Callable<Integer> {
             paramLabel = "NAME",
             defaultValue = "pairing",
             description = {
-                "How: pairing (the default), Algorithm 1; longest-first, each item to the least loaded domain, without"
-                        + " pairs; staying, what an orchestrator does by default, which cuts items that are hotter than"
-                        + " a domain's share, and here begins with items spread evenly in the order of their ids."
+                "Policy: pairing (the default), Algorithm 1; longest-first, each item to the least loaded domain, without"
+                        + " pairs; staying, the default of an orchestrator, which splits items that are hotter than"
+                        + " a domain's share, and starts here with items spread evenly in the order of their ids."
             })
     private String policy = "pairing";
 

@@ -13,7 +13,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code roost memory-node}: looks after a pool of partitions, for tables in other processes. */
+/** {@code roost memory-node}: serves a pool of partitions for tables in other processes. */
 @Command(
         name = "memory-node",
         description = {
@@ -22,7 +22,7 @@ import picocli.CommandLine.Parameters;
         })
 final class MemoryNodeCommand implements Callable<Integer> {
     static final String UCX = "ucx:";
-    /** What the line begins with that says where the node listens. */
+    /** Prefix of the output line with the node's address. */
     static final String LISTENING = "listening at ";
 
     private final Streams streams;
@@ -45,7 +45,7 @@ final class MemoryNodeCommand implements Callable<Integer> {
             paramLabel = "ucx://HOST:PORT",
             description = {
                 "Exposes the pool over UCX too; port 0 takes a free one, which is printed.",
-                "Everyone who can reach it can read and write this process's memory: use loopback or a network that you trust."
+                "Every process that can reach it can read and write this process's memory: use loopback or a trusted network."
             })
     private @Nullable String listen;
 

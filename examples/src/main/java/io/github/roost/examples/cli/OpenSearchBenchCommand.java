@@ -19,12 +19,12 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench opensearch}: the plugin in nodes that are processes of this machine. */
+/** {@code roost bench opensearch}: the plugin in nodes that are local processes. */
 @Command(
         name = "opensearch",
         description = {
-            "The plugin in nodes of OpenSearch on this machine, over HTTP, with the Debian packages:",
-            "formats beside each other at equal recall; the P99 of seven tenants beside a hot one; one, two and three nodes."
+            "The plugin in local OpenSearch nodes, over HTTP, with the Debian packages:",
+            "formats at equal recall; the P99 of seven tenants next to a hot one; one, two and three nodes."
         })
 final class OpenSearchBenchCommand implements Callable<Integer> {
     private static final int QUERIES = 500;
@@ -40,20 +40,20 @@ final class OpenSearchBenchCommand implements Callable<Integer> {
             names = "--only",
             paramLabel = "formats|tenants|nodes",
             split = ",",
-            description = "What is measured; default all, one after the other.")
+            description = "Measurements; default all, one after another.")
     private List<Question> questions = List.of(Question.values());
 
-    @Option(names = "--rows", paramLabel = "N", description = "Packages that are indexed; default all 63,666.")
+    @Option(names = "--rows", paramLabel = "N", description = "Packages to index; default all 63,666.")
     private int rows = MAX_ROWS;
 
     @Option(
             names = "--format",
             paramLabel = "roost|lucene_hnsw|lucene_int8|lucene_binary",
             split = ",",
-            description = "Formats beside each other; default all.")
+            description = "Formats to compare; default all.")
     private List<FormatsOverHttp.Contender> formats = List.of(FormatsOverHttp.Contender.values());
 
-    @Option(names = "--recall", paramLabel = "R", split = ",", description = "Recalls to reach; default .95,.98.")
+    @Option(names = "--recall", paramLabel = "R", split = ",", description = "Target recalls; default .95,.98.")
     private List<Double> recalls = List.of(.95, .98);
 
     @Option(
@@ -61,15 +61,15 @@ final class OpenSearchBenchCommand implements Callable<Integer> {
             paramLabel = "search|encoded|msearch|batch",
             split = ",",
             description = {
-                "How formats are searched; default search: a request per search, its vector an array of numbers.",
+                "Request forms; default search: one request per search, its vector an array of numbers.",
                 "encoded: its vector base64; msearch, batch: 16 per request, by OpenSearch or by the plugin."
             })
     private List<FormatsOverHttp.Asking> askings = List.of(FormatsOverHttp.Asking.SEARCH);
 
-    @Option(names = "--k", paramLabel = "N", split = ",", description = "Neighbours to find; default 10.")
+    @Option(names = "--k", paramLabel = "N", split = ",", description = "Neighbours per query; default 10.")
     private List<Integer> nearest = List.of(10);
 
-    @Option(names = "--threads", paramLabel = "N", description = "Clients that search at once; default 4.")
+    @Option(names = "--threads", paramLabel = "N", description = "Concurrent clients; default 4.")
     private int threads = 4;
 
     @Option(names = "--effort", paramLabel = "N", description = "Effort of tenants' and nodes' searches; default 100.")
@@ -81,13 +81,13 @@ final class OpenSearchBenchCommand implements Callable<Integer> {
             description = "Searches per second of each tenant but the hot one; default 10.")
     private int perSecond = 10;
 
-    @Option(names = "--rounds", paramLabel = "N", description = "Rounds that count; default 5.")
+    @Option(names = "--rounds", paramLabel = "N", description = "Measured rounds; default 5.")
     private int rounds = 5;
 
-    @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each in a round; default 2000.")
+    @Option(names = "--slice-millis", paramLabel = "N", description = "Time per measurement and round; default 2000.")
     private int sliceMillis = 2_000;
 
-    /** What is measured. */
+    /** The measurements. */
     private enum Question {
         FORMATS,
         TENANTS,

@@ -7,12 +7,12 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost opensearch}: a node of OpenSearch with Roost's plugin and the Debian packages. */
+/** {@code roost opensearch}: an OpenSearch node with Roost's plugin and the Debian packages. */
 @Command(
         name = "opensearch",
         description = {
-            "Starts a node of OpenSearch with Roost's plugin on the loopback address, writes the Debian packages into an index,",
-            "and prints how to search them. The node ends, and its files go, with SIGTERM or Ctrl-C."
+            "Starts an OpenSearch node with Roost's plugin on the loopback address, writes the Debian packages into an index,",
+            "and prints how to search them. SIGTERM or Ctrl-C stops the node and deletes its files."
         })
 final class OpenSearchCommand implements Callable<Integer> {
     private static final int MAX_SECTIONS = 58;

@@ -9,8 +9,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A result file that is proven to be writable before the work, and that is whole or not there after it: written beside
- * its place and moved there. Not thread-safe.
+ * A result file that is checked to be writable before the work, and written atomically: to a temporary file in the same folder, then moved. Not
+ * thread-safe.
  */
 final class OutputFile implements AutoCloseable {
     private final Path place;
@@ -28,9 +28,9 @@ final class OutputFile implements AutoCloseable {
     }
 
     /**
-     * Prepares to write a file; an existing one stays as it is until {@link #write}.
+     * Prepares to write a file; an existing one is unchanged until {@link #write}.
      *
-     * @param option the option that named it, for messages
+     * @param option the option with the file name, for messages
      * @throws CommandFailure if the file cannot be written
      */
     static OutputFile prepare(String option, Path file) {
@@ -57,7 +57,7 @@ final class OutputFile implements AutoCloseable {
         }
     }
 
-    /** Those of the file that is replaced; else what the system gives a new file is left to {@link Content}. */
+    /** Permissions of the file to be replaced, or rw-r--r-- for a new one; none on file systems without POSIX permissions. */
     private static FileAttribute<?>[] attributes(Path place) throws IOException {
         boolean posix = place.getFileSystem().supportedFileAttributeViews().contains("posix");
         if (!posix) {
@@ -81,7 +81,7 @@ final class OutputFile implements AutoCloseable {
         Files.move(draft, place, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
     }
 
-    /** Leaves nothing behind of a file that was not written. */
+    /** Deletes the temporary file if the result was not written. */
     @Override
     public void close() throws IOException {
         if (draft != null) {

@@ -6,7 +6,7 @@ import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 import org.jspecify.annotations.Nullable;
 
-/** Shows on standard error how far a job is: a bar for a person at a terminal, a line at its start else. */
+/** Shows the progress of a job on standard error: a bar on a terminal, otherwise one line at the start. */
 public final class Progress implements AutoCloseable {
     private static final int WIDTH = 80;
     private static final int UPDATE_MILLIS = 100;
@@ -14,7 +14,7 @@ public final class Progress implements AutoCloseable {
     private final @Nullable ProgressBar bar;
 
     /**
-     * @param job what is being done
+     * @param job description of the job
      * @param steps number of steps
      */
     public Progress(Streams streams, String job, long steps) {
@@ -32,7 +32,7 @@ public final class Progress implements AutoCloseable {
         }
     }
 
-    /** Some more steps are done. Thread-safe. */
+    /** Adds finished steps. Thread-safe. */
     public void steps(long more) {
         if (bar != null) {
             bar.stepBy(more);

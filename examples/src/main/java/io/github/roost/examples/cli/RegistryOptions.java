@@ -8,7 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** What all parts of a table service have in common: the registry, the table, and the token. */
+/** The options shared by all parts of a table service: the registry, the table, and the token. */
 final class RegistryOptions {
     private static final int MAX_PORT = 65_535;
 
@@ -25,7 +25,7 @@ final class RegistryOptions {
         return table;
     }
 
-    /** Connects; the caller closes it. */
+    /** Connects to the registry; the caller closes it. */
     EtcdRegistry connect() {
         try {
             return EtcdRegistry.connect(registry);
@@ -39,7 +39,7 @@ final class RegistryOptions {
         return System.getenv("ROOST_TABLE_TOKEN");
     }
 
-    /** The address of an option such as {@code 127.0.0.1:0}, or {@code [::1]:0}. */
+    /** Parses the address of an option, such as {@code 127.0.0.1:0} or {@code [::1]:0}. */
     static InetSocketAddress address(String option, String given) {
         int colon = given.lastIndexOf(':');
         if (colon > 0) {
@@ -50,7 +50,7 @@ final class RegistryOptions {
                     return new InetSocketAddress(host, port);
                 }
             } catch (NumberFormatException e) {
-                // Said below.
+                // Reported below.
             }
         }
         throw new CommandFailure(option + " must be as 127.0.0.1:0, got " + given);

@@ -10,7 +10,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code roost rehearse}: what {@code ./roost} runs after a build, for the JVM to make an AOT cache of. */
+/** {@code roost rehearse}: run by {@code ./roost} after a build, so that the JVM can make an AOT cache. */
 @Command(
         name = "rehearse",
         hidden = true,

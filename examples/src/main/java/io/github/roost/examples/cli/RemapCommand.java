@@ -12,10 +12,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench remap}: whether searches feel a remap. */
+/** {@code roost bench remap}: the effect of remaps on search latency. */
 @Command(
         name = "remap",
-        description = "Latencies in windows that begin with a remap, beside equal windows without a remap.")
+        description = "Latencies in windows that begin with a remap, compared with equal windows without a remap.")
 final class RemapCommand implements Callable<Integer> {
     @Mixin
     private final HelpOption help = new HelpOption();
@@ -26,7 +26,7 @@ final class RemapCommand implements Callable<Integer> {
     @Option(names = "--ids", paramLabel = "N", description = "Number of mapping ids; default 1000.")
     private int ids = 1_000;
 
-    @Option(names = "--times", paramLabel = "N", description = "How many remaps, three windows each; default 20.")
+    @Option(names = "--times", paramLabel = "N", description = "Number of remaps, three windows each; default 20.")
     private int times = 20;
 
     @Option(names = "--window-millis", paramLabel = "N", description = "Length of a window; default 300.")

@@ -21,12 +21,12 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench remote}: partitions fetched once per batch, beside one read per query and partition. */
+/** {@code roost bench remote}: partitions fetched once per batch, compared with one read per query and partition. */
 @Command(
         name = "remote",
-        description = "Reads, times and recall of a table in shared memory whose partitions a batch fetches once each.")
+        description = "Reads, times and recall of a table in shared memory; a batch fetches each partition once.")
 final class RemoteBenchCommand implements Callable<Integer> {
-    /** The ratios of network time in Table 1 of the paper, by how its times are divided. */
+    /** The ratios of network time in the paper's Table 1; a range, since they depend on how its times are divided. */
     private static final String PAPER = "149 to 171";
 
     private final Streams streams;
@@ -43,37 +43,39 @@ final class RemoteBenchCommand implements Callable<Integer> {
     @Option(names = "--partitions", paramLabel = "N", description = "Partitions; default 160.")
     private int partitions = 160;
 
-    @Option(names = "--batch", paramLabel = "N", description = "Queries of a batch; default 5000.")
+    @Option(names = "--batch", paramLabel = "N", description = "Queries per batch; default 5000.")
     private int batch = 5_000;
 
-    @Option(names = "--visited", paramLabel = "N", description = "Partitions that a query visits; default 5.")
+    @Option(names = "--visited", paramLabel = "N", description = "Partitions visited per query; default 5.")
     private int visited = 5;
 
-    @Option(names = "--k", paramLabel = "N", description = "Neighbours wanted; default 10.")
+    @Option(names = "--k", paramLabel = "N", description = "Neighbours per query; default 10.")
     private int k = 10;
 
-    @Option(names = "--rounds", paramLabel = "N", description = "Rounds of the measured times; default 3.")
+    @Option(names = "--rounds", paramLabel = "N", description = "Measured rounds; default 3.")
     private int rounds = 3;
 
-    @Option(names = "--without-graph", description = "Leaves out one graph of all rows, whose build takes longest.")
+    @Option(
+            names = "--without-graph",
+            description = "Leaves out the comparison with one graph of all rows, whose build takes longest.")
     private boolean withoutGraph;
 
     @Option(
             names = "--provider",
             paramLabel = "P",
-            description = "mapped (default): the pool's file; ucx: a memory node in a process of its own, over UCX.")
+            description = "mapped (default): the pool's file; ucx: a memory node in its own process, over UCX.")
     private String provider = "mapped";
 
     @Option(
             names = "--transports",
             paramLabel = "T",
-            description = "With --provider ucx: tcp (default), posix or what else UCX has.")
+            description = "With --provider ucx: tcp (default), posix or another transport of UCX.")
     private @Nullable String transports;
 
     @Option(
             names = "--folder",
             paramLabel = "DIR",
-            description = "Where the pool is written; default /dev/shm, or the temporary folder where there is none.")
+            description = "Folder for the pool; default /dev/shm, or the temporary folder if that does not exist.")
     private Path folder = Files.isDirectory(Path.of("/dev/shm"))
             ? Path.of("/dev/shm")
             : Path.of(System.getProperty("java.io.tmpdir"));

@@ -14,7 +14,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options of a pool that is built: of {@code build remote} and of {@code search remote --base}. */
+/** The options for building a pool: of {@code build remote} and of {@code search remote --base}. */
 final class RemoteBuildOptions {
     private static final int MAX_PARTITIONS = 10_000;
     private static final int ROWS_PER_PARTITION = 6_250;
@@ -22,13 +22,13 @@ final class RemoteBuildOptions {
     @Option(
             names = "--partitions",
             paramLabel = "N",
-            description = "Partitions, at most the number of rows; default one per 6250 rows.")
+            description = "Number of partitions, at most the number of rows; default one per 6250 rows.")
     private @Nullable Integer asked;
 
     @Option(
             names = "--boundary",
             paramLabel = "SHARE",
-            description = "Share of the rows that are in a second partition too, from 0 (default) to 1.")
+            description = "Share of the rows stored in a second partition too, from 0 (default) to 1.")
     private double boundary;
 
     void check() {
@@ -44,7 +44,7 @@ final class RemoteBuildOptions {
         SearchOptions.requireBetween(option, partitions, 1, MAX_PARTITIONS);
     }
 
-    /** How many partitions a pool of so many rows is to have. */
+    /** Number of partitions for a pool of this many rows. */
     int partitions(int rows) {
         if (asked == null) {
             return Math.clamp(rows / ROWS_PER_PARTITION, 1, MAX_PARTITIONS);
@@ -55,7 +55,7 @@ final class RemoteBuildOptions {
         return asked;
     }
 
-    /** Builds in a file that goes with the process. */
+    /** Builds the pool in a file that is deleted at the end of the process. */
     TableBuild<? extends VectorTable> start(
             Orchestrator orchestrator, Metric metric, VectorSource rows, RemoteTable.Builder table) {
         Path file;

@@ -28,10 +28,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench replay}: a workload on this machine, one scheduling after the other. */
+/** {@code roost bench replay}: runs a workload on this machine under one scheduling policy after another. */
 @Command(
         name = "replay",
-        description = "A workload of many tables on this machine, the schedulings and plain pools in turns.")
+        description = "A workload of many tables on this machine, under scheduling policies and plain pools in turns.")
 final class ReplayCommand implements Callable<Integer> {
     private static final int BUDGET_MIB = 64;
     private static final int PREDICTED_SEARCHES = 20_000;
@@ -61,7 +61,10 @@ final class ReplayCommand implements Callable<Integer> {
             description = "Also the same searches on these pools.")
     private List<String> baselines = List.of();
 
-    @Option(names = "--level", paramLabel = "L3|L2|NUMA|PACKAGE", description = "What a cache domain is; default L3.")
+    @Option(
+            names = "--level",
+            paramLabel = "L3|L2|NUMA|PACKAGE",
+            description = "Level of the cache domains; default L3.")
     private DomainLevel level = DomainLevel.L3;
 
     @Option(
@@ -70,41 +73,40 @@ final class ReplayCommand implements Callable<Integer> {
             description = "Size of all generated tables; default " + BUDGET_MIB + ".")
     private int budgetMib = BUDGET_MIB;
 
-    @Option(names = "--in-flight", paramLabel = "N", description = "Searches under way; default 8 per core.")
+    @Option(names = "--in-flight", paramLabel = "N", description = "Searches in flight; default 8 per core.")
     private int inFlight;
 
     @Option(
             names = "--rate",
             paramLabel = "N",
-            description = "Open loop: searches arrive at random, so many per second; default closed loop.")
+            description = "Open loop: searches arrive at random, at this rate per second; default closed loop.")
     private double rate;
 
     @Option(
             names = "--load",
             paramLabel = "X,X,..",
             split = ",",
-            description =
-                    "After the closed loop open loops at these shares of what the policy of --load-of reached in it.")
+            description = "After the closed loop, open loops at these shares of the throughput of --load-of in it.")
     private List<Double> loads = List.of();
 
     @Option(
             names = "--load-of",
             paramLabel = "P",
-            description = "The policy whose throughput --load is of; default v1.")
+            description = "The policy whose throughput --load refers to; default v1.")
     private String loadOf = "v1";
 
-    @Option(names = "--one-table", description = "One table of the size of all.")
+    @Option(names = "--one-table", description = "One table with the total size of all.")
     private boolean oneTable;
 
-    @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all; default 6.")
+    @Option(names = "--rounds", paramLabel = "N", description = "Measured rounds; default 6.")
     private int rounds = 6;
 
-    @Option(names = "--seconds", paramLabel = "N", description = "Time of each in a round; default 3.")
+    @Option(names = "--seconds", paramLabel = "N", description = "Time per policy and round; default 3.")
     private int seconds = 3;
 
     @Option(
             names = "--predict",
-            description = "Also what the simulator says of a machine like the one its parameters were measured on.")
+            description = "Also the simulator's prediction for a machine like the one its parameters were measured on.")
     private boolean predict;
 
     @Option(names = "--parameters", paramLabel = "FILE", description = "For --predict; default Roost's own.")
@@ -169,10 +171,10 @@ final class ReplayCommand implements Callable<Integer> {
     }
 
     /**
-     * What a replay under one load was like.
+     * The measurements of a replay under one load.
      *
-     * @param load share of a policy's throughput; 0 for the load that was asked for by itself
-     * @param perSecond searches that arrived per second; 0 in a closed loop
+     * @param load share of a policy's throughput; 0 for a load given directly
+     * @param perSecond arrivals per second; 0 in a closed loop
      */
     private record Measured(double load, double perSecond, List<Outcome> outcomes, List<SimResult> predicted) {}
 

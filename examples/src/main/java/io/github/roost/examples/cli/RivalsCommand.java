@@ -23,16 +23,16 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench rivals}: Roost's layouts of a graph beside the libraries of others. */
+/** {@code roost bench rivals}: Roost's graph layouts, compared with other libraries. */
 @Command(
         name = "rivals",
-        description = "Searches per second at equal recall, and bytes per row, beside other libraries.")
+        description = "Searches per second at equal recall, and bytes per row, compared with other libraries.")
 final class RivalsCommand implements Callable<Integer> {
     private static final double[] RECALLS = {.9, .95, .98, .99, .999};
 
     private final Streams streams;
 
-    /** Whether libraries of others are there. */
+    /** The compared libraries. */
     enum Peer {
         all,
         none
@@ -64,31 +64,34 @@ final class RivalsCommand implements Callable<Integer> {
             names = "--element",
             paramLabel = "float32|int8|codes",
             split = ",",
-            description = "What Roost's graph searches read; one table each. Default all.")
+            description = "Element types that Roost's graph searches read; one table each. Default all.")
     private List<HnswBenchCommand.Element> elements = List.of(HnswBenchCommand.Element.values());
 
-    @Option(names = "--rival", paramLabel = "NAME", split = ",", description = "Which libraries; default all.")
+    @Option(names = "--rival", paramLabel = "NAME", split = ",", description = "Libraries to compare; default all.")
     private List<String> rivals = RivalsBench.RIVALS;
 
-    @Option(names = "--k", paramLabel = "N", split = ",", description = "Neighbours to find; default 10.")
+    @Option(names = "--k", paramLabel = "N", split = ",", description = "Neighbours per query; default 10.")
     private List<Integer> ks = List.of(10);
 
-    @Option(names = "--threads", paramLabel = "1|2", description = "Threads that search; default 2. Two build.")
+    @Option(names = "--threads", paramLabel = "1|2", description = "Searching threads; default 2. Builds use two.")
     private int threads = 2;
 
-    @Option(names = "--m", paramLabel = "N", description = "Neighbours a node keeps, twice in layer 0; default 16.")
+    @Option(
+            names = "--m",
+            paramLabel = "N",
+            description = "M: neighbours per node, twice as many in layer 0; default 16.")
     private int m = 16;
 
-    @Option(names = "--ef-construction", paramLabel = "N", description = "Width of the build; default 200.")
+    @Option(names = "--ef-construction", paramLabel = "N", description = "ef of the build; default 200.")
     private int efConstruction = 200;
 
-    @Option(names = "--ef", paramLabel = "N", split = ",", description = "Widths of the search, ascending.")
+    @Option(names = "--ef", paramLabel = "N", split = ",", description = "ef of the searches, ascending.")
     private List<Integer> widths = List.of(10, 14, 20, 28, 40, 56, 80, 112, 160, 240, 400, 800);
 
     @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all engines; default 3.")
     private int rounds = 3;
 
-    @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each point in a round; default 60.")
+    @Option(names = "--slice-millis", paramLabel = "N", description = "Time per point and round; default 60.")
     private int sliceMillis = 60;
 
     @Option(
@@ -101,15 +104,18 @@ final class RivalsCommand implements Callable<Integer> {
             names = "--keep",
             paramLabel = "FOLDER",
             description = {
-                "Keeps the indexes there, and takes those that are there of the same rows, M and efConstruction: building them",
-                "is most of the time. The folder is made if it is not there, and never deleted. jvector is always built."
+                "Keeps the indexes there for later runs with the same rows, M and efConstruction: building them",
+                "takes most of the time. The folder is created if it does not exist, and never deleted. jvector is always built."
             })
     private @Nullable Path kept;
 
     @Option(names = "--json", description = "Every figure as JSON instead of tables.")
     private boolean json;
 
-    @Option(names = "--picture", paramLabel = "FOLDER", description = "Also draws each curve as an SVG file there.")
+    @Option(
+            names = "--picture",
+            paramLabel = "FOLDER",
+            description = "Also draw each curve as an SVG file in this folder.")
     private @Nullable Path pictures;
 
     RivalsCommand(Streams streams) {
@@ -160,7 +166,7 @@ final class RivalsCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** One for each set of indexes. */
+    /** One folder per set of indexes. */
     private @Nullable Path keptFolder() throws IOException {
         if (kept == null) {
             return null;

@@ -22,15 +22,15 @@ import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
- * The command {@code roost}: takes the command line apart, runs a subcommand and turns every failure into one line on
- * standard error and an exit status: 0 done, 1 failed, 2 wrong arguments.
+ * The command {@code roost}: parses the command line, runs a subcommand, and turns every failure into one line on standard error and an exit
+ * status: 0 success, 1 failure, 2 invalid arguments.
  */
 @Command(
         name = "roost",
         description = "Vector search on pinned workers, each table at home in one cache domain.",
         synopsisSubcommandLabel = "COMMAND")
 public final class RoostCommand implements Callable<Integer> {
-    /** Their logs are not slf4j's; held here, since a logger that nobody holds forgets its level. */
+    /** These libraries do not log by slf4j. Strong references, since an unreferenced logger loses its level. */
     private static final Logger JVECTOR_LOG = Logger.getLogger("io.github.jbellis.jvector");
 
     private static final Logger HELIDON_LOG = Logger.getLogger("io.helidon");
@@ -47,7 +47,7 @@ public final class RoostCommand implements Callable<Integer> {
 
     private RoostCommand() {}
 
-    /** Runs the command line on the process's streams and ends the process. */
+    /** Runs the command line on the process's streams and exits the process. */
     public static void main(String[] args) {
         JVECTOR_LOG.setLevel(Level.SEVERE);
         HELIDON_LOG.setLevel(Level.OFF);
@@ -139,7 +139,7 @@ public final class RoostCommand implements Callable<Integer> {
         return commandLine(streams, COMMANDS, BENCHES);
     }
 
-    /** The command that the arguments name, or every one: to describe them all takes a good part of a second. */
+    /** The command named by the arguments, or all commands: describing all of them takes a good part of a second. */
     private static CommandLine commandLine(Streams streams, String[] args) {
         Map<String, Function<Streams, Object>> named = named(COMMANDS, args, 0);
         return commandLine(streams, named, named.containsKey(BENCH) ? named(BENCHES, args, 1) : BENCHES);
@@ -182,7 +182,7 @@ public final class RoostCommand implements Callable<Integer> {
         return WRONG_ARGUMENTS;
     }
 
-    /** For a slip of the pen: what is most like it, and where all is listed. */
+    /** For mistyped arguments: the most similar names, and where to find the full list. */
     private static String hint(ParameterException exception) {
         if (!(exception instanceof UnmatchedArgumentException unmatched)) {
             return "";

@@ -3,7 +3,7 @@ package io.github.roost.examples.cli;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Where the checkout is that the launcher runs in. Stateless. */
+/** Locates the checkout of the launcher. Stateless. */
 final class RoostHome {
     private RoostHome() {}
 
@@ -12,13 +12,13 @@ final class RoostHome {
         return home().resolve("examples/data/debian-packages");
     }
 
-    /** A folder of the checkout; the present one where there is no checkout. */
+    /** A folder of the checkout; the current folder if there is no checkout. */
     static Path folder(String name) {
         Path folder = home().resolve(name);
         return Files.isDirectory(folder) ? folder : Path.of("");
     }
 
-    /** The checkout; the present folder where the launcher did not say. */
+    /** The checkout; the current folder if the launcher did not pass one. */
     static Path checkout() {
         return home().toAbsolutePath().normalize();
     }

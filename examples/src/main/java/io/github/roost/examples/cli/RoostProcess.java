@@ -16,11 +16,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Runs a command of Roost in a JVM of its own, so that no benchmark runs in what another left behind: compiled code,
- * pinned threads, a full heap. What it has to say is passed on as it comes. Not thread-safe.
+ * Runs a Roost command in its own JVM, so that no benchmark is affected by an earlier one's compiled code, pinned threads or full heap. Forwards
+ * its output as it arrives. Not thread-safe.
  */
 final class RoostProcess {
-    /** A part that takes so long hangs; the others are not to wait for it. */
+    /** A part that takes longer than this is considered hung. */
     private static final long MAX_MINUTES = 15;
 
     private final PrintStream err;
@@ -32,8 +32,8 @@ final class RoostProcess {
     /**
      * Runs a part to its end.
      *
-     * @param json where its JSON is to be
-     * @return an empty text, or the last that it said if it failed
+     * @param json output file for its JSON
+     * @return an empty text, or its last line of output if it failed
      */
     String run(Part part, Path json) throws IOException, InterruptedException {
         List<String> words = new ArrayList<>(jvm());
@@ -71,14 +71,14 @@ final class RoostProcess {
         }
     }
 
-    /** A word {@code NAME.json} is the file that the part of this name has left beside the others. */
+    /** Replaces a word {@code NAME.json} by the file that the part of this name has written. */
     private static String leftBy(String word, Path json) {
         return word.endsWith(".json")
                 ? json.resolveSibling(word.replaceFirst("json$", "raw.json")).toString()
                 : word;
     }
 
-    /** Passes on what the process says, and returns the last line of it. */
+    /** Forwards the process's output and returns its last line. */
     private String passedOn(Process process) throws IOException {
         String last = "it said nothing";
         try (BufferedReader lines =
@@ -97,11 +97,11 @@ final class RoostProcess {
         try {
             Runtime.getRuntime().removeShutdownHook(ender);
         } catch (IllegalStateException shuttingDown) {
-            // Then the hook runs anyway, and finds nothing to end.
+            // Then the hook runs too and finds no process.
         }
     }
 
-    /** This JVM, as it was started. */
+    /** The command line of this JVM. */
     static List<String> jvm() {
         List<String> words = new ArrayList<>();
         words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

@@ -27,20 +27,22 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench scheduling}: what scheduling costs, with the JDK's pools beside it. */
-@Command(name = "scheduling", description = "Cost of scheduling, beside ForkJoinPool and a fixed pool in the same run.")
+/** {@code roost bench scheduling}: the cost of scheduling, compared with the JDK's pools. */
+@Command(
+        name = "scheduling",
+        description = "Cost of scheduling, compared with ForkJoinPool and a fixed pool in the same run.")
 final class SchedulingCommand implements Callable<Integer> {
     private static final int REPORTING_TASK_MICROS = 1;
     private static final int REPORTING_SUBMITTERS = 2;
-    /** Short, so that both kinds of tasks meet the same moments of the machine. */
+    /** Short, so that both kinds of tasks run under the same conditions of the machine. */
     private static final Duration REPORTING_SLICE = Duration.ofMillis(2);
-    /** They are short, and the mean of many tells a percent. */
+    /** Many rounds, as they are short: their mean resolves one percent. */
     private static final int REPORTING_ROUNDS = 10;
 
     @Mixin
     private final HelpOption help = new HelpOption();
 
-    /** What is measured, in the order in which it is. */
+    /** The measurements, in their order. */
     enum Section {
         START,
         THROUGHPUT,
@@ -59,7 +61,7 @@ final class SchedulingCommand implements Callable<Integer> {
             names = "--task-micros",
             split = ",",
             paramLabel = "N",
-            description = "CPU times of a task in us; default 0,1,10,100.")
+            description = "CPU times per task in us; default 0,1,10,100.")
     private List<Integer> taskMicros = List.of(0, 1, 10, 100);
 
     @Option(
@@ -73,28 +75,28 @@ final class SchedulingCommand implements Callable<Integer> {
             names = "--rounds",
             paramLabel = "N",
             description =
-                    "Rounds of all contenders; default 3. Ten times as many short ones tell what reporting costs.")
+                    "Rounds of all contenders; default 3. The cost of reporting takes ten times as many short rounds.")
     private int rounds = 3;
 
-    @Option(names = "--seconds", paramLabel = "N", description = "Measured time of each in a round; default 1.")
+    @Option(names = "--seconds", paramLabel = "N", description = "Measured time per contender and round; default 1.")
     private int seconds = 1;
 
     @Option(names = "--idle-tasks", paramLabel = "N", description = "Tasks submitted to idle pools; default 2000.")
     private int idleTasks = 2_000;
 
-    @Option(names = "--rows", paramLabel = "N", description = "Rows of the tables of threads; default 20000.")
+    @Option(names = "--rows", paramLabel = "N", description = "Rows of the tables in section threads; default 20000.")
     private int rows = 20_000;
 
     @Option(
             names = "--slice-millis",
             paramLabel = "N",
-            description = "Time of either kind of threads in a round; default 500.")
+            description = "Time per kind of threads and round; default 500.")
     private int sliceMillis = 500;
 
     @Mixin
     private final JsonOption json;
 
-    /** The figures so far, by what they are of. */
+    /** The results so far, by name. */
     private final Map<String, Object> figures = new LinkedHashMap<>();
 
     SchedulingCommand(Streams streams) {

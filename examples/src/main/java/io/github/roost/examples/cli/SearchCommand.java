@@ -10,7 +10,7 @@ import picocli.CommandLine.Spec;
 /** {@code roost search}: the parent of {@code hnsw}, {@code ivf}, {@code disk} and {@code remote}. */
 @Command(
         name = "search",
-        description = "Answers the queries of a file from a saved table, or from a table built in memory.",
+        description = "Answers queries from a file by a saved table, or by a table built in memory.",
         synopsisSubcommandLabel = "hnsw|ivf|disk|remote",
         subcommands = {
             SearchHnswCommand.class,

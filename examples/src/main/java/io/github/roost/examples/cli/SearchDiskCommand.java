@@ -36,7 +36,7 @@ final class SearchDiskCommand implements Callable<Integer>, IndexPlan {
             names = "--width",
             split = ",",
             paramLabel = "N",
-            description = "Candidates a search keeps, at least K; default the larger of 100 and 2 K.")
+            description = "Candidates kept by a search, at least K; default the larger of 100 and 2 K.")
     private List<Integer> asked = List.of();
 
     private @Nullable BlockIo io;
@@ -72,7 +72,7 @@ final class SearchDiskCommand implements Callable<Integer>, IndexPlan {
 
     @Override
     public void fit(int rows) {
-        // Nothing depends on it.
+        // The options do not depend on the number of rows.
     }
 
     @Override

@@ -37,7 +37,7 @@ final class SearchHnswCommand implements Callable<Integer>, IndexPlan {
             names = "--ef",
             split = ",",
             paramLabel = "N",
-            description = "Candidates a search keeps (ef), at least K; default the larger of 100 and 2 K.")
+            description = "Candidates kept by a search (ef), at least K; default the larger of 100 and 2 K.")
     private List<Integer> asked = List.of();
 
     @Override
@@ -63,7 +63,7 @@ final class SearchHnswCommand implements Callable<Integer>, IndexPlan {
 
     @Override
     public void fit(int rows) {
-        // Nothing depends on it.
+        // The options do not depend on the number of rows.
     }
 
     @Override

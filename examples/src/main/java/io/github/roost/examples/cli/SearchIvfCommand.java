@@ -37,7 +37,7 @@ final class SearchIvfCommand implements Callable<Integer>, IndexPlan {
             names = "--nprobe",
             split = ",",
             paramLabel = "N",
-            description = "Lists that a search scans, more if they hold fewer than K vectors; default an eighth of"
+            description = "Lists scanned per search, more if they hold fewer than K vectors; default an eighth of"
                     + " all, at least 8.")
     private List<Integer> asked = List.of();
 
@@ -80,7 +80,7 @@ final class SearchIvfCommand implements Callable<Integer>, IndexPlan {
 
     @Override
     public TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows) {
-        // A default effort that is given is not measured: every search here says its own.
+        // A given default nprobe saves its measurement: every search here passes its own.
         int nprobe = Math.min(MIN_DEFAULT_NPROBE, build.nlist(rows.size()));
         return build.builder("base", metric, rows.size())
                 .nprobe(nprobe)

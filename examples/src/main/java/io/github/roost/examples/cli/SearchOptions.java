@@ -13,7 +13,7 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options that {@code search hnsw}, {@code search ivf} and {@code search remote} share. */
+/** The options shared by the {@code search} commands. */
 final class SearchOptions {
     static final int MAX_IN_FLIGHT = 1_000_000;
     private static final int MAX_SECONDS = 86_400;
@@ -21,7 +21,7 @@ final class SearchOptions {
     @Option(
             names = "--base",
             paramLabel = "FILE",
-            description = "The vectors from which to build a table: " + VectorInput.FORMATS + ".")
+            description = "The vectors to build a table from: " + VectorInput.FORMATS + ".")
     @Nullable
     Path base;
 
@@ -52,14 +52,14 @@ final class SearchOptions {
             names = "--metric",
             paramLabel = "M",
             description =
-                    "With --base: squared_l2, inner_product or cosine; default what an hdf5 file names, else squared_l2.")
+                    "With --base: squared_l2, inner_product or cosine; default the metric of an hdf5 file, else squared_l2.")
     private @Nullable Metric metric;
 
     @Option(
             names = "--in-flight",
             paramLabel = "N",
             defaultValue = "64",
-            description = "Queries under way at a time; default ${DEFAULT-VALUE}.")
+            description = "Queries in flight; default ${DEFAULT-VALUE}.")
     int inFlight;
 
     @Option(
@@ -79,14 +79,14 @@ final class SearchOptions {
     @Option(
             names = "--truth",
             paramLabel = "T.ivecs",
-            description = "True neighbours, a row per query: prints recall@K, counted by ordinal.")
+            description = "True neighbours, one row per query: prints recall@K, counted by ordinal.")
     @Nullable
     Path truth;
 
     @Option(
             names = "--out",
             paramLabel = "R.ivecs",
-            description = "Write the ordinals found, K per query, nearest first; -1 where there are fewer.")
+            description = "Write the ordinals found, K per query, nearest first; -1 for missing ones.")
     @Nullable
     Path out;
 
@@ -117,7 +117,7 @@ final class SearchOptions {
         }
     }
 
-    /** Where no table is given. */
+    /** The vectors, if no table is given. */
     Path base() {
         if (base == null) {
             throw new IllegalStateException("checked before");
@@ -141,7 +141,7 @@ final class SearchOptions {
         return k.stream().mapToInt(Integer::intValue).max().orElseThrow();
     }
 
-    /** Ids that are the rows' numbers. */
+    /** Ids equal to the row numbers. */
     static long[] ids(VectorSource rows) {
         return LongStream.range(0, rows.size()).toArray();
     }
@@ -153,7 +153,7 @@ final class SearchOptions {
     }
 
     private static void requireSeconds(String option, double value) {
-        // Not a comparison that no number passes.
+        // Written so that NaN fails too.
         if (!(value >= 0 && value <= MAX_SECONDS)) {
             throw new CommandFailure(option + " must be between 0 and " + MAX_SECONDS + " seconds, got " + value);
         }

@@ -21,8 +21,8 @@ import picocli.CommandLine.ParentCommand;
 /** {@code roost search remote}. */
 @Command(
         name = "remote",
-        description = "Searches a pool of partitions, with or without a memory node that serves it, once for each --k"
-                + " and --visited. --table is the pool's file, or ucx://HOST:PORT where a node listens.")
+        description = "Searches a pool of partitions, with or without a memory node for it, once for each --k"
+                + " and --visited. --table is the pool's file, or the address of a node, ucx://HOST:PORT.")
 final class SearchRemoteCommand implements Callable<Integer>, IndexPlan {
     @ParentCommand
     private @SuppressWarnings("NullAway.Init") SearchCommand parent;
@@ -40,7 +40,7 @@ final class SearchRemoteCommand implements Callable<Integer>, IndexPlan {
             names = "--visited",
             split = ",",
             paramLabel = "N",
-            description = "Partitions that a search visits; default what the build of the pool has chosen.")
+            description = "Partitions visited per search; default the number chosen by the pool's build.")
     private List<Integer> asked = List.of();
 
     @Option(names = "--cache-mib", paramLabel = "N", description = "Memory for fetched partitions; default 1024.")

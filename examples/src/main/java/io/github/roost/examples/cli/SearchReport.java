@@ -4,20 +4,20 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code search} measured with one k and one effort.
+ * The measurements of {@code search} with one k and one effort.
  *
- * @param buildSeconds time to build the index, or null where it was opened
- * @param openSeconds time to open the index, or null where it was built
+ * @param buildSeconds time to build the index, or null if it was opened
+ * @param openSeconds time to open the index, or null if it was built
  * @param queries number of different queries
  * @param k neighbours per query
- * @param effort ef or nprobe
- * @param inFlight queries under way at a time
+ * @param effort the effort, such as ef or nprobe
+ * @param inFlight queries in flight at a time
  * @param workers number of workers
  * @param qps queries per second
  * @param p50us median latency in microseconds
- * @param p99us 99th percentile
- * @param p999us 99.9th percentile
- * @param recall recall@k by ordinal, or null without truth
+ * @param p99us 99th percentile in microseconds
+ * @param p999us 99.9th percentile in microseconds
+ * @param recall recall@k by ordinal, or null without ground truth
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record SearchReport(

@@ -19,17 +19,17 @@ import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** One run of {@code search}: check, read, build or open, then for each k and effort warm up, measure, report. */
+/** One run of {@code search}: checks options, reads files, builds or opens the table, then for each k and effort warms up, measures and reports. */
 final class SearchRun {
     private static final Duration NO_LIMIT = Duration.ofDays(365);
     private static final int RING = 1 << 14;
-    /** In place of a neighbour that is not there. */
+    /** Marks a missing neighbour. */
     private static final int NONE = -1;
 
     private final SearchOptions options;
     private final IndexPlan plan;
     private final Streams streams;
-    /** Read before a table is built: what does not fit is refused at once. */
+    /** Read before a table is built, so that invalid input is rejected at once. */
     private int @Nullable [][] truth;
 
     SearchRun(SearchOptions options, IndexPlan plan, Streams streams) {
@@ -70,7 +70,7 @@ final class SearchRun {
         }
     }
 
-    /** A closed loop is never to be turned away: where rings are full, it waits. */
+    /** A closed loop must not be rejected: it waits when rings are full. */
     private static Orchestrator orchestrator() {
         return Orchestrator.builder()
                 .topology(TopologyReader.live().read())
@@ -148,7 +148,7 @@ final class SearchRun {
         }
     }
 
-    /** By time, and all queries at least once: the first of these passes gives what is found. */
+    /** Measures for a given time and at least one pass over all queries; the first pass supplies the neighbours found. */
     private ClosedLoop.Run measure(VectorTable table, float[][] queries, int k, int effort, Neighbors[] found)
             throws InterruptedException {
         ClosedLoop loop = new ClosedLoop(options.inFlight);
@@ -163,7 +163,7 @@ final class SearchRun {
                 : loop.run(Long.MAX_VALUE, options.measured(), search, (number, result) -> {});
     }
 
-    /** A search that goes on wider while it finds fewer than k, where too few lists were probed. */
+    /** Repeats a search with a larger effort while it finds fewer than k rows, for example because too few lists were probed. */
     private static CompletableFuture<Neighbors> searchFully(
             VectorTable table, float[] query, int k, int effort, int widest) {
         return table.search(query, k, effort).thenCompose(found -> {

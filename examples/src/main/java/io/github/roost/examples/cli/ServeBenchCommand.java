@@ -19,9 +19,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code roost bench serve}: goodput against offered load. */
-@Command(
-        name = "serve",
-        description = "Requests that the HTTP service answers and sheds, below and above its capacity.")
+@Command(name = "serve", description = "Requests answered and shed by the HTTP service, below and above its capacity.")
 final class ServeBenchCommand implements Callable<Integer> {
     private static final Path DATA = Path.of("examples", "data", "debian-packages");
 
@@ -33,7 +31,7 @@ final class ServeBenchCommand implements Callable<Integer> {
     @Option(
             names = "--seconds",
             paramLabel = "N",
-            description = "Time of each load, and of the capacity before it; default 3.")
+            description = "Time per load, and per measurement of the capacity before it; default 3.")
     private int seconds = 3;
 
     @Option(
@@ -46,7 +44,7 @@ final class ServeBenchCommand implements Callable<Integer> {
     @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all loads; default 5.")
     private int rounds = 5;
 
-    @Option(names = "--tables", paramLabel = "N", description = "Take the N largest sections only; default all.")
+    @Option(names = "--tables", paramLabel = "N", description = "Use only the N largest sections; default all.")
     private int tables = Integer.MAX_VALUE;
 
     @Option(names = "--json", description = "Every figure as JSON instead of a table.")

@@ -20,10 +20,10 @@ import picocli.CommandLine.Option;
 @Command(
         name = "serve",
         description = {
-            "Serves vectors over HTTP until it gets SIGTERM or Ctrl-C: the Debian packages, one table per section, or one"
+            "Serves vectors over HTTP until SIGTERM or Ctrl-C: the Debian packages, one table per section, or one"
                     + " table of a file. Tables are kept in examples/target/served: the next start opens them. With"
                     + " --table, saved tables are served as they are.",
-            "The environment variable ROOST_TOKEN guards writes, and must be set to bind anything but this machine."
+            "The environment variable ROOST_TOKEN guards writes, and must be set to bind any but a loopback address."
         })
 final class ServeCommand implements Callable<Integer> {
     private static final Path KEPT = Path.of("examples", "target", "served");
@@ -40,7 +40,7 @@ final class ServeCommand implements Callable<Integer> {
     @Option(names = "--host", paramLabel = "H", description = "Address to bind; default 127.0.0.1.")
     private String host = "127.0.0.1";
 
-    @Option(names = "--tables", paramLabel = "N", description = "Take the N largest sections only; default all.")
+    @Option(names = "--tables", paramLabel = "N", description = "Use only the N largest sections; default all.")
     private @Nullable Integer tables;
 
     @Option(
@@ -57,21 +57,20 @@ final class ServeCommand implements Callable<Integer> {
             paramLabel = "[NAME=]TABLE",
             description =
                     "Serve a table that roost build hnsw, ivf or disk or a program has saved instead; may be given several"
-                            + " times, for tables of one dimension and metric. Named after its file where no NAME is given.")
+                            + " times, for tables of one dimension and metric. Without NAME it is named after its file.")
     private List<String> saved = List.of();
 
     @Option(
             names = "--metric",
             paramLabel = "M",
-            description =
-                    "How distances of --data are measured: SQUARED_L2, COSINE or INNER_PRODUCT; default what an HDF5"
-                            + " file says, else SQUARED_L2.")
+            description = "Metric of --data: SQUARED_L2, COSINE or INNER_PRODUCT; default the metric of an HDF5"
+                    + " file, else SQUARED_L2.")
     private @Nullable Metric metric;
 
     @Option(
             names = "--topology",
             paramLabel = "S",
-            description = "Pretend the cache domains of an hwloc synthetic description, such as"
+            description = "Simulate the cache domains of an hwloc synthetic description, such as"
                     + " \"pack:1 l3:2 core:1 pu:1\", on the real CPUs.")
     private @Nullable String topology;
 

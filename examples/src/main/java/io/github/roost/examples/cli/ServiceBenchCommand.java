@@ -13,8 +13,8 @@ import picocli.CommandLine.Option;
 @Command(
         name = "service",
         description =
-                "Batches of values of 1 KB over loopback from the table service, beside RocksDB behind gRPC, and Redis"
-                        + " where it is installed.")
+                "Batches of values of 1 KB over loopback from the table service, compared with RocksDB behind gRPC, and Redis"
+                        + " if it is installed.")
 final class ServiceBenchCommand implements Callable<Integer> {
     private static final int MAX_ROWS = 10_000_000;
     private static final int MAX_BATCH = 10_000;

@@ -26,15 +26,15 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost sim}: searches on a machine that is not here. */
+/** {@code roost sim}: simulates searches on another machine. */
 @Command(
         name = "sim",
         description = {
-            "Simulates a chiplet machine: core's own dispatch, stealing, gate and mapper run on virtual time,",
-            "over what real searches of the workload's tables read. Cores, caches and memory are modelled."
+            "Simulates a chiplet machine: the dispatch, stealing, gate and mapper of core run on virtual time,",
+            "with the recorded reads of real searches of the workload's tables. Cores, caches and memory are modelled."
         })
 final class SimCommand implements Callable<Integer> {
-    /** Many times what machines have. */
+    /** Far more than real machines have. */
     private static final int MAX_DOMAINS = 1_024;
 
     private final Streams streams;
@@ -65,10 +65,10 @@ final class SimCommand implements Callable<Integer> {
     @Option(
             names = "--ccds",
             paramLabel = "N|A..B",
-            description = "How many domains of every package, one after the other; default all.")
+            description = "Numbers of domains per package, one after another; default all.")
     private @Nullable String ccds;
 
-    @Option(names = "--level", paramLabel = "L3|L2", description = "What a domain is; default L3.")
+    @Option(names = "--level", paramLabel = "L3|L2", description = "Level of the domains; default L3.")
     private DomainLevel level = DomainLevel.L3;
 
     @Option(names = "--searches", paramLabel = "N", description = "Searches to measure; default 50,000.")
@@ -77,50 +77,52 @@ final class SimCommand implements Callable<Integer> {
     @Option(
             names = {"--window", "--window-searches"},
             paramLabel = "N",
-            description = "Searches of a window of the mapper; default 1,000. The paper's windows are of 10 s.")
+            description = "Searches per window of the mapper; default 1,000. The paper's windows have 10 s.")
     private int window = 1_000;
 
-    @Option(names = "--window-seconds", paramLabel = "S", description = "Or its length in seconds of virtual time.")
+    @Option(
+            names = "--window-seconds",
+            paramLabel = "S",
+            description = "Or the window's length in seconds of virtual time.")
     private double windowSeconds;
 
     @Option(
             names = "--sample",
             paramLabel = "N",
-            description = "Simulate one of N nodes and blocks, in caches smaller by as much; default 4.")
+            description = "Simulate one in N nodes and blocks, with caches smaller by the same factor; default 4.")
     private int sample = 4;
 
-    @Option(names = "--drift", paramLabel = "N", description = "Searches from one drift to the next; default none.")
+    @Option(names = "--drift", paramLabel = "N", description = "Searches between drifts; default none.")
     private int drift;
 
     @Option(
             names = "--table-skew",
             paramLabel = "N",
-            description = "Traffic of the hottest table over that of the coldest; default the workload's.")
+            description = "Traffic of the hottest table relative to the coldest; default the workload's.")
     private double tableSkew;
 
     @Option(
             names = "--query-skew",
             paramLabel = "E",
-            description =
-                    "Exponent of Zipf's law by which targets and regions of a table are asked; default the workload's.")
+            description = "Exponent of Zipf's law for targets and regions of a table; default the workload's.")
     private double querySkew = -1;
 
     @Option(
             names = "--one-table",
             description =
-                    "Only the largest table of the workload, which has several homes where there are several domains.")
+                    "Only the largest table of the workload, which has several homes if there are several domains.")
     private boolean oneTable;
 
-    @Option(names = "--budget-mib", paramLabel = "N", description = "Size of all tables; default the workload's.")
+    @Option(names = "--budget-mib", paramLabel = "N", description = "Total size of all tables; default the workload's.")
     private int budgetMib;
 
-    @Option(names = "--in-flight", paramLabel = "N", description = "Searches under way; default the workload's.")
+    @Option(names = "--in-flight", paramLabel = "N", description = "Searches in flight; default the workload's.")
     private int inFlight;
 
     @Option(
             names = "--rate",
             paramLabel = "N",
-            description = "Open loop: searches arrive at random, so many per second; default closed loop.")
+            description = "Open loop: searches arrive at random, at this rate per second; default closed loop.")
     private double rate;
 
     @Option(
@@ -131,48 +133,47 @@ final class SimCommand implements Callable<Integer> {
     @Option(
             names = "--timeline",
             paramLabel = "N",
-            description =
-                    "Also what happened over time, a line for every N windows (figure 20); --json has each window.")
+            description = "Also print a line per N windows (figure 20); --json has each window.")
     private int timeline;
 
-    @Option(names = "--tables", description = "Also P50 and P999 of each table.")
+    @Option(names = "--tables", description = "Also print P50 and P999 per table.")
     private boolean tables;
 
     @Option(
             names = "--traces",
             paramLabel = "FILE",
-            description = "Where to keep what searches read; default beside the build, by workload.")
+            description = "File for the recorded reads; default in the build folder, by workload.")
     private @Nullable Path traceFile;
 
-    @Option(names = "--parameters", paramLabel = "FILE", description = "What is assumed; default Roost's own.")
+    @Option(names = "--parameters", paramLabel = "FILE", description = "Parameters of the model; default Roost's own.")
     private @Nullable Path parameterFile;
 
     @Option(
             names = "--calibrate",
             description =
-                    "Measure this machine and what searches cost on it, and print parameters with a machine here.")
+                    "Measure this machine and the cost of searches on it, and print parameters with a machine named here.")
     private boolean calibrate;
 
     @Option(
             names = "--matrix",
             description = {
-                "All machines, indexes, regimes and loads, stationary and drifting: V0, V1, V2, V2 gated and Roost as one",
-                "table with the worst ratio of Roost on top. --searches, --sample, --regime, --parameters and --json apply."
+                "All machines, indexes, regimes and loads, stationary and drifting, with V0, V1, V2, V2 gated and Roost: one",
+                "table, worst ratio of Roost first. --searches, --sample, --regime, --parameters and --json apply."
             })
     private boolean matrix;
 
     @Option(
             names = "--figures",
             description = {
-                "The paper's figures 5, 6 and 14 to 20 on Genoa and Rome beside its values, and for each that differs the",
-                "assumption that makes it differ, as one page. --searches, --sample, --regime, --parameters and --out apply."
+                "The paper's figures 5, 6 and 14 to 20 on Genoa and Rome, compared with its values, and for each difference the",
+                "assumption that causes it, as one page. --searches, --sample, --regime, --parameters and --out apply."
             })
     private boolean figures;
 
     @Option(
             names = "--out",
             paramLabel = "FILE.html",
-            description = "With --figures: the page; default beside the build.")
+            description = "With --figures: the page; default in the build folder.")
     private @Nullable Path page;
 
     @Option(names = "--quick", description = "With --matrix or --figures: a small part, with small tables, in seconds.")
@@ -187,7 +188,7 @@ final class SimCommand implements Callable<Integer> {
     @Option(
             names = "--rows",
             paramLabel = "N",
-            description = "With --matrix: rows of the table, the worst; default 60.")
+            description = "With --matrix: rows of the table, worst first; default 60.")
     private int rows = 60;
 
     @Option(names = "--json", paramLabel = "FILE", description = "Also write the results as JSON.")
@@ -223,7 +224,7 @@ final class SimCommand implements Callable<Integer> {
         }
         List<Policy> chosen = Policy.parse(policies);
         if (!machine.endsWith(".xml")) {
-            // A name that is wrong is better said before tables are built.
+            // Reports an unknown name before tables are built.
             var _ = parameters.machine(machine);
         }
         WorkloadSpec spec = workload();
@@ -286,7 +287,7 @@ final class SimCommand implements Callable<Integer> {
         return spec;
     }
 
-    /** What changes how the workload is run and not what its searches read. */
+    /** Applies the options that change how the workload runs, but not what its searches read. */
     private WorkloadSpec asRun(WorkloadSpec spec) {
         WorkloadSpec loaded =
                 spec.withLoad(inFlight == 0 ? spec.inFlight() : inFlight, rate == 0 ? spec.perSecond() : rate);
@@ -353,7 +354,7 @@ final class SimCommand implements Callable<Integer> {
                 return IntStream.rangeClosed(first, last).boxed().toList();
             }
         } catch (NumberFormatException notANumber) {
-            // Reported below with all else that is wrong.
+            // Reported below with the other errors.
         }
         throw new CommandFailure(
                 "--ccds must be a number or a range such as 1..12, up to " + MAX_DOMAINS + ", got " + text);

@@ -18,9 +18,9 @@ import java.util.Locale;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** What {@code roost sim --matrix} and {@code --figures} do, with the tables of both regimes. */
+/** Implements {@code roost sim --matrix} and {@code --figures}, with the tables of both regimes. */
 final class SimStudies {
-    /** Tables so small that recording them takes seconds, to see that the command works. */
+    /** Small tables that are recorded in seconds, to check that the command works. */
     private static final int QUICK_ROWS = 1_500;
 
     private static final int QUICK_TARGETS = 8;
@@ -66,7 +66,7 @@ final class SimStudies {
         return all;
     }
 
-    /** Simulates all cells and prints them, the worst first. */
+    /** Simulates all cells and prints them, worst first. */
     void matrix(long searches, int sample, int rows, @Nullable Path json) throws IOException, InterruptedException {
         try (OutputFile file = json == null ? null : OutputFile.prepare("--json", json)) {
             long began = System.nanoTime();

@@ -11,11 +11,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost soak}: faults of every kind at random, and whether anything is lost. */
+/** {@code roost soak}: injects random faults of every kind and checks that nothing is lost. */
 @Command(
         name = "soak",
         description = {
-            "Faults of every kind at random, half the time on this machine and half on 96 unpinned workers.",
+            "Injects random faults of every kind, half the time on this machine and half on 96 unpinned workers.",
             "Exits with 1 if anything was lost, completed twice or left behind."
         })
 final class SoakCommand implements Callable<Integer> {
@@ -26,7 +26,7 @@ final class SoakCommand implements Callable<Integer> {
     @Mixin
     private final HelpOption help = new HelpOption();
 
-    @Option(names = "--seconds", paramLabel = "N", description = "How long; default 600.")
+    @Option(names = "--seconds", paramLabel = "N", description = "Duration; default 600.")
     private int seconds = 600;
 
     @Option(names = "--seed", paramLabel = "N", description = "Seed of the random operations; default the time.")

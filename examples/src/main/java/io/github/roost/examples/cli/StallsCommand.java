@@ -29,10 +29,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench stalls}: updates of a table on disk beside its searches. */
+/** {@code roost bench stalls}: updates of a table on disk, concurrent with its searches. */
 @Command(
         name = "stalls",
-        description = "Updates of a table on disk beside its searches, by the way in which they are done.")
+        description = "Updates of a table on disk concurrent with searches, compared by update mechanism.")
 final class StallsCommand implements Callable<Integer> {
     private static final int LADDER_LEAD_IN_MILLIS = 2_000;
 
@@ -43,7 +43,7 @@ final class StallsCommand implements Callable<Integer> {
     private static final int SPLIT_CYCLES = 100_000;
     private static final long SPLIT_SEED = 1;
 
-    /** Of the ladder. */
+    /** Parts of the ladder. */
     enum Part {
         both,
         inserts,
@@ -53,26 +53,23 @@ final class StallsCommand implements Callable<Integer> {
     @Mixin
     private final HelpOption help = new HelpOption();
 
-    @Option(
-            names = "--folder",
-            paramLabel = "DIR",
-            description = "Where the table is written; default the temporary folder.")
+    @Option(names = "--folder", paramLabel = "DIR", description = "Folder for the table; default the temporary folder.")
     private Path folder = Path.of(System.getProperty("java.io.tmpdir"));
 
     @Option(names = "--rows", paramLabel = "N", description = "Rows of the table; default 100,000.")
     private int rows = 100_000;
 
-    @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all ways; default 5.")
+    @Option(names = "--rounds", paramLabel = "N", description = "Measured rounds; default 5.")
     private int rounds = 5;
 
-    @Option(names = "--slice-millis", paramLabel = "N", description = "Time of each at a time; default 1000.")
+    @Option(names = "--slice-millis", paramLabel = "N", description = "Time per measurement; default 1000.")
     private int sliceMillis = 1_000;
 
     @Option(
             names = "--ladder",
             description = {
-                "All ways: an update thread, one that runs when no other thread wants to, whole updates in stalls, and one mechanism",
-                "after the other. Default: slices of 5 us and of a millisecond."
+                "All ways: an update thread, an update thread of idle priority, whole updates in stalls, and one mechanism",
+                "after another. Default: slices of 5 us and of a millisecond."
             })
     private boolean ladder;
 
@@ -87,13 +84,13 @@ final class StallsCommand implements Callable<Integer> {
             names = "--ways",
             split = ",",
             paramLabel = "NAME",
-            description = "Of the ladder these alone, beside the searches without updates; default all.")
+            description = "Only these steps of the ladder, and searches without updates; default all.")
     private List<String> ways = List.of();
 
     @Option(
             names = "--lead-in-millis",
             paramLabel = "N",
-            description = "Time before each that is not measured; default 0, with --ladder 2000.")
+            description = "Warm-up before each measurement; default 0, with --ladder 2000.")
     private int leadInMillis = -1;
 
     @Option(
@@ -101,33 +98,30 @@ final class StallsCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "both|inserts|deletes",
             description = {
-                "Parts of the ladder, default all: inserts and deletes by turns, beside a thread of updates; inserts alone, and deletes",
-                "alone, beside workers that have nothing to do but updates."
+                "Parts of the ladder, default all: inserts and deletes in turns, with an update thread; inserts alone, and deletes",
+                "alone, with workers that only do updates."
             })
     private List<Part> parts = List.of(Part.values());
 
     @Option(
             names = "--level",
             paramLabel = "L3|L2|NUMA|PACKAGE",
-            description = "What a cache domain is for inserts alone and deletes alone; default what the machine has.")
+            description = "Level of the cache domains for inserts alone and deletes alone; default the machine's.")
     private @Nullable DomainLevel level;
 
     @Option(
             names = "--splits",
             description =
-                    "Simulates 4, 16 and 28 workers of 32 that search while the others update, of recorded stalls.")
+                    "Simulates 4, 16 and 28 of 32 workers searching while the others update, from recorded stalls.")
     private boolean splits;
 
     @Option(
             names = "--record",
             paramLabel = "DIR",
-            description = "Writes a recording for --splits to a folder instead.")
+            description = "Instead writes a recording for --splits to a folder.")
     private @Nullable Path record;
 
-    @Option(
-            names = "--recorded",
-            paramLabel = "DIR",
-            description = "What --splits is fed with; default what Roost keeps.")
+    @Option(names = "--recorded", paramLabel = "DIR", description = "Recording for --splits; default Roost's own.")
     private @Nullable Path recorded;
 
     @Option(names = "--pipelined", description = "Pipelined searches; default beam searches.")
@@ -328,7 +322,7 @@ final class StallsCommand implements Callable<Integer> {
         return Samples.of(rounds.stream().mapToDouble(figure).boxed().toList()).median();
     }
 
-    /** Round by round: what slows the machine for a while slows both. */
+    /** Per round: a temporary slowdown of the machine affects both. */
     private static <T> Samples beside(List<T> rounds, List<T> none, ToDoubleFunction<T> figure) {
         return Samples.of(IntStream.range(0, rounds.size())
                 .mapToObj(i -> figure.applyAsDouble(rounds.get(i)) / figure.applyAsDouble(none.get(i)))

@@ -4,11 +4,11 @@ import java.io.InputStream;
 import java.io.PrintStream;
 
 /**
- * Where a command reads from and writes to.
+ * The streams of a command.
  *
  * @param in standard input
- * @param out results, and nothing else
+ * @param out results only
  * @param err messages and progress
- * @param terminal whether {@code err} is watched by a person, so that a line may be redrawn
+ * @param terminal whether {@code err} is a terminal, so that a line may be redrawn
  */
 public record Streams(InputStream in, PrintStream out, PrintStream err, boolean terminal) {}

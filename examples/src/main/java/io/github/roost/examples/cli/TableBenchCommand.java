@@ -13,13 +13,13 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench table}: what a lookup in a LongTable costs. */
+/** {@code roost bench table}: the cost of a lookup in a LongTable. */
 @Command(
         name = "table",
         description =
-                "Cache lines per lookup of LongTable and its ablations, and lookups per second beside other maps.")
+                "Cache lines per lookup of LongTable and its ablations, and lookups per second compared with other maps.")
 final class TableBenchCommand implements Callable<Integer> {
-    /** Their load factors are exact in so few slots, and an array has room for so many. */
+    /** From this number of slots on load factors are exact; the maximum is bounded by array sizes. */
     private static final int MIN_BITS = 10;
 
     private static final int MAX_BITS = 26;

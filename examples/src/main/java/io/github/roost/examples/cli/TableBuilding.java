@@ -6,14 +6,14 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Waits for the build of a table and shows how far it is. */
+/** Waits for the build of a table and shows its progress. */
 final class TableBuilding {
     private static final int STEPS = 1_000;
     private static final int LOOK_MILLIS = 50;
 
     private TableBuilding() {}
 
-    /** The table, to be closed; an interrupt cancels the build. */
+    /** Returns the table, to be closed; an interrupt cancels the build. */
     static VectorTable await(Streams streams, TableBuild<? extends VectorTable> build, int rows)
             throws InterruptedException {
         long shown = 0;

@@ -16,11 +16,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost table-service node}: one server of a table, until it is told to end. */
+/** {@code roost table-service node}: one server of a table, until it is stopped. */
 @Command(
         name = "node",
         description = {
-            "Serves a table of made-up rows to clients and coordinators of any process, until it gets SIGTERM or Ctrl-C.",
+            "Serves a table of generated rows to clients and coordinators of any process, until SIGTERM or Ctrl-C.",
             "Any address but a loopback one needs --certificate, --key and the environment variable"
                     + " ROOST_TABLE_TOKEN."
         })
@@ -46,28 +46,25 @@ final class TableNodeCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private Path data;
 
-    @Option(
-            names = "--listen",
-            paramLabel = "HOST:PORT",
-            description = "Port 0 for any that is free; default 127.0.0.1:0.")
+    @Option(names = "--listen", paramLabel = "HOST:PORT", description = "Port 0 for any free one; default 127.0.0.1:0.")
     private String listen = "127.0.0.1:0";
 
     @Option(
             names = "--advertise",
             paramLabel = "HOST:PORT",
-            description = "Address for clients, if other than --listen; port 0 for the same port.")
+            description = "Address for clients, if different from --listen; port 0 for the same port.")
     private @Nullable String advertise;
 
-    @Option(names = "--group", paramLabel = "N", description = "Number of the replica that it is a part of; default 0.")
+    @Option(names = "--group", paramLabel = "N", description = "Number of its replica; default 0.")
     private int group;
 
     @Option(names = "--ordinal", paramLabel = "N", description = "Number of the server in its group; default 0.")
     private int ordinal;
 
-    @Option(names = "--of", paramLabel = "N", description = "Servers of its group; default 1.")
+    @Option(names = "--of", paramLabel = "N", description = "Number of servers in its group; default 1.")
     private int of = 1;
 
-    @Option(names = "--rows", paramLabel = "N", description = "Rows of 1 KB of each version; default 20000.")
+    @Option(names = "--rows", paramLabel = "N", description = "Rows of 1 KB per version; default 20000.")
     private int rows = 20_000;
 
     @Option(names = "--certificate", paramLabel = "FILE", description = "PEM file of the server's certificate chain.")
@@ -76,7 +73,7 @@ final class TableNodeCommand implements Callable<Integer> {
     @Option(names = "--key", paramLabel = "FILE", description = "PEM file of its private key.")
     private @Nullable Path key;
 
-    @Option(names = "--until-input-ends", description = "Ends with its standard input, too.")
+    @Option(names = "--until-input-ends", description = "Also end when standard input ends.")
     private boolean untilInputEnds;
 
     TableNodeCommand(Streams streams) {
@@ -118,7 +115,7 @@ final class TableNodeCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** At the end of the process: it goes on when the server is closed. */
+    /** At process exit: stops the server and waits until it is closed. */
     private static void end(CountDownLatch ended, CountDownLatch closed) {
         ended.countDown();
         try {
@@ -132,7 +129,7 @@ final class TableNodeCommand implements Callable<Integer> {
         try (InputStream in = streams.in()) {
             in.transferTo(OutputStream.nullOutputStream());
         } catch (IOException alsoItsEnd) {
-            // Whoever held the other end is gone.
+            // The process at the other end is gone.
         } finally {
             ended.countDown();
         }

@@ -17,7 +17,7 @@ import picocli.CommandLine.Option;
         name = "roll",
         description = {
             "Brings all servers of a table to a version, one replica after the other.",
-            "Without --version it continues with the announced version, such as after a coordinator was lost or a server"
+            "Without --version it continues with the announced version, for example after a coordinator was lost or a server"
                     + " has joined."
         })
 final class TableRollCommand implements Callable<Integer> {
@@ -29,7 +29,7 @@ final class TableRollCommand implements Callable<Integer> {
     @Mixin
     private final RegistryOptions registry = new RegistryOptions();
 
-    @Option(names = "--version", paramLabel = "N", description = "Number of the version, higher than all before.")
+    @Option(names = "--version", paramLabel = "N", description = "Number of the version, higher than all earlier ones.")
     private @Nullable Long version;
 
     @Option(names = "--shards", paramLabel = "N", description = "Shards of the version; default 4.")
@@ -38,7 +38,8 @@ final class TableRollCommand implements Callable<Integer> {
     @Option(
             names = "--shard-bytes",
             paramLabel = "N",
-            description = "Instead of --shards: as many as keep each within this memory, by the version before.")
+            description =
+                    "Instead of --shards: enough shards to keep each within this memory, by the previous version's size.")
     private @Nullable Long shardBytes;
 
     @Option(

@@ -12,12 +12,12 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost table-service}: what a client sees while versions are rolled out; and the parts of a service on several machines. */
+/** {@code roost table-service}: a client's view of rollouts of versions; and the parts of a service on several machines. */
 @Command(
         name = "table-service",
         description = {
-            "Starts etcd and servers of one table on loopback, each a process, rolls versions out over them, and prints"
-                    + " what a client sees. Subcommands are the parts of such a service on several machines."
+            "Starts etcd and servers of one table on loopback, each in its own process, rolls out versions, and prints"
+                    + " a client's results. Subcommands are the parts of such a service on several machines."
         },
         synopsisSubcommandLabel = "[node|roll|fetch]")
 final class TableServiceCommand implements Callable<Integer> {
@@ -27,21 +27,24 @@ final class TableServiceCommand implements Callable<Integer> {
     @Mixin
     private final HelpOption help = new HelpOption();
 
-    @Option(names = "--nodes", paramLabel = "N", description = "Servers, each a replica of all shards; default 3.")
+    @Option(
+            names = "--nodes",
+            paramLabel = "N",
+            description = "Number of servers, each a replica of all shards; default 3.")
     private int nodes = 3;
 
     @Option(names = "--versions", paramLabel = "N", description = "Versions to roll out after the first; default 3.")
     private int versions = 3;
 
-    @Option(names = "--rows", paramLabel = "N", description = "Rows of 1 KB of each version; default 20000.")
+    @Option(names = "--rows", paramLabel = "N", description = "Rows of 1 KB per version; default 20000.")
     private int rows = 20_000;
 
     @Option(
             names = "--kill",
-            description = "Then kills each server once, and etcd for a while; needs etcd and two servers or more.")
+            description = "Then kill each server once, and etcd for a while; needs etcd and at least two servers.")
     private boolean kill;
 
-    @Option(names = "--outage", paramLabel = "SECONDS", description = "How long etcd is killed for; default 60.")
+    @Option(names = "--outage", paramLabel = "SECONDS", description = "Downtime of etcd; default 60.")
     private int outage = 60;
 
     @Mixin

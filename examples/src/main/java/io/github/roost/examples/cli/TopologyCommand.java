@@ -16,7 +16,7 @@ import picocli.CommandLine.Option;
 /** {@code roost topology}: prints a machine as cache domains, cores and PUs. */
 @Command(
         name = "topology",
-        description = "Prints this machine's cache domains, cores and PUs, or those of a described one.")
+        description = "Prints the cache domains, cores and PUs of this machine or of a described one.")
 final class TopologyCommand implements Callable<Integer> {
     private final Streams streams;
 
@@ -29,7 +29,7 @@ final class TopologyCommand implements Callable<Integer> {
     @Option(
             names = "--level",
             paramLabel = "L3|L2|NUMA|PACKAGE",
-            description = "What a cache domain is; default the last-level cache.")
+            description = "Level of the cache domains; default the last-level cache.")
     private @Nullable DomainLevel level;
 
     @Option(names = "--json", description = "Print one JSON object.")

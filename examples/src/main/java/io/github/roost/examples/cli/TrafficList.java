@@ -7,18 +7,18 @@ import java.util.Comparator;
 import java.util.stream.IntStream;
 
 /**
- * Items and their traffic, as {@code roost map} reads them: one {@code id traffic} per line, separated by blanks. Traffic is
- * a non-negative integer. Ids are numbers where all of them are non-negative integers, in the order of the numbers;
- * otherwise all of them are names, in the order of their bytes. Blank lines count as lines and mean nothing. Immutable.
+ * Items and their traffic, in the input format of {@code roost map}: one {@code id traffic} per line, separated by blanks. Traffic is a
+ * non-negative integer. If all ids are non-negative integers they are numbers, ordered by value; otherwise all are names, ordered by bytes. Blank
+ * lines are ignored but counted. Immutable.
  */
 final class TrafficList {
     private final byte[] text;
-    /** Where each item's id begins and ends in the text. */
+    /** Start and end of each item's id in the text. */
     private final int[] begins;
 
     private final int[] ends;
     private final long[] traffic;
-    /** The ids, or empty where they are names. */
+    /** The ids, or empty if they are names. */
     private final long[] numbers;
 
     private TrafficList(byte[] text, int[] begins, int[] ends, long[] traffic, long[] numbers) {
@@ -65,15 +65,15 @@ final class TrafficList {
     }
 
     /**
-     * Reads a list.
+     * Parses a list.
      *
-     * @throws CommandFailure naming the line that is wrong
+     * @throws CommandFailure naming the invalid line
      */
     static TrafficList parse(byte[] text) {
         return new Parser(text).parse();
     }
 
-    /** One pass over the bytes: lists of millions of lines are read at the speed of the input. */
+    /** A one-pass parser of bytes, fast enough for lists of millions of lines. */
     private static final class Parser {
         private final byte[] text;
         private int[] begins = new int[1024];
@@ -144,7 +144,7 @@ final class TrafficList {
             }
         }
 
-        /** The number that stands here, or 0 after it is known that ids are names. */
+        /** Parses a number; 0 once ids are known to be names. */
         private long id() {
             long value = 0;
             for (; !atBlankOrEndOfLine(); at++) {
@@ -155,7 +155,7 @@ final class TrafficList {
             return value;
         }
 
-        /** An id as far as it can be printed on one line. */
+        /** An id, shortened to fit on one line. */
         private String idOf(int item) {
             at = begins[item];
             return word();
@@ -197,7 +197,7 @@ final class TrafficList {
             return atEndOfLine() || isBlank(text[at]);
         }
 
-        /** What stands here, as far as it can be printed on one line. */
+        /** The current word, shortened to fit on one line. */
         private String word() {
             StringBuilder word = new StringBuilder();
             for (; !atBlankOrEndOfLine() && word.length() < 40; at++) {

@@ -8,11 +8,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A memory node that exposes a pool over UCX, in a process of its own. Stateless. */
+/** Runs a memory node that exposes a pool over UCX in its own process. Stateless. */
 final class UcxNodeProcess {
     private UcxNodeProcess() {}
 
-    /** Starts the node; it ends with the access, or with this process. */
+    /** Starts the node; it ends when the access is closed, or with this process. */
     static PoolAccess expose(Path pool, String transports) throws IOException {
         List<String> words = new ArrayList<>(RoostProcess.jvm());
         words.addAll(List.of("memory-node", pool.toString(), "--listen", "ucx://127.0.0.1:0"));

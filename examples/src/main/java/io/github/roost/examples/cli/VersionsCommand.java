@@ -8,11 +8,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench versions}: batches of a table whose versions are rolled out, in virtual time. */
+/** {@code roost bench versions}: simulates, in virtual time, batches of a table whose versions are rolled out. */
 @Command(
         name = "versions",
         description =
-                "Simulates batches while versions are rolled out, servers and coordinators killed and messages lost: how many mix"
+                "Simulates batches while versions are rolled out, servers and coordinators are killed and messages lost: how many mix"
                         + " versions?")
 final class VersionsCommand implements Callable<Integer> {
     private static final int MAX_BATCHES = 1_000_000_000;

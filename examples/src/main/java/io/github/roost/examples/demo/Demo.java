@@ -25,13 +25,13 @@ public final class Demo {
     private final DemoSettings settings;
     private final Streams streams;
 
-    /** @param streams where progress goes, and the text on the way */
+    /** @param streams for progress and, in text mode, the report */
     public Demo(DemoSettings settings, Streams streams) {
         this.settings = settings;
         this.streams = streams;
     }
 
-    /** Runs it all. The orchestrator is closed when this returns, and when the process is told to end meanwhile. */
+    /** Runs the demo. The orchestrator is closed on return, and by a shutdown hook if the process is told to end meanwhile. */
     public DemoReport run() throws IOException, InterruptedException {
         long began = System.nanoTime();
         DebianPackages everything = DebianPackages.read(settings.data());
@@ -70,7 +70,7 @@ public final class Demo {
                 .build();
     }
 
-    /** Whether the kernel no longer knows the workers' threads; it forgets one a moment after Java does. */
+    /** Returns whether the kernel has removed the workers' threads, which happens a moment after they end in Java. */
     private static boolean threadsEnded(List<WorkerPosition> workers) {
         long end = System.nanoTime() + THREAD_END.toNanos();
         for (WorkerPosition worker : workers) {
@@ -88,7 +88,8 @@ public final class Demo {
         try {
             Runtime.getRuntime().removeShutdownHook(closer);
         } catch (IllegalStateException alreadyEnding) {
-            // The process was told to end and the hook closes what this thread worked with: nothing is left to say.
+            // The process is shutting down and the hook closes the objects this thread works with: there is nothing to
+            // report.
             while (true) {
                 LockSupport.park();
             }

@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** What is shown of packages, in a table by their ordinals; in a temporary folder that goes when this is closed. For one thread. */
+/** The displayed attributes of packages, in a table by their ordinals in a temporary folder that is deleted on close. For one thread. */
 final class DemoAttributes implements AutoCloseable {
     private static final Schema SCHEMA =
             Schema.of(Column.ofText("name"), Column.ofText("section"), Column.ofText("synopsis"));
@@ -64,12 +64,12 @@ final class DemoAttributes implements AutoCloseable {
         table.publish(1);
     }
 
-    /** A search whose answers come with what is shown, as one request. */
+    /** A search that also reads the displayed attributes, as one request. */
     <Q> SearchFunction<Q, Enriched> after(SearchFunction<Q, Neighbors> search) {
         return Attributes.after(search, table);
     }
 
-    /** What is shown of neighbours that several tables have found together. */
+    /** Reads the displayed attributes of neighbours merged from several tables. */
     Enriched of(Neighbors found) {
         RowBatch rows = RowBatch.onHeap();
         reader.getAll(found.ids(), rows);

@@ -4,14 +4,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * All that the demo found and measured; printed as text piece by piece, or as one JSON object. Immutable.
+ * The results of the demo; printed as text piece by piece, or as one JSON object. Immutable.
  *
- * @param machine where the workers sit
- * @param build what was built
- * @param answers phrases answered
- * @param workload what the workload measured
- * @param placement where the tables were and are at home
- * @param steals tasks run away from the worker that they were given to
+ * @param machine the topology and the workers' positions
+ * @param build the tables that were built
+ * @param answers the answered phrases
+ * @param workload the measurements of the workload
+ * @param placement the tables' homes before and after
+ * @param steals tasks that ran on another worker than the one they were given to
  * @param workersJoined whether every worker had ended when the orchestrator was closed
  */
 public record DemoReport(
@@ -25,11 +25,11 @@ public record DemoReport(
     /**
      * The machine.
      *
-     * @param source where its topology was read from
-     * @param level what its cache domains are
-     * @param bindable whether workers could be pinned at all
+     * @param source source of the topology
+     * @param level level of the cache domains
+     * @param bindable whether workers could be pinned
      * @param domains its cache domains
-     * @param workers where each worker sits
+     * @param workers the position of each worker
      */
     public record Machine(
             String source, String level, boolean bindable, List<Domain> domains, List<WorkerPosition> workers) {}
@@ -38,15 +38,15 @@ public record DemoReport(
      * One cache domain.
      *
      * @param domain id
-     * @param cacheBytes size of the cache that its cores share, 0 where unknown
-     * @param packageId its package
-     * @param numaNodes its NUMA nodes
+     * @param cacheBytes size of the shared cache, 0 if unknown
+     * @param packageId id of its package
+     * @param numaNodes ids of its NUMA nodes
      * @param cores number of its cores
      */
     public record Domain(int domain, long cacheBytes, int packageId, List<Integer> numaNodes, int cores) {}
 
     /**
-     * What was built.
+     * The data set and the tables.
      *
      * @param packages number of packages
      * @param dimension of their vectors
@@ -68,25 +68,25 @@ public record DemoReport(
     /**
      * The answer to one phrase.
      *
-     * @param phrase what was asked
-     * @param hnsw from all HNSW tables, merged
-     * @param ivf from the IVF table
+     * @param phrase the query
+     * @param hnsw hits from all HNSW tables, merged
+     * @param ivf hits from the IVF table
      */
     public record Answer(String phrase, List<Hit> hnsw, List<Hit> ivf) {}
 
-    /** One package found, with its squared distance. */
+    /** One hit, with its squared distance. */
     public record Hit(String name, String section, String synopsis, double distance) {}
 
     /**
-     * The workload.
+     * The measurements of the workload.
      *
-     * @param zipfExponent how skewed it was
-     * @param k neighbours a query
-     * @param inFlight queries under way at a time
-     * @param hnsw queries that each asked one section's HNSW table
-     * @param hnswMerged queries that each asked every HNSW table, the answers merged
-     * @param ivf queries that asked the IVF table of all packages
-     * @param traffic bytes touched, a table each, most first
+     * @param zipfExponent exponent of the table popularity
+     * @param k neighbours per query
+     * @param inFlight queries in flight at a time
+     * @param hnsw queries to one section's HNSW table each
+     * @param hnswMerged queries to all HNSW tables each, with the answers merged
+     * @param ivf queries to the IVF table of all packages
+     * @param traffic bytes touched per table, highest first
      */
     public record Workload(
             double zipfExponent,
@@ -101,26 +101,26 @@ public record DemoReport(
      * One kind of search, measured in a closed loop.
      *
      * @param recall recall@k against exact search, by distance
-     * @param queries queries answered
-     * @param seconds in this time
+     * @param queries number of queries answered
+     * @param seconds duration
      * @param qps queries per second
      * @param p50us median latency in microseconds
-     * @param p99us 99th percentile
-     * @param p999us 99.9th percentile
+     * @param p99us 99th percentile in microseconds
+     * @param p999us 99.9th percentile in microseconds
      */
     public record Measured(
             double recall, long queries, double seconds, double qps, double p50us, double p99us, double p999us) {}
 
-    /** Searches of one table (for IVF: list scans) and the bytes they touched. */
+    /** The number of searches of one table (for IVF: list scans) and the bytes they touched. */
     public record TableTraffic(String table, long searches, long bytes) {}
 
     /**
-     * Where tables are at home.
+     * The homes of the tables.
      *
      * @param windowMillis length of the short window
-     * @param remaps mappings published because traffic had shifted
-     * @param before when the workload started
-     * @param after when it ended
+     * @param remaps number of remaps because of changed traffic
+     * @param before homes when the workload started
+     * @param after homes when it ended
      */
     public record Placement(long windowMillis, long remaps, Homes before, Homes after) {}
 
@@ -129,16 +129,16 @@ public record DemoReport(
      *
      * @param epoch its number
      * @param tables the home domains of each HNSW table
-     * @param ivfListsPerDomain how many of the IVF table's lists are at home in each domain
+     * @param ivfListsPerDomain number of the IVF table's lists at home in each domain
      */
     public record Homes(long epoch, Map<String, List<Integer>> tables, List<Integer> ivfListsPerDomain) {}
 
     /**
-     * Tasks that ran away from the worker they were given to.
+     * The numbers of tasks that ran on another worker than the one they were given to.
      *
-     * @param tasks tasks completed
-     * @param intra on another worker of their domain
-     * @param cross on a worker of another domain
+     * @param tasks completed tasks
+     * @param intra tasks run by another worker of their domain
+     * @param cross tasks run by a worker of another domain
      */
     public record Steals(long tasks, long intra, long cross) {}
 

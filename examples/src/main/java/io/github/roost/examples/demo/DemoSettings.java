@@ -4,14 +4,14 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a person may choose about the demo.
+ * The options of the demo.
  *
  * @param data folder of the data set
  * @param seconds length of the workload, at least 1
- * @param k neighbours a query, at least 1
- * @param tables how many of the largest sections take part, 0 for all
- * @param json whether the report is to be printed as JSON in the end, instead of as text on the way
- * @param synthetic an hwloc synthetic description of pretended domains on the real CPUs, or null for the real ones
+ * @param k neighbours per query, at least 1
+ * @param tables number of sections to use, largest first; 0 for all
+ * @param json whether to print the report as JSON at the end, instead of text along the way
+ * @param synthetic an hwloc synthetic description of simulated domains on the real CPUs, or null for the real domains
  */
 public record DemoSettings(
         Path data,

@@ -31,7 +31,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** The steps of the demo on a running orchestrator, each shown as soon as it is done. */
+/** The steps of the demo on a running orchestrator; each result is printed at once. */
 final class DemoSteps {
     private static final int PHRASES = 12;
     private static final int HITS_SHOWN = 3;

@@ -18,15 +18,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/**
- * The demo's tables: an HNSW table a section, and one IVF table of all packages; ids are
- * ordinals of all packages. Thread-safe once built.
- */
+/** The demo's tables: one HNSW table per section, and one IVF table of all packages; ids are ordinals of all packages. Thread-safe once built. */
 final class DemoTables {
     private static final int M = 16;
     private static final int EF_CONSTRUCTION = 200;
     private static final int MIN_EF = 64;
-    /** All tables together look at far more than one: each may look less. */
+    /** ef per table when all tables are searched: together they visit far more nodes than one search needs, so each may visit fewer. */
     private static final int MIN_MERGED_EF = 24;
 
     private static final int EF_PER_NEIGHBOUR = 4;
@@ -73,7 +70,7 @@ final class DemoTables {
                 secondsSince(began));
     }
 
-    /** Builds all tables, and shows how far it is. */
+    /** Builds all tables and prints progress. */
     static DemoTables build(Orchestrator orchestrator, DebianPackages data, double loadSeconds, Streams streams) {
         return new DemoTables(orchestrator, data, loadSeconds, streams);
     }
@@ -93,7 +90,7 @@ final class DemoTables {
         return (System.nanoTime() - began) / 1e9;
     }
 
-    /** What building took. */
+    /** The size and the build times of the tables. */
     Build build() {
         return build;
     }
@@ -106,23 +103,23 @@ final class DemoTables {
         return all;
     }
 
-    /** Asks one section's table. */
+    /** Searches one section's table. */
     CompletableFuture<Neighbors> searchSection(int table, float[] query, int k) {
         return sections.get(table).search(query, k, ef(k));
     }
 
-    /** Asks every section's table and merges the answers. */
+    /** Searches all sections' tables and merges the answers. */
     CompletableFuture<Neighbors> searchSections(float[] query, int k) {
         return merged.search(SearchRequest.of(query, k).effort(Math.max(MIN_MERGED_EF, k)))
                 .thenApply(DemoTables::neighbors);
     }
 
-    /** Asks the IVF table. */
+    /** Searches the IVF table. */
     CompletableFuture<Neighbors> searchAll(float[] query, int k) {
         return all.search(query, k, nprobe);
     }
 
-    /** Asks the IVF table in one piece, on the worker that runs it. */
+    /** A search of the IVF table in one slice, on the worker that runs it. */
     SearchFunction<float[], Neighbors> allHere(int k) {
         return all.searchFunction(k, nprobe);
     }

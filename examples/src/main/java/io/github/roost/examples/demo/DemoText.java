@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** Prints the pieces of a {@link DemoReport} for a person, each as soon as it is there. */
+/** Prints the parts of a {@link DemoReport} as text, each as soon as it is available. */
 final class DemoText {
     private static final int TABLES_SHOWN = 10;
     private static final int SYNOPSIS_WIDTH = 70;

@@ -8,9 +8,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** The right answers to all queries of the demo, by exact search. Immutable. */
+/** The ground truth for all queries of the demo, by exact search. Immutable. */
 final class DemoTruth {
-    /** How many queries a section is asked that no query is about. */
+    /** Number of queries borrowed from other sections for a section without queries of its own. */
     private static final int BORROWED = 50;
 
     private final List<int[]> queriesOfSection;
@@ -23,7 +23,7 @@ final class DemoTruth {
         this.amongSection = amongSection;
     }
 
-    /** Searches everything exactly, on all CPUs. */
+    /** Computes the exact answers on all CPUs. */
     static DemoTruth of(DebianPackages data, int k) {
         float[][] queries =
                 data.queries().stream().map(DebianPackages.Query::vector).toArray(float[][]::new);
@@ -56,12 +56,12 @@ final class DemoTruth {
                 : IntStream.range(0, Math.min(BORROWED, data.queries().size())).toArray();
     }
 
-    /** For each section, the ordinals of the queries to ask its table. */
+    /** Per section, the ordinals of the queries to its table. */
     List<int[]> queriesOfSection() {
         return queriesOfSection;
     }
 
-    /** The nearest packages of all to a query. */
+    /** The nearest of all packages to a query. */
     Neighbors amongAll(int query) {
         return amongAll[query];
     }

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Runs the workload and measures it: first one section's table a query, then all of them, then the IVF table. */
+/** Runs and measures the workload: first queries to one section's table each, then to all of them, then to the IVF table. */
 final class DemoWorkload {
     private static final int IN_FLIGHT_PER_WORKER = 8;
     private static final double SECTION_SHARE = .5;
@@ -89,7 +89,7 @@ final class DemoWorkload {
         return data.queries().get(query).vector();
     }
 
-    /** The right answer to a search. */
+    /** The exact answer to a search. */
     @FunctionalInterface
     private interface RightAnswer {
         Neighbors of(long number);

@@ -20,12 +20,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Asks every worker where the kernel has put it. Each worker gets one task, reads the status of its own thread and stays
- * until all have, so that none answers for another.
+ * Determines where the kernel has placed each worker. Each worker gets one task, which reads the status of its own thread and stays until all
+ * tasks have run, so that no worker runs two.
  */
 final class RollCall {
     private static final long PATIENCE_MILLIS = 2_000;
-    /** A link to the folder of the thread that looks at it. */
+    /** A link to the folder of the thread that reads it. */
     private static final Path THREAD_SELF = Path.of("/proc/thread-self");
 
     private static final Path TASKS = Path.of("/proc/self/task");
@@ -52,7 +52,7 @@ final class RollCall {
     private List<WorkerPosition> positions() {
         List<CacheDomain> domains = orchestrator.topology().domains();
         List<CompletableFuture<Boolean>> answers = new ArrayList<>();
-        // As many ids as domains, registered when nothing has traffic: one at home in each domain.
+        // As many ids as domains, registered while there is no traffic: one at home in each domain.
         try (Registration ids = orchestrator.register("roll call", domains.size())) {
             SearchFunction<Integer, Boolean> answer = this::answer;
             for (CacheDomain domain : domains) {

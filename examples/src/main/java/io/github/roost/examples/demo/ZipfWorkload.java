@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * A skewed stream of searches: tables are asked by Zipf's law (the r-th most popular in proportion to 1/r to the power
- * of the exponent), each with the queries about its own section. Which table is how popular is drawn, not the largest
- * the most. The same seed gives the same stream. Immutable.
+ * A skewed stream of searches. Tables are chosen by Zipf's law (the r-th most popular with probability proportional to 1/r to the power of the
+ * exponent), each with queries about its own section. The order of popularity is random, independent of table size. The same seed gives the same
+ * stream. Immutable.
  */
 final class ZipfWorkload {
     static final double EXPONENT = 1.0;
@@ -19,9 +19,7 @@ final class ZipfWorkload {
     private final int[] tables = new int[PERIOD];
     private final int[] queries = new int[PERIOD];
 
-    /**
-     * @param queriesOfTable for each table the ordinals of the queries to ask it, at least one per table
-     */
+    /** @param queriesOfTable per table the ordinals of its queries, at least one */
     ZipfWorkload(List<int[]> queriesOfTable) {
         Random random = new Random(SEED);
         List<Integer> byRank = new ArrayList<>();
@@ -52,12 +50,12 @@ final class ZipfWorkload {
         return cumulative;
     }
 
-    /** The table that search {@code number} asks. The stream repeats after 65,536. */
+    /** The table of search {@code number}. The stream repeats after 65,536 searches. */
     int table(long number) {
         return tables[(int) (number % PERIOD)];
     }
 
-    /** The query that search {@code number} asks it. */
+    /** The query of search {@code number}. */
     int query(long number) {
         return queries[(int) (number % PERIOD)];
     }

@@ -1,4 +1,4 @@
-/** How a program of one's own uses Roost. */
+/** How to use Roost in a program. */
 @NullMarked
 package io.github.roost.examples.embedding;
 

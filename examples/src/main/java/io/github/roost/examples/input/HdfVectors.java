@@ -18,20 +18,20 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * The rows of one dataset of an HDF5 file, as ann-benchmarks has them: floats or doubles in two dimensions. Rows are read in blocks,
- * of which the last few are kept, so a file may be larger than the heap. Thread-safe, one reader at a time.
+ * The rows of one dataset in an HDF5 file in the format of ann-benchmarks: a two-dimensional array of floats or doubles. Rows are read in blocks;
+ * the last few are cached, so a file may be larger than the heap. Thread-safe, one reader at a time.
  */
 public final class HdfVectors implements VectorSource, AutoCloseable {
-    /** The rows that a table is built of. */
+    /** The dataset of the rows to index. */
     public static final String ROWS = "train";
-    /** The queries. */
+    /** The dataset of the queries. */
     public static final String QUERIES = "test";
 
     private static final int BLOCK_BYTES = 1 << 20;
     private static final int MAX_BLOCKS = 64;
     /** "\211HDF\r\n\032\n". */
     private static final long SIGNATURE = 0x0a1a0a0d46444889L;
-    /** As far as the end of the file is said, in every version. */
+    /** The size of the superblock up to the field with the end of the file, in every version. */
     private static final int SUPERBLOCK_BYTES = 48;
 
     private final HdfFile hdf;
@@ -40,7 +40,7 @@ public final class HdfVectors implements VectorSource, AutoCloseable {
     private final int size;
     private final int dimension;
     private final int blockRows;
-    /** By number, the one that was read longest ago first. Guarded by this. */
+    /** Blocks by number, least recently used first. Guarded by this. */
     private final Map<Integer, float[][]> blocks = new LinkedHashMap<>(MAX_BLOCKS, .75f, true) {
         @Override
         protected boolean removeEldestEntry(Map.Entry<Integer, float[][]> eldest) {
@@ -57,16 +57,16 @@ public final class HdfVectors implements VectorSource, AutoCloseable {
         this.blockRows = Math.max(1, BLOCK_BYTES / (Float.BYTES * dimension));
     }
 
-    /** Whether a file is HDF5, by the end of its name. */
+    /** Whether a file name has an HDF5 extension. */
     public static boolean isNamed(Path file) {
         String name = file.toString().toLowerCase(Locale.ROOT);
         return name.endsWith(".hdf5") || name.endsWith(".h5");
     }
 
     /**
-     * The metric that attribute {@code distance} of a file names.
+     * Returns the metric named by a file's attribute {@code distance}.
      *
-     * @throws IOException if the file is no HDF5, or names a distance that no table has
+     * @throws IOException if the file is not HDF5, or names an unsupported distance
      */
     public static Metric metric(Path file) throws IOException {
         requireWhole(file);
@@ -90,7 +90,7 @@ public final class HdfVectors implements VectorSource, AutoCloseable {
      * Opens a dataset of rows.
      *
      * @param name of the dataset
-     * @throws IOException if the file is no HDF5, or has no such dataset of rows of floats
+     * @throws IOException if the file is not HDF5, or has no such dataset of rows of floats
      */
     public static HdfVectors open(Path file, String name) throws IOException {
         requireWhole(file);
@@ -133,8 +133,8 @@ public final class HdfVectors implements VectorSource, AutoCloseable {
     }
 
     /**
-     * Refuses a file that ends before its superblock says it does, as an interrupted download leaves it: the library takes what is
-     * missing for zeros, and may never end.
+     * Refuses a file shorter than its superblock says, for example after an interrupted download: the library reads the missing part as zeros,
+     * and may never end.
      */
     private static void requireWhole(Path file) throws IOException {
         byte[] head;
@@ -156,7 +156,7 @@ public final class HdfVectors implements VectorSource, AutoCloseable {
         }
     }
 
-    /** The library believes the sizes and offsets that a file has, and where they are wrong fails in whatever way. */
+    /** The library does not check sizes and offsets in the file; wrong ones cause arbitrary failures. */
     private static IOException broken(Path file, Throwable cause) {
         return new IOException(file + " cannot be read as HDF5: " + cause, cause);
     }

@@ -7,11 +7,11 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * The vectors of a file, by the end of its name: fvecs and its kin, or HDF5 of ann-benchmarks. To be closed once nobody reads it.
+ * The vectors of a file in a format chosen by its extension: fvecs and similar formats, or HDF5 of ann-benchmarks. Close it after the last read.
  * Thread-safe.
  */
 public final class VectorInput implements AutoCloseable {
-    /** What files may be, for descriptions of options. */
+    /** The supported formats, for descriptions of options. */
     public static final String FORMATS = "fvecs, bvecs, fbin, u8bin, i8bin, f16bin, or hdf5 of ann-benchmarks";
 
     private final VectorSource rows;
@@ -22,7 +22,7 @@ public final class VectorInput implements AutoCloseable {
         this.close = close;
     }
 
-    /** Opens the rows that a table is built of. */
+    /** Opens the rows to index. */
     public static VectorInput rows(Path file) throws IOException {
         return open(file, HdfVectors.ROWS);
     }
@@ -41,7 +41,7 @@ public final class VectorInput implements AutoCloseable {
         return new VectorInput(vectors, vectors::close);
     }
 
-    /** The metric of a file that names one, else squared Euclidean distance. */
+    /** The metric named by a file, otherwise squared Euclidean distance. */
     public static Metric metric(Path file) throws IOException {
         return HdfVectors.isNamed(file) ? HdfVectors.metric(file) : Metric.SQUARED_L2;
     }

@@ -1,4 +1,4 @@
-/** Vectors of files that the command line and the service read, whatever their format. */
+/** Readers of vector files of all formats that the command line and the service support. */
 @NullMarked
 package io.github.roost.examples.input;
 

@@ -3,7 +3,7 @@ package io.github.roost.examples.serve;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
-/** The OpenAPI description, with what depends on the tables filled in. */
+/** The OpenAPI description, with the fields that depend on the tables filled in. */
 final class ApiDescription {
     private ApiDescription() {}
 

@@ -9,8 +9,8 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
 /**
- * One connection to a service on this machine that sends the same requests again and again and looks at no more of an
- * answer than its status and length, so that measuring costs little beside what is measured. For one thread.
+ * A minimal HTTP client for one connection to a local service. It sends prepared requests and reads only status and length of an answer, so that
+ * measuring costs little. For one thread.
  */
 final class BareConnection implements AutoCloseable {
     private static final String LENGTH = "content-length:";
@@ -24,7 +24,7 @@ final class BareConnection implements AutoCloseable {
         this.in = new BufferedInputStream(socket.getInputStream());
     }
 
-    /** A request as it goes over the wire. */
+    /** Encodes a request. */
     static byte[] post(String path, byte[] json) {
         byte[] head = ("POST " + path
                         + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "
@@ -36,7 +36,7 @@ final class BareConnection implements AutoCloseable {
         return request;
     }
 
-    /** Sends a request of {@link #post} and returns the status of its answer. */
+    /** Sends a request made by {@link #post} and returns the status of its answer. */
     int send(byte[] request) throws IOException {
         socket.getOutputStream().write(request);
         int status = Integer.parseInt(line().split(" ", 3)[1]);

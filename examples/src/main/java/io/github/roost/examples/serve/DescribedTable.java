@@ -18,29 +18,29 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A live table and what its rows stand for. Thread-safe.
+ * A live table with a name and text per row. Thread-safe.
  *
- * <p>Changes are made one at a time, under the lock of this object; readers take none. A row's words are there before
- * the row can be found, and go after it: a search that found a row just before it was removed may miss its words.
+ * <p>Changes are made one at a time, under this object's lock; readers do not lock. A row's words are stored before the row can be found, and
+ * removed after it. So a search that found a row just before its removal may miss its words.
  */
 final class DescribedTable implements ServedTable {
     private static final int MIN_EF = 64;
     private static final int EF_PER_NEIGHBOUR = 4;
 
     private final LiveTable rows;
-    /** What rows stood for at the start. */
+    /** The words of the rows at the start. */
     private final ItemRows words;
-    /** Ids of rows that were put since, whose words are others. */
+    /** Ids of rows put since the start, whose words have changed. */
     private final Set<Long> changed = ConcurrentHashMap.newKeySet();
 
     private final Map<Long, Item> byId = new ConcurrentHashMap<>();
-    /** The rows of each name, by id: several may be called the same. */
+    /** Rows by name and id; several may have the same name. */
     private final Map<String, ConcurrentNavigableMap<Long, Item>> byName = new ConcurrentHashMap<>();
 
     /**
      * @param rows the table
-     * @param items what its present rows stand for, by id
-     * @param words the same, and maybe of other tables whose ids are others
+     * @param items the words of its present rows, by id
+     * @param words the same words, possibly with rows of other tables that have other ids
      */
     DescribedTable(LiveTable rows, Map<Long, Item> items, ItemRows words) {
         this.rows = rows;
@@ -58,7 +58,7 @@ final class DescribedTable implements ServedTable {
         return words;
     }
 
-    /** A search as one task of one worker, which reads the words of what it has found at once. */
+    /** A search as one task of one worker, which also reads the words of the rows it finds. */
     Part<SearchRequest, Found> part(SearchRequest request) {
         int ef = Math.max(MIN_EF, EF_PER_NEIGHBOUR * request.k());
         Part<SearchRequest, SearchResult> part = rows.part(request.effort(ef));
@@ -76,7 +76,7 @@ final class DescribedTable implements ServedTable {
                 Ran.by(context.worker(), context.domain(), name(), result.cost()));
     }
 
-    /** What a row that was found stands for, given what it stood for at the start. */
+    /** The current words of a row that was found, given its words at the start. */
     private Optional<Item> item(Enriched found, int neighbor) {
         long id = found.neighbors().ids()[neighbor];
         return found.rows().isPresent(neighbor) && !changed.contains(id)
@@ -89,7 +89,7 @@ final class DescribedTable implements ServedTable {
         return Optional.ofNullable(byId.get(id));
     }
 
-    /** The vector of the row that is called so; of several that of the largest id; a row without words is called by its id. */
+    /** {@inheritDoc} If several rows have the name, the one with the largest id. */
     @Override
     public Optional<float[]> vectorOf(String name) {
         return Optional.ofNullable(byName.get(name))
@@ -109,9 +109,9 @@ final class DescribedTable implements ServedTable {
     }
 
     /**
-     * Puts rows into the table, in the place of those of the same ids.
+     * Puts rows into the table, replacing rows with the same ids.
      *
-     * @return how many ids were new
+     * @return number of new ids
      */
     synchronized int put(List<NewVector> vectors) {
         int added = 0;
@@ -126,7 +126,7 @@ final class DescribedTable implements ServedTable {
         return added;
     }
 
-    /** Removes the row of an id; whether there was one. */
+    /** Removes a row; returns whether there was one. */
     synchronized boolean remove(long id) {
         boolean removed = rows.remove(id);
         changed.add(id);

@@ -16,12 +16,12 @@ import java.util.concurrent.Semaphore;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** What the service answers to what, without the ways in and out: those are {@link Routes}. Thread-safe. */
+/** The operations of the service, without routing and access checks, see {@link Routes}. Thread-safe. */
 final class Endpoints {
     private static final int MAX_VECTORS = 1_000;
     /**
-     * Searches that may be under way a worker. Enough that no worker runs dry, and so few that the last of them is answered
-     * soon; what comes on top is shed before it costs anything but its reading.
+     * Maximum searches in flight per worker. Enough that no worker runs out of work, and so few that the last one is answered soon; further
+     * searches are shed at no more cost than reading them.
      */
     static final int SEARCHES_PER_WORKER = 16;
 
@@ -33,7 +33,7 @@ final class Endpoints {
     private final ServeSettings settings;
     private final Semaphore searchesLeft;
 
-    /** What is searched, once it stands. Written once, complete, by whoever built it. */
+    /** The tables, once they are built. Written once, complete, by the thread that built them. */
     private volatile @Nullable Served served;
 
     private record Served(Tables tables, Searches searches) {}
@@ -56,7 +56,7 @@ final class Endpoints {
         bodies.close();
     }
 
-    /** Frees the tables, where some are served; nobody may search them any more. */
+    /** Frees the tables, if there are any; no search may use them afterwards. */
     void closeTables() {
         Served now = served;
         if (now != null) {
@@ -88,7 +88,7 @@ final class Endpoints {
         };
     }
 
-    /** One table, as its users see it. */
+    /** The description of one table. */
     record TableView(String name, int rows, int dimension, String metric, List<Integer> homes) {}
 
     private TableView view(ServedTable table) {
@@ -109,7 +109,7 @@ final class Endpoints {
                 .toList();
     }
 
-    /** All tables. */
+    /** The descriptions of all tables. */
     record TableList(List<TableView> tables) {}
 
     Reply tables(ServerRequest request) {
@@ -121,7 +121,7 @@ final class Endpoints {
         return Reply.json(view(table(request)));
     }
 
-    /** The phrases that a search may be like. */
+    /** The phrases that a search may use as {@code like}. */
     record PhraseList(List<String> phrases) {}
 
     Reply phrases(ServerRequest request) {
@@ -151,9 +151,9 @@ final class Endpoints {
         }
     }
 
-    /** Rows to put, as the body has them. */
+    /** The body of a request to put rows. */
     record PutRequest(@Nullable List<PutVector> vectors) {
-        /** One row: words may be absent. */
+        /** One row; its words may be absent. */
         record PutVector(
                 @Nullable Long id,
                 float @Nullable [] vector,
@@ -161,7 +161,7 @@ final class Endpoints {
                 @Nullable String text) {}
     }
 
-    /** What became of them. */
+    /** The numbers of rows added and replaced. */
     record PutAnswer(int added, int replaced) {}
 
     Reply put(ServerRequest request) {
@@ -172,7 +172,7 @@ final class Endpoints {
         return Reply.json(new PutAnswer(added, vectors.size() - added));
     }
 
-    /** All are checked before any is put. */
+    /** Checks all rows before any is put. */
     private static List<NewVector> checked(@Nullable List<PutRequest.PutVector> asked, VectorTable rows) {
         if (asked == null || asked.isEmpty() || asked.size() > MAX_VECTORS) {
             throw new Problem(
@@ -197,7 +197,7 @@ final class Endpoints {
         return vectors;
     }
 
-    /** What was removed. */
+    /** The id of the removed row. */
     record RemoveAnswer(long removed) {}
 
     Reply remove(ServerRequest request) {
@@ -229,7 +229,7 @@ final class Endpoints {
         return Reply.text("application/json", TopologyJson.of(orchestrator.topology()));
     }
 
-    /** The figures of the service and of its orchestrator. */
+    /** The statistics of the service and of its orchestrator. */
     record Stats(ServiceStats service, OrchestratorStats orchestrator) {}
 
     Reply stats(ServerRequest request) {
@@ -240,7 +240,7 @@ final class Endpoints {
         return metrics.scrape(request.headers().first(HeaderNames.ACCEPT).orElse(""));
     }
 
-    /** How the service is. */
+    /** The state of the service. */
     record Health(String status) {}
 
     Reply live(ServerRequest request) {

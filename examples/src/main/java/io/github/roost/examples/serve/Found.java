@@ -9,12 +9,12 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * What a search has found in one table, and what that cost.
+ * The result of a search in one table.
  *
- * @param table where it searched
+ * @param table the searched table
  * @param neighbors the rows, nearest first
- * @param words what the row at a place of these stands for
- * @param ran who searched, and the cost
+ * @param words the words of the neighbor at an index
+ * @param ran which worker searched, and the cost
  */
 record Found(ServedTable table, Neighbors neighbors, IntFunction<Optional<Item>> words, Ran ran) {
     Stream<Hit> hits() {

@@ -9,18 +9,17 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Closes connections whose headers take too long, from the request line on. The server's own limits do not: its read
- * timeout begins anew with each byte, and connections that idle are closed only until their request line has come.
- * Called in the thread of each connection. Thread-safe.
+ * Closes connections whose headers take too long, counted from the request line. The server's own limits do not cover this: its read timeout
+ * restarts with each byte, and its idle timeout ends with the request line. Called in the thread of each connection. Thread-safe.
  */
 final class HeaderTime implements Http1ConnectionListener, AutoCloseable {
     private final Duration time;
     private final ScheduledThreadPoolExecutor clock;
-    /** A connection has a thread of its own; each listener counts for itself. */
+    /** Each connection has its own thread; each listener keeps its own time. */
     @SuppressWarnings("ThreadLocalUsage")
     private final ThreadLocal<@Nullable Patience> patience = new ThreadLocal<>();
 
-    /** @param time how long the headers of a request may take to arrive */
+    /** @param time time limit for the headers of a request */
     HeaderTime(Duration time) {
         this.time = time;
         this.clock = new ScheduledThreadPoolExecutor(
@@ -47,7 +46,7 @@ final class HeaderTime implements Http1ConnectionListener, AutoCloseable {
         }
     }
 
-    /** To be called once no more connections are read. */
+    /** Call it when no more connections are read. */
     @Override
     public void close() {
         clock.shutdownNow();

@@ -4,16 +4,16 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Counts the requests that have been accepted and not yet answered, and closes the door. Entering looks at the door and
- * counts under one lock, and closing takes the same: a request is either waited for by {@link #drain} or turned away.
+ * Counts the requests in flight and can be closed for new ones. Entering checks and counts under one lock, which closing takes too: so every
+ * request is either waited for by {@link #drain} or turned away.
  */
 final class InFlight {
     /** Guarded by this. */
     private int requests;
-    /** Guarded by this; never opened again. */
+    /** Guarded by this; never reset. */
     private boolean shut;
 
-    /** Lets a request in; false once the door is shut. Who is let in must {@link #exit}. */
+    /** Counts a request in; false once closed. After true, the caller must {@link #exit}. */
     synchronized boolean enter() {
         if (!shut) {
             requests++;
@@ -34,7 +34,7 @@ final class InFlight {
         return requests;
     }
 
-    /** Shuts the door and waits for those inside; whether all have left in time. An interrupt ends the waiting. */
+    /** Closes and waits for the requests in flight; returns whether all have ended in time. An interrupt ends the wait. */
     synchronized boolean drain(Duration time) {
         shut = true;
         long end = System.nanoTime() + time.toNanos();

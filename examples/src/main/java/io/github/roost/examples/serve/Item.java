@@ -1,12 +1,12 @@
 package io.github.roost.examples.serve;
 
 /**
- * What a row of a table stands for, in words.
+ * The words of a row.
  *
- * @param name what it is called; rows can be asked for by it
- * @param text what it is, in a sentence; may be empty
+ * @param name its name, by which requests can refer to it
+ * @param text its description, a sentence; may be empty
  */
 record Item(String name, String text) {
-    /** Of a row without words. */
+    /** The words of a row without any. */
     static final Item NONE = new Item("", "");
 }

@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * What the rows of a service stood for when it started, in a table by their ids: the worker that has found rows reads it at once, and an answer comes with it as one request.
+ * The words of a service's rows at its start, in a table by id: the worker that finds rows reads their words at once, as one request.
  * Thread-safe.
  */
 final class ItemRows implements AutoCloseable {
@@ -37,7 +37,7 @@ final class ItemRows implements AutoCloseable {
      * Loads the words.
      *
      * @param items by id
-     * @throws IOException if there is no room for temporary files
+     * @throws IOException if temporary files cannot be written
      */
     static ItemRows of(Map<Long, Item> items) throws IOException {
         Path folder = Files.createTempDirectory("roost-serve-");
@@ -51,7 +51,7 @@ final class ItemRows implements AutoCloseable {
             if (!done) {
                 table.close();
             }
-            // It is all in memory: nothing is left behind, however this process ends.
+            // All data is in memory now; deleting the files leaves nothing behind, however this process ends.
             delete(folder);
         }
     }
@@ -74,12 +74,12 @@ final class ItemRows implements AutoCloseable {
         }
     }
 
-    /** The words of rows that were found, read by the worker that has found them. */
+    /** Reads the words of rows, on the worker that has found them. */
     Enriched of(Neighbors found, SearchContext context) throws Exception {
         return reading.search(found, context);
     }
 
-    /** The words of a row that is there. */
+    /** Decodes the words of an existing row. */
     static Item item(RowBatch rows, int row) {
         return new Item(rows.getText(row, 0), rows.getText(row, 1));
     }

@@ -17,7 +17,7 @@ import com.fasterxml.jackson.databind.type.LogicalType;
 import java.io.IOException;
 import java.util.stream.Collectors;
 
-/** Bodies to records and back: strict in what it takes, so that a slip of the pen is told and not guessed at. */
+/** Converts JSON bodies to records and back. Parsing is strict: mistakes are reported, not guessed at. */
 final class Json {
     private static final ObjectMapper MAPPER = JsonMapper.builder()
             .disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
@@ -30,7 +30,7 @@ final class Json {
             .enable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-            // So that NaN in a vector is told as such, by the check of its values.
+            // So that the check of values reports NaN in a vector.
             .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
             .build();
 
@@ -87,7 +87,7 @@ final class Json {
         return '"' + (text.length() > 40 ? text.substring(0, 40) + "..." : text) + '"';
     }
 
-    /** What is wrong, without the names of this program's classes, which come after it in brackets. */
+    /** The error message without the class names that follow it in brackets. */
     private static String oneSentence(JsonProcessingException e) {
         String message = e.getOriginalMessage().lines().findFirst().orElse("");
         int ends = message.indexOf(" (");

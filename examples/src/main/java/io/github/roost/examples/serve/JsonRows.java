@@ -21,14 +21,13 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rows of JSON lines: one object per line, of an {@code id}, a {@code vector} and, if there are some, {@code attributes}.
- * An id is a whole number of 64 bits, or a text: then the row's ordinal is its id, and the text its name. Of the
- * attributes {@code name} is what a row is called by; the others are its words.
+ * Rows of a JSON lines file: one object per line with an {@code id}, a {@code vector} and optional {@code attributes}. An id is a 64-bit integer,
+ * or a text: then the row's ordinal is its id, and the text its name. Attribute {@code name} is a row's name; the other attributes are its text.
  */
 final class JsonRows {
     private static final ObjectMapper MAPPER = JsonMapper.builder()
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-            // Else a second row on a line would be left out.
+            // Otherwise a second row on a line would be ignored.
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
             .build();
 
@@ -125,7 +124,7 @@ final class JsonRows {
         return text.length() > 40 ? text.substring(0, 40) + "..." : text;
     }
 
-    /** What rows stand for, by id. */
+    /** The words of the rows, by id. */
     Map<Long, Item> items() {
         return items;
     }

@@ -12,9 +12,8 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * The tables of a service, kept in a folder from one start to the next, with a key that says of what they were built: tables
- * of another key are built anew. The file with the key is written last, so a start that was cut short leaves nothing that
- * would be opened.
+ * The tables of a service, stored in a folder for later starts, with a key of the data they were built from: tables with another key are rebuilt.
+ * The file with the key is written last, so an interrupted start leaves nothing that would be opened.
  */
 final class KeptTables {
     private static final String KEY_FILE = "key";
@@ -23,15 +22,15 @@ final class KeptTables {
     private final String key;
 
     /**
-     * @param folder for the tables of one data set; made when something is kept
-     * @param key of the data and of what shapes tables
+     * @param folder for the tables of one data set; created when tables are stored
+     * @param key of the data and of all options that shape the tables
      */
     KeptTables(Path folder, String key) {
         this.folder = folder;
         this.key = key;
     }
 
-    /** A key of files: their names, lengths and times of change. */
+    /** A key of files: their names, lengths and modification times. */
     static String keyOf(List<Path> files, String more) throws IOException {
         StringBuilder key = new StringBuilder(more);
         for (Path file : files) {
@@ -43,10 +42,10 @@ final class KeptTables {
     }
 
     /**
-     * Opens the tables, if there are some of this key.
+     * Opens the tables, if they are stored with this key.
      *
-     * @param names of the tables, in the order in which they were kept
-     * @return the tables, or empty where they are to be built
+     * @param names of the tables, in the order in which they were stored
+     * @return the tables, or empty if they must be built
      */
     Optional<List<LiveTable>> open(Orchestrator orchestrator, List<String> names) {
         try {
@@ -57,7 +56,7 @@ final class KeptTables {
         } catch (IOException unreadable) {
             return Optional.empty();
         }
-        // By several threads: each file is read once to check it.
+        // In parallel: each file is read once to check it.
         List<Optional<LiveTable>> opened = IntStream.range(0, names.size())
                 .parallel()
                 .mapToObj(table -> open(orchestrator, names.get(table), file(table)))
@@ -70,7 +69,7 @@ final class KeptTables {
         return Optional.of(tables);
     }
 
-    /** Empty where it is damaged, or was removed by somebody: it can be built again. */
+    /** Empty if the file is damaged or missing: the table can be rebuilt. */
     private static Optional<LiveTable> open(Orchestrator orchestrator, String name, Path file) {
         try {
             return Optional.of(LiveTable.open(orchestrator, name, file));
@@ -79,7 +78,7 @@ final class KeptTables {
         }
     }
 
-    /** Keeps tables, in the place of those of before. */
+    /** Stores tables, replacing earlier ones. */
     void keep(List<LiveTable> tables) throws IOException {
         Files.createDirectories(folder);
         Files.deleteIfExists(folder.resolve(KEY_FILE));

@@ -4,7 +4,7 @@ package io.github.roost.examples.serve;
  * A row to put into a table.
  *
  * @param id its id
- * @param item what it stands for
- * @param vector its row, not copied
+ * @param item its words
+ * @param vector its vector, not copied
  */
 record NewVector(long id, Item item, float[] vector) {}

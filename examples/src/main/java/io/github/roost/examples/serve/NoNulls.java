@@ -7,7 +7,7 @@ import com.fasterxml.jackson.core.util.JsonParserDelegate;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** Refuses null wherever it stands: an absent field has its default, and nothing here has null for a value. */
+/** Rejects every null: an absent field has its default, and no field accepts null. */
 final class NoNulls extends JsonParserDelegate {
     NoNulls(JsonParser parser) {
         super(parser);

@@ -61,7 +61,7 @@ final class PackageTables implements ServedData {
         return tables;
     }
 
-    /** Of all sections: a package is in one of them, and its ordinal the id of no other one. */
+    /** The words of all sections' rows: a package is in one section, so ordinals are unique ids. */
     private ItemRows words() throws IOException {
         Map<Long, Item> items = new HashMap<>();
         data.sections().forEach(section -> items.putAll(items(section)));

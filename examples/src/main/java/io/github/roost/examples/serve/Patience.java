@@ -7,8 +7,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Interrupts its maker when the time is up, which closes the connection that it reads; there is no other way to end a
- * read. Both the interrupt and the end happen under the lock of this object, so none comes after the end.
+ * Interrupts the thread that made it when the time is up, which closes the connection that the thread reads; there is no other way to end a read.
+ * Interrupt and close both hold this object's lock, so no interrupt comes after close.
  */
 final class Patience implements AutoCloseable {
     private final Thread reader = Thread.currentThread();

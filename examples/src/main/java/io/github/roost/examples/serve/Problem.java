@@ -1,6 +1,6 @@
 package io.github.roost.examples.serve;
 
-/** A request that is not answered: its status and one sentence for whoever sent it. */
+/** An error response: its status and one sentence for the client. */
 final class Problem extends RuntimeException {
     private static final long serialVersionUID = 1;
 

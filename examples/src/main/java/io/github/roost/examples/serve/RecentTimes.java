@@ -5,18 +5,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.HdrHistogram.Histogram;
 
-/** How long things of the last ten seconds took, in slices of one second. Thread-safe. */
+/** A histogram of the durations of the last ten seconds, in slices of one second. Thread-safe. */
 final class RecentTimes {
     private static final int SLICES = 10;
     private static final int DIGITS = 3;
 
     private final LongSupplier nanoClock;
-    /** Slice {@code i} is of the second {@code seconds[i]}, which has the remainder {@code i}. Guarded by this. */
+    /** Slice {@code i} belongs to second {@code seconds[i]}, which is {@code i} modulo the number of slices. Guarded by this. */
     private final Histogram[] slices = new Histogram[SLICES];
 
     private final long[] seconds = new long[SLICES];
 
-    /** @param nanoClock a clock in nanoseconds that never goes back */
+    /** @param nanoClock a monotonic clock in nanoseconds */
     RecentTimes(LongSupplier nanoClock) {
         this.nanoClock = nanoClock;
         Arrays.setAll(slices, i -> new Histogram(DIGITS));
@@ -33,7 +33,7 @@ final class RecentTimes {
         slices[at].recordValue(Math.max(0, nanos));
     }
 
-    /** The time within which a share of them, in percent, was done, in milliseconds; 0 if there were none. */
+    /** A percentile of the durations in milliseconds; 0 if there are none. */
     synchronized double millis(double percent) {
         long now = second();
         Histogram all = new Histogram(DIGITS);

@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Starts the service on a few small tables, as it starts for the first and for the second time, and asks it what the status
- * page and a client ask: what a start and first answers need is loaded then, so that the JVM can note it for later starts.
+ * A training run for the JVM's ahead-of-time cache: starts the service on a few small tables, as on a first and on a second start, and sends the
+ * requests of the status page and of a client, so that the classes needed for a start and the first answers are loaded.
  */
 public final class Rehearsal {
     private static final int TABLES = 4;
@@ -38,10 +38,10 @@ public final class Rehearsal {
     private Rehearsal() {}
 
     /**
-     * Runs it.
+     * Runs the rehearsal.
      *
      * @param folder the folder of the Debian packages
-     * @param topology what to run on
+     * @param topology the topology to run on
      */
     public static void run(Path folder, Topology topology) throws IOException {
         DebianPackages all = DebianPackages.read(folder);

@@ -4,17 +4,17 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
 /**
- * An answer on its way out.
+ * A response.
  *
- * @param status its status
+ * @param status HTTP status
  * @param contentType of its body
  * @param body not copied
- * @param headers besides those that every answer has
+ * @param headers in addition to the headers of every response
  */
 record Reply(int status, String contentType, byte[] body, Map<String, String> headers) {
     private static final String JSON = "application/json";
 
-    /** What a request gets that is not answered. */
+    /** The body of an error response. */
     record Complaint(String error) {}
 
     static Reply json(Object value) {
@@ -29,12 +29,12 @@ record Reply(int status, String contentType, byte[] body, Map<String, String> he
         return new Reply(200, contentType, text.getBytes(StandardCharsets.UTF_8), Map.of());
     }
 
-    /** The sentence of a problem, with the headers that its status calls for. */
+    /** The response for a problem, with the headers that its status requires. */
     static Reply of(Problem problem) {
         Map<String, String> headers = switch (problem.status()) {
             case 401 -> Map.of("WWW-Authenticate", "Bearer");
             case 429 -> Map.of("Retry-After", "1");
-            // What is left of the body is not worth waiting for.
+            // Do not wait for the rest of the body.
             case 413, 503 -> Map.of("Connection", "close");
             default -> Map.of();
         };

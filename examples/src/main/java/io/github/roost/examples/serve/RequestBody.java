@@ -15,34 +15,33 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.Semaphore;
 
 /**
- * Reads a request's body in the request's own virtual thread, before anything is asked of a worker: a client that sends
- * slowly holds its own connection and nothing else, and that only for a time. What all clients together have sent of bodies
- * that are being read is bounded, too: there may be thousands of them. The first bytes of each body are free of that bound,
- * or large bodies that stall would have all small ones refused; the number of connections bounds those. Thread-safe.
+ * Reads a request's body in the request's own virtual thread, before any worker is involved: a slow client holds only its own connection, and
+ * only for a limited time. The total size of all bodies being read is bounded too, as there may be thousands. The first bytes of each body are
+ * exempt, since otherwise stalled large bodies would block all small ones; the number of connections bounds those bytes. Thread-safe.
  */
 final class RequestBody implements AutoCloseable {
-    /** Small, since everybody whose body is awaited has one. */
+    /** Small, since each body being read has one. */
     private static final int CHUNK = 4 << 10;
-    /** How many bodies of the largest size may be held at a time; searches are a few kilobytes each. */
+    /** Number of bodies of the largest size that may be held at a time; searches have a few kilobytes each. */
     private static final int MAX_AT_A_TIME = 64;
     /**
-     * A body up to so many times too large is read to its end and thrown away: a connection that is closed before that may
-     * be reset, and the client then never sees why.
+     * A body up to this many times too large is read to its end and discarded: if the connection were closed earlier, it might be reset, and the
+     * client would never see the error.
      */
     private static final int DISCARDED = 16;
 
     private final int mostBytes;
     private final Duration time;
     private final ScheduledThreadPoolExecutor clock;
-    /** Bytes that may still be held beyond those that each body has free. */
+    /** Bytes that may still be held beyond the free bytes of each body. */
     private final Semaphore room;
-    /** Bytes of each body that are held whether there is room or not: 16 KiB where a body may have 1 MiB. */
+    /** Bytes of each body that are exempt from the bound: 16 KiB for a limit of 1 MiB. */
     private final int free;
 
     /**
-     * @param mostBytes the largest body; all that are being read may together hold {@value #MAX_AT_A_TIME} times as much,
-     *     and each a {@value #MAX_AT_A_TIME}th of it besides
-     * @param time how long one may take to arrive before its connection is closed
+     * @param mostBytes the largest body; all bodies being read may together hold {@value #MAX_AT_A_TIME} times as much, and each one its free
+     *     bytes, a {@value #MAX_AT_A_TIME}th of it, in addition
+     * @param time time limit for a body to arrive; then its connection is closed
      */
     RequestBody(int mostBytes, Duration time) {
         this.mostBytes = mostBytes;
@@ -55,8 +54,8 @@ final class RequestBody implements AutoCloseable {
     }
 
     /**
-     * From how many bytes on the server itself has to refuse a body, before it reads it: it reads a chunk whole before it
-     * gives any of it away, and what nobody asked for to its end.
+     * The body size above which the server itself must refuse a body before reading it: it reads a chunk completely before it passes any of it
+     * on, and reads an unread body to its end.
      *
      * @param mostBytes the largest body
      */
@@ -76,7 +75,7 @@ final class RequestBody implements AutoCloseable {
     }
 
     private static void requireJson(ServerRequest request) {
-        // As it was sent: what is no media type at all is none of JSON either.
+        // The header as sent: an invalid media type is not JSON either.
         String type = request.headers().first(HeaderNames.CONTENT_TYPE).orElse("none");
         if (!"application/json".equalsIgnoreCase(type.split(";", 2)[0].strip())) {
             throw new Problem(415, "the content type must be application/json, got " + type);
@@ -96,7 +95,7 @@ final class RequestBody implements AutoCloseable {
         }
     }
 
-    /** Reads on, where the server's complaints about the body are told apart from failures of the service. */
+    /** Reads more; separates the server's errors about the body from failures of the service. */
     private int read(InputStream in, byte[] chunk) throws IOException {
         try {
             return in.read(chunk);
@@ -122,7 +121,7 @@ final class RequestBody implements AutoCloseable {
         clock.shutdownNow();
     }
 
-    /** What has come of one body, as long as it is needed. A body that there is no room for is read on and thrown away. */
+    /** The received bytes of one body, while they are needed. A body without room is read on and discarded. */
     private final class Held implements AutoCloseable {
         private ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         private long size;

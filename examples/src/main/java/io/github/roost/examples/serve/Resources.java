@@ -4,11 +4,11 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 
-/** Files that come with the program. */
+/** Resource files of the program. */
 final class Resources {
     private Resources() {}
 
-    /** @param name of a file beside this class */
+    /** @param name of a file in this class's package */
     static byte[] bytes(String name) {
         try (InputStream in = Resources.class.getResourceAsStream(name)) {
             if (in == null) {

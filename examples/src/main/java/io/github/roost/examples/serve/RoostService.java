@@ -13,18 +13,14 @@ import java.net.BindException;
 import java.time.Duration;
 
 /**
- * Tables over HTTP. Each connection has a virtual thread, which reads and checks a request, has the orchestrator's pinned
- * workers search, and writes the answer. It listens from its start on, and is ready once it has been given its tables.
- * Thread-safe.
+ * A service of tables over HTTP. Each connection has a virtual thread, which reads and checks a request, has the orchestrator's pinned workers
+ * search, and writes the answer. It listens from its start, and is ready once it has its tables. Thread-safe.
  */
 public final class RoostService implements AutoCloseable {
     private static final int MAX_CONNECTIONS = 10_000;
-    /** How long answers that are written may take to leave before their connections are closed. */
+    /** Time for written answers to be sent before their connections are closed. */
     private static final Duration LAST_BYTES = Duration.ofSeconds(1);
-    /**
-     * How many times as long as a body a connection may take to its next request line: a minute, so that clients which keep
-     * connections for half of one are not the second to close them.
-     */
+    /** The idle timeout as a multiple of the body timeout: a minute, so that clients which keep connections for half a minute close them first. */
     private static final int IDLE_BODY_TIMES = 6;
 
     private final Orchestrator orchestrator;
@@ -39,7 +35,7 @@ public final class RoostService implements AutoCloseable {
      * Starts to listen.
      *
      * @param orchestrator runs the searches; {@link #drain} closes it
-     * @throws UncheckedIOException if the port cannot be had
+     * @throws UncheckedIOException if the port cannot be bound
      */
     public RoostService(Orchestrator orchestrator, ServeSettings settings) {
         this.orchestrator = orchestrator;
@@ -53,8 +49,8 @@ public final class RoostService implements AutoCloseable {
                 .maxTcpConnections(MAX_CONNECTIONS)
                 .idleConnectionTimeout(settings.bodyTime().multipliedBy(IDLE_BODY_TIMES))
                 .idleConnectionPeriod(settings.bodyTime())
-                // HTTP/1.1 alone, once: of two the server would have to find out which is meant before it answers at
-                // all.
+                // HTTP/1.1 only: with two protocols the server would have to detect which one is used before it
+                // answers.
                 .protocolsDiscoverServices(false)
                 .addProtocol(
                         Http1Config.builder().addReceiveListener(headerTime).build())
@@ -65,14 +61,14 @@ public final class RoostService implements AutoCloseable {
                 .routing(new Routes(endpoints, inFlight, metrics).routing())
                 .build()
                 .start();
-        // It logs why it cannot listen, and throws nothing.
+        // The server only logs why it cannot listen.
         if (!server.isRunning()) {
             throw new UncheckedIOException(
                     new BindException("port " + settings.port() + " of " + settings.host() + " is taken or forbidden"));
         }
     }
 
-    /** What the server itself refuses, before any route sees it, is told in the same form. */
+    /** Gives errors raised by the server itself, before any route, the same form. */
     private static DirectHandlers complaints(ServeSettings settings) {
         DirectHandler handler = (request, type, status, headers, message) -> DirectHandler.TransportResponse.builder()
                 .status(status)
@@ -90,25 +86,25 @@ public final class RoostService implements AutoCloseable {
         return builder.build();
     }
 
-    /** Serves these tables from now on; they are the service's to close. To be called once. */
+    /** Starts to serve tables; the service closes them. Called once. */
     void serve(Tables tables) {
         endpoints.serve(tables);
     }
 
-    /** Whether it turns new requests away for good. */
+    /** Whether it turns new requests away permanently. */
     boolean isDraining() {
         return inFlight.isShut();
     }
 
-    /** The port it listens to. */
+    /** The port it listens on. */
     public int port() {
         return server.port();
     }
 
     /**
-     * Turns new requests away, waits until those accepted are answered, then ends the workers and the listening.
+     * Turns new requests away, waits for the answers to accepted ones, then stops the workers and the server.
      *
-     * @return whether all that was accepted was answered in time
+     * @return whether all accepted requests were answered in time
      */
     public boolean drain() {
         boolean answered = inFlight.drain(settings.drainTime());
@@ -123,7 +119,7 @@ public final class RoostService implements AutoCloseable {
         return answered && drained;
     }
 
-    /** {@link #drain()}, for who does not need to know. */
+    /** Calls {@link #drain()} and ignores its result. */
     @Override
     public void close() {
         drain();

@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The ways in and out of a service: which method on which path is whose, who is let in, and how an answer or a problem
- * leaves. What asks about the service itself is always let in; the rest only while it is not shutting down.
+ * The routes of a service: maps methods and paths to operations, checks access, and writes answers and problems. Requests about the service
+ * itself are always accepted, others only while it is not shutting down.
  */
 final class Routes {
     private static final Logger LOG = LoggerFactory.getLogger(Routes.class);
@@ -65,7 +65,7 @@ final class Routes {
         routes.add(new Route(Method.GET, path, operation, false));
     }
 
-    /** A file of the status page, which may load nothing but what comes from here. */
+    /** A file of the status page, which may load resources of this service only. */
     private void page(String path, String contentType, String file) {
         Reply reply = new Reply(
                 200,
@@ -75,7 +75,7 @@ final class Routes {
         about(path, request -> reply);
     }
 
-    /** Everything, with what other methods and paths get. */
+    /** All routes, including errors for other methods and paths. */
     HttpRouting.Builder routing() {
         HttpRouting.Builder routing = HttpRouting.builder();
         for (Route route : routes) {
@@ -123,7 +123,7 @@ final class Routes {
         } catch (Problem problem) {
             return Reply.of(problem);
         } catch (ServerConnectionException | UncheckedIOException e) {
-            // Nobody is there any more to be told.
+            // The client is gone.
             throw e;
         } catch (RuntimeException e) {
             LOG.error("{} {} failed", route.method(), route.path(), e);

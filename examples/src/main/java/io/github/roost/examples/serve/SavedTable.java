@@ -9,12 +9,12 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A table of any index as it was saved: its rows have ids and no words, and it takes no changes, which its file would not have.
+ * A saved table of any index. Its rows have ids but no words. It is read-only, since changes would not be saved.
  *
  * @param rows the table
  */
 record SavedTable(VectorTable rows) implements ServedTable {
-    /** A search, which the index may share among several workers. Cancelling it ends it. */
+    /** A search, which the index may split among several workers. Cancelling the future cancels it. */
     CompletableFuture<List<Found>> search(SearchRequest request) {
         CompletableFuture<SearchResult> search = rows.search(request);
         CompletableFuture<List<Found>> found = search.thenApply(result -> List.of(found(result)));

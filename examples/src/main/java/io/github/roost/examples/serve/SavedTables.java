@@ -19,7 +19,7 @@ import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Files of saved tables of any index, by the names under which they are to be served. */
+/** Files of saved tables of any index, by the names of the served tables. */
 final class SavedTables {
     private static final Set<TableFormat> SERVED =
             EnumSet.of(TableFormat.HNSW, TableFormat.LIVE_HNSW, TableFormat.IVF, TableFormat.DISK);
@@ -33,9 +33,9 @@ final class SavedTables {
     }
 
     /**
-     * Finds out what the files are.
+     * Determines the index of each file.
      *
-     * @throws IOException if one is not there, or no table that can be served
+     * @throws IOException if a file is missing, or is no table that can be served
      */
     static SavedTables of(Map<String, Path> files) throws IOException {
         List<Saved> saved = new ArrayList<>();
@@ -53,7 +53,7 @@ final class SavedTables {
     }
 
     /**
-     * Opens them; those on disk for searches alone.
+     * Opens the tables; disk tables for searches only.
      *
      * @throws IOException if one cannot be read, or is damaged; then none is open
      * @throws IllegalArgumentException if they differ in dimension or metric; then none is open

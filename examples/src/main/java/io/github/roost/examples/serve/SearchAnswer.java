@@ -6,10 +6,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer to a search, as its body has it.
+ * The body of a search's answer.
  *
- * @param hits what was found, nearest first
- * @param ran where it was searched, one entry per table; null, and left out, where nobody asked
+ * @param hits the rows found, nearest first
+ * @param ran where it was searched, one entry per table; null, and left out, if not requested
  * @param micros time from submission to the merged result, in microseconds
  */
 record SearchAnswer(
@@ -19,22 +19,22 @@ record SearchAnswer(
     /**
      * A row that was found.
      *
-     * @param table where it is
+     * @param table its table
      * @param id its id
-     * @param name what it is called
-     * @param text what it is
+     * @param name its name
+     * @param text its text
      * @param distance to the query, by the metric of its table
      */
     record Hit(String table, long id, String name, String text, float distance) {}
 
     /**
-     * Where a table was searched, and what that cost.
+     * Where a table was searched, and the cost.
      *
      * @param table its name
-     * @param worker who ran the search; null, and left out, where several shared it
-     * @param domain that worker's cache domain; null, and left out, where there is no such worker
+     * @param worker the worker that ran the search; null, and left out, if several shared it
+     * @param domain that worker's cache domain; null, and left out, if there is no such worker
      * @param visited vectors, or codes of vectors, compared with the query
-     * @param expanded graph nodes whose neighbours were read, or lists that were scanned
+     * @param expanded graph nodes whose neighbours were read, or lists scanned
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     record Ran(

@@ -4,14 +4,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a search asks, as its body has it; exactly one of {@code vector} and {@code like} is there.
+ * The body of a search request; has exactly one of {@code vector} and {@code like}.
  *
  * @param vector the query
  * @param like the name of a row of any table, the id of one without a name, or a known phrase; its vector is the query
- * @param k neighbours wanted
- * @param filter what may be found; absent for everything
- * @param deadlineMs milliseconds after which nobody wants the answer; absent for the service's own limit
- * @param ran whether the answer says where it was searched, an entry per table; absent for yes
+ * @param k number of neighbours
+ * @param filter restricts the rows; absent for all rows
+ * @param deadlineMs deadline in milliseconds; absent for the service's own limit
+ * @param ran whether the answer has where each table was searched; absent for yes
  */
 record SearchBody(
         float @Nullable [] vector,
@@ -23,11 +23,11 @@ record SearchBody(
     static final int DEFAULT_K = 10;
 
     /**
-     * Rows that may be found: all conditions given must hold.
+     * A filter of rows: all given conditions must hold.
      *
      * @param ids only these
      * @param notIds none of these
-     * @param nameContains only rows whose name has this in it
+     * @param nameContains only rows whose name contains this
      */
     record Filter(
             @Nullable Set<Long> ids,

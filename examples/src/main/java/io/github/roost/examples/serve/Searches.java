@@ -24,19 +24,19 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks search requests and has them run, each table's at its home, and merges what they find. The calling thread waits for
- * the answer, so it should be virtual. Thread-safe.
+ * Checks search requests, has each table searched at its home, and merges the results. The calling thread waits for the answer, so it should be
+ * virtual. Thread-safe.
  */
 final class Searches {
     static final int MAX_NEIGHBORS = 1_000;
-    /** Distances between vectors below this are finite, in every dimension that a table can have. */
+    /** Distances between vectors with components below this are finite, in every supported dimension. */
     private static final float LARGEST_VALUE = 1e6f;
 
     private final Orchestrator orchestrator;
     private final Tables tables;
     private final Duration mostTime;
 
-    /** @param mostTime how long a search without a deadline may take */
+    /** @param mostTime time limit of a search without a deadline */
     Searches(Orchestrator orchestrator, Tables tables, Duration mostTime) {
         this.orchestrator = orchestrator;
         this.tables = tables;
@@ -46,7 +46,7 @@ final class Searches {
     /**
      * Searches some tables.
      *
-     * @throws Problem 422 if the request asks for what cannot be, 429 if there is no room, 504 past its deadline
+     * @throws Problem 422 if the request is invalid, 429 if there is no room, 504 past its deadline
      */
     SearchAnswer answer(List<ServedTable> among, SearchBody body) {
         float[] query = query(among, body);
@@ -95,7 +95,7 @@ final class Searches {
         return Duration.ofMillis(deadline);
     }
 
-    /** @throws Problem 422 unless the vector has the dimension and values of which distances are finite */
+    /** @throws Problem 422 unless the vector has the dimension, and values for which distances are finite */
     static void requireVector(String what, float[] vector, int dimension, Metric metric) {
         try {
             Vectors.require(what, vector, dimension, metric);
@@ -112,10 +112,10 @@ final class Searches {
     }
 
     /**
-     * Begins the searches: those of tables with words as one request, of which all parts are accepted or none, and each of the
-     * others by itself.
+     * Begins the searches. Tables with words are searched by one request, of which all parts or none are accepted; each other table by its own
+     * request.
      *
-     * @return completes with what was found in some of the tables each
+     * @return futures of the results, each for one or more tables
      */
     private List<CompletableFuture<List<Found>>> begin(
             List<ServedTable> among, SearchRequest request, @Nullable Filter filter) {
@@ -171,7 +171,7 @@ final class Searches {
         }
     }
 
-    /** Those that are done stay so. */
+    /** Finished searches are unaffected. */
     private static void cancel(List<CompletableFuture<List<Found>>> searches) {
         searches.forEach(search -> search.cancel(false));
     }

@@ -20,14 +20,13 @@ import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
 /**
- * How much of what is asked does a service answer, as ever more is asked of it? Each request is a phrase that all tables
- * are searched for. First as many clients as the service lets search at a time ask one request after the other's answer:
- * that is the capacity. Then requests come at times fixed beforehand, whether or not earlier ones are answered (an open
- * loop), at a multiple of it; latency counts from the time at which a request was due. The clients are in the same
- * process on the same CPUs, so the capacity is that of the rest.
+ * Measures how a service behaves under increasing overload. Each request searches all tables for a phrase. First, as many clients as the service
+ * has search slots send one request after another: this gives the capacity. Then requests are sent at fixed times, whether or not earlier ones
+ * are answered (an open loop), at a multiple of the capacity; latency counts from the time a request was due. The clients share the process and
+ * its CPUs, so the capacity is what they leave.
  */
 public final class ServeBench implements AutoCloseable {
-    /** Connections of the open loop for one that is answered: the others are for what is shed meanwhile. */
+    /** Connections of the open loop per search slot; the additional ones carry requests that are shed meanwhile. */
     private static final int CONNECTIONS_PER_SEARCH = 4;
 
     private static final int DIGITS = 3;
@@ -39,14 +38,14 @@ public final class ServeBench implements AutoCloseable {
     private final List<byte[]> requests;
 
     /**
-     * What became of one load.
+     * The measurements of one load.
      *
-     * @param capacity answers per second just before it
+     * @param capacity answers per second, measured just before
      * @param offered requests per second that were due
-     * @param sent requests per second that were sent; less than offered where all connections were waiting
+     * @param sent requests per second sent; less than offered if all connections were waiting
      * @param goodput answers per second
      * @param shed requests per second turned away with 429
-     * @param otherwise requests per second with any other end
+     * @param otherwise requests per second with any other outcome
      * @param latencies of the answers
      */
     public record Point(
@@ -59,8 +58,8 @@ public final class ServeBench implements AutoCloseable {
             Latencies latencies) {}
 
     /**
-     * @param built is told of each table that stands
-     * @throws IOException if there is no room for temporary files
+     * @param built receives a message per table that is built
+     * @throws IOException if temporary files cannot be written
      */
     public ServeBench(DebianPackages data, Topology topology, Consumer<String> built) throws IOException {
         this.orchestrator = Orchestrator.builder().topology(topology).build();
@@ -73,9 +72,9 @@ public final class ServeBench implements AutoCloseable {
     }
 
     /**
-     * Measures the capacity, and then what becomes of a multiple of it.
+     * Measures the capacity, then a load of a multiple of it.
      *
-     * @param length of each of the two
+     * @param length of each of the two measurements
      */
     public Point at(double timesCapacity, Duration length) throws InterruptedException {
         int atATime = Endpoints.SEARCHES_PER_WORKER * orchestrator.workers();
@@ -102,7 +101,7 @@ public final class ServeBench implements AutoCloseable {
         return load.outcome(capacity);
     }
 
-    /** One load, shared by its connections: the next request is taken by whichever is free. */
+    /** One load, shared by its connections: the next request is taken by any free one. */
     private final class Load {
         private final double nanosApart;
         private final long began = System.nanoTime();
@@ -121,7 +120,7 @@ public final class ServeBench implements AutoCloseable {
             try (BareConnection connection = new BareConnection(service.port())) {
                 while (true) {
                     long number = next.getAndIncrement();
-                    // Without a rate a request is due when its client is free.
+                    // Without a rate, a request is due when its client is free.
                     long due = nanosApart == 0 ? System.nanoTime() : began + (long) (number * nanosApart);
                     if (due - ends >= 0 || System.nanoTime() - ends >= 0) {
                         return;

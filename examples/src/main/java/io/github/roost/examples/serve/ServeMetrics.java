@@ -13,13 +13,13 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
-/** The figures of a service: the orchestrator's and those of its answers. Thread-safe. */
+/** The metrics of a service: the orchestrator's and its own. Thread-safe. */
 final class ServeMetrics {
-    /** Upper bounds of the buckets that a scraper makes percentiles of, in milliseconds. */
+    /** Upper bounds of the histogram buckets, in milliseconds. */
     private static final int[] BUCKETS = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000};
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-    /** Held here, since registries hold what they measure weakly. */
+    /** Strong reference, since registries reference the measured objects weakly. */
     private final RoostMetrics orchestrator;
 
     private final InFlight inFlight;
@@ -28,15 +28,15 @@ final class ServeMetrics {
     private final Map<Integer, Counter> responses = new ConcurrentHashMap<>();
 
     /**
-     * How a service fares.
+     * Statistics of a service.
      *
      * @param inFlight requests being answered
      * @param searches searches answered since the start
      * @param shed searches turned away with 429 since the start
-     * @param late searches that were past their deadline since the start
-     * @param p50Millis time from request to answer of half the searches of the last ten seconds, in milliseconds
-     * @param p99Millis of 99 %
-     * @param p999Millis of 99.9 %
+     * @param late searches that exceeded their deadline since the start
+     * @param p50Millis median time from request to answer of the searches of the last ten seconds, in milliseconds
+     * @param p99Millis 99th percentile
+     * @param p999Millis 99.9th percentile
      */
     record ServiceStats(
             int inFlight, long searches, long shed, long late, double p50Millis, double p99Millis, double p999Millis) {}
@@ -88,7 +88,7 @@ final class ServeMetrics {
                 recent.millis(99.9));
     }
 
-    /** @param accept what the scraper takes; OpenMetrics if it says so, else Prometheus's text format */
+    /** @param accept the scraper's Accept header; OpenMetrics if it asks for it, otherwise Prometheus's text format */
     Reply scrape(String accept) {
         boolean openMetrics = accept.contains("application/openmetrics-text");
         String type = openMetrics

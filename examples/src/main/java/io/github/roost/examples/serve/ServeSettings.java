@@ -6,16 +6,16 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a service listens and what it lets through.
+ * The settings of a service.
  *
  * @param host the address to bind, or its name; any but a loopback address needs a token
  * @param port from 0 (any free one) to 65,535
- * @param token what writes must bring as a bearer token; absent where writes are open to this machine
+ * @param token the bearer token required for writes; if absent, writes are open to this machine
  * @param mostBodyBytes the largest request body
- * @param bodyTime how long a request body may take to arrive, and the headers before it; a connection without a request
- *     line is closed after six to seven times as long
- * @param searchTime how long a search may take, and the largest deadline that one may ask for
- * @param drainTime how long accepted requests may take once the service is told to end
+ * @param bodyTime time limit for a request's headers and then for its body; a connection without a request line is closed after six to seven
+ *     times as long
+ * @param searchTime time limit of a search, and the largest deadline of a request
+ * @param drainTime time limit for accepted requests once the service is told to end
  */
 public record ServeSettings(
         String host,
@@ -25,7 +25,7 @@ public record ServeSettings(
         Duration bodyTime,
         Duration searchTime,
         Duration drainTime) {
-    /** On this machine only, writes open, bodies up to 1 MiB within 10 s, searches and draining up to 10 s. */
+    /** Loopback only, writes open, bodies up to 1 MiB within 10 s, searches and draining up to 10 s. */
     public static final ServeSettings DEFAULT = new ServeSettings(
             "127.0.0.1", 8080, null, 1 << 20, Duration.ofSeconds(10), Duration.ofSeconds(10), Duration.ofSeconds(10));
 

@@ -6,9 +6,9 @@ import java.io.IOException;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** What a service makes its tables of. */
+/** A data set that a service builds its tables from. */
 interface ServedData {
-    /** What it is, to be told to whoever started the service. */
+    /** A title for messages. */
     String title();
 
     /** The names of its tables. */
@@ -17,17 +17,17 @@ interface ServedData {
     /**
      * Builds the tables, in the order of their names.
      *
-     * @param built is told of each that stands
+     * @param built receives each table that is built
      */
     List<DescribedTable> build(Orchestrator orchestrator, Consumer<DescribedTable> built) throws IOException;
 
     /**
-     * Gives tables that were kept the words of their rows.
+     * Adds the words to stored tables.
      *
-     * @param kept as {@link #build} has built them, in that order
+     * @param kept tables as {@link #build} has built them, in that order
      */
     List<DescribedTable> describe(List<LiveTable> kept) throws IOException;
 
-    /** The tables and the phrases whose vectors are known. */
+    /** The tables and the known phrases with their vectors. */
     Tables tables(List<DescribedTable> tables);
 }

@@ -11,9 +11,9 @@ sealed interface ServedTable permits DescribedTable, SavedTable {
         return rows().name();
     }
 
-    /** What a row stands for; empty for a row without words, or where there is none. */
+    /** The words of a row; empty for a row without words, or if there is no such row. */
     Optional<Item> item(long id);
 
-    /** The vector of the row that is called so; a row without words is called by its id. */
+    /** The vector of the row with a name; a row without words has its id as its name. */
     Optional<float[]> vectorOf(String name);
 }

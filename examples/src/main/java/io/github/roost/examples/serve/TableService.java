@@ -19,9 +19,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Tables over HTTP, until the process is told to end: what {@code roost serve} runs. */
+/** Runs a service of tables over HTTP until the process is told to end: the implementation of {@code roost serve}. */
 public final class TableService {
-    /** After how many tables a building service says how far it is. */
+    /** Number of built tables between progress messages. */
     private static final int TOLD_EVERY = 10;
 
     private final ServeSettings settings;
@@ -29,8 +29,8 @@ public final class TableService {
     private final PrintStream messages;
 
     /**
-     * @param topology what to run on
-     * @param messages where to tell what happens
+     * @param topology the topology to run on
+     * @param messages for messages
      */
     public TableService(ServeSettings settings, Topology topology, PrintStream messages) {
         this.settings = settings;
@@ -38,7 +38,7 @@ public final class TableService {
         this.messages = messages;
     }
 
-    /** The name of the table of a file, where nobody gives another: that of the file without its extension. */
+    /** The default name of a file's table: the file name without its extension. */
     public static String nameOf(Path file) {
         String name = String.valueOf(file.getFileName());
         int dot = name.lastIndexOf('.');
@@ -46,11 +46,11 @@ public final class TableService {
     }
 
     /**
-     * Serves the Debian packages, and drains at SIGTERM or SIGINT. Does not return before.
+     * Serves the Debian packages, and drains on SIGTERM or SIGINT. Returns after that.
      *
      * @param folder the folder of the Debian packages
-     * @param mostTables how many of the largest sections to serve
-     * @param kept a folder in which tables are kept from one start to the next
+     * @param mostTables number of sections to serve, largest first
+     * @param kept folder of tables stored for later starts
      */
     public void runPackages(Path folder, int mostTables, Path kept) throws IOException, InterruptedException {
         run(() -> {
@@ -67,11 +67,11 @@ public final class TableService {
     }
 
     /**
-     * Serves one table of a file, and drains at SIGTERM or SIGINT. Does not return before.
+     * Serves one table of a file, and drains on SIGTERM or SIGINT. Returns after that.
      *
-     * @param file fvecs or its kin, HDF5 of ann-benchmarks, or JSON lines
-     * @param metric by which distances are measured; null for that which the file names, or squared L2
-     * @param kept a folder in which tables are kept from one start to the next
+     * @param file fvecs or a similar format, HDF5 of ann-benchmarks, or JSON lines
+     * @param metric the metric; null for the one named by the file, or squared L2
+     * @param kept folder of tables stored for later starts
      */
     public void runFile(Path file, @Nullable Metric metric, Path kept) throws IOException, InterruptedException {
         run(() -> {
@@ -85,10 +85,10 @@ public final class TableService {
     }
 
     /**
-     * Serves saved tables, and drains at SIGTERM or SIGINT. Does not return before.
+     * Serves saved tables, and drains on SIGTERM or SIGINT. Returns after that.
      *
-     * @param files by the names of their tables, at least one: of {@code HnswTable}, {@code LiveTable}, {@code IvfTable} or {@code
-     *     DiskTable}, all of one dimension and metric
+     * @param files by the names of their tables, at least one: of {@code HnswTable}, {@code LiveTable}, {@code IvfTable} or {@code DiskTable},
+     *     all of the same dimension and metric
      */
     public void runSaved(Map<String, Path> files) throws IOException, InterruptedException {
         run(() -> {
@@ -101,20 +101,20 @@ public final class TableService {
         });
     }
 
-    /** Reads what tables are made of, which takes no workers. */
+    /** Reads the data; needs no workers. */
     @FunctionalInterface
     private interface Reading {
         Opening read() throws IOException;
     }
 
-    /** Makes the tables, which takes workers. */
+    /** Makes the tables; needs workers. */
     @FunctionalInterface
     private interface Opening {
         Tables tables(Orchestrator orchestrator) throws IOException;
     }
 
     private void run(Reading reading) throws IOException, InterruptedException {
-        // Beside the start of the workers and of the server, which reads nothing.
+        // Concurrent with the start of the workers and the server, which read nothing.
         CompletableFuture<Opening> read = CompletableFuture.supplyAsync(() -> unchecked(reading));
         Orchestrator orchestrator = Orchestrator.builder().topology(topology).build();
         RoostService service = listen(orchestrator);
@@ -147,7 +147,7 @@ public final class TableService {
         }
     }
 
-    /** What was read, or what reading it failed with. */
+    /** Waits for the reading; rethrows its failure. */
     private static Opening whole(CompletableFuture<Opening> read) throws IOException {
         try {
             return read.join();

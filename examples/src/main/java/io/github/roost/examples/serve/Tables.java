@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * What a service serves: tables of one dimension and one metric, and phrases whose vectors are known. The set of tables
- * is fixed, their rows are not. Thread-safe.
+ * The tables of a service, of one dimension and one metric, and the phrases with known vectors. The set of tables is fixed, their rows are not.
+ * Thread-safe.
  */
 final class Tables {
     private final Map<String, ServedTable> byName = new LinkedHashMap<>();
@@ -21,9 +21,9 @@ final class Tables {
     private final Metric metric;
 
     /**
-     * @param tables at least one, of different names
+     * @param tables at least one, with different names
      * @param phrases vectors by phrase
-     * @param release frees what the tables read from, when they are closed
+     * @param release frees the tables' source when they are closed
      * @throws IllegalArgumentException if tables differ in dimension or metric
      */
     Tables(List<? extends ServedTable> tables, Map<String, float[]> phrases, Runnable release) {
@@ -56,15 +56,15 @@ final class Tables {
         return new ArrayList<>(byName.values());
     }
 
-    /** The phrases whose vectors are known, in the order in which they were given. */
+    /** The phrases with known vectors, in the order in which they were given. */
     List<String> phrases() {
         return new ArrayList<>(phrases.keySet());
     }
 
     /**
-     * The vector of a known phrase, or of the row that is called so, in whichever table.
+     * The vector of a known phrase, or of the row of this name in any table.
      *
-     * @param first the tables whose rows are meant where others have one that is called so, too
+     * @param first tables to prefer if rows of several tables have the name
      */
     Optional<float[]> like(String text, List<ServedTable> first) {
         float[] phrase = phrases.get(text);
@@ -87,7 +87,7 @@ final class Tables {
         return byName.values().stream().mapToLong(table -> table.rows().size()).sum();
     }
 
-    /** Frees all tables and what they are read by. */
+    /** Frees all tables and their source. */
     void close() {
         byName.values().forEach(table -> table.rows().close());
         release.run();

@@ -17,8 +17,8 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One table of a file of somebody's own: vectors of fvecs and its kin, HDF5 of ann-benchmarks, or JSON lines. Rows of the
- * first two have their ordinals as ids, and no words.
+ * A table built from a user's file: vectors of fvecs and similar formats, HDF5 of ann-benchmarks, or JSON lines. Rows of the first two have their
+ * ordinals as ids, and no words.
  */
 final class UserTable implements ServedData {
     private final String name;
@@ -26,18 +26,18 @@ final class UserTable implements ServedData {
     private final Map<Long, Item> items;
     private final Reading rows;
 
-    /** Reads the rows, when a table is to be built of them. */
+    /** Reads the rows when the table must be built. */
     @FunctionalInterface
     interface Reading {
         Rows read() throws IOException;
     }
 
     /**
-     * Rows of a file.
+     * The rows of a file.
      *
      * @param ids one per row
      * @param vectors of the rows
-     * @param release frees what the vectors are read from
+     * @param release frees the source of the vectors
      */
     record Rows(long[] ids, VectorSource vectors, Runnable release) {
         static Rows inOrder(VectorSource vectors, Runnable release) {
@@ -53,10 +53,10 @@ final class UserTable implements ServedData {
     }
 
     /**
-     * The table of a file.
+     * Prepares the table of a file.
      *
-     * @param metric by which distances are measured; null for that which the file names, or squared L2
-     * @throws IOException if it cannot be read, or is not of the format that its name ends in
+     * @param metric the metric; null for the one named by the file, or squared L2
+     * @throws IOException if it cannot be read, or is not of the format of its extension
      */
     static UserTable of(Path file, @Nullable Metric metric) throws IOException {
         if (!Files.isRegularFile(file)) {

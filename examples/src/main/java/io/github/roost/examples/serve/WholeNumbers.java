@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.math.BigDecimal;
 import java.util.function.Function;
 
-/** Takes 5.0 for the whole number that it is, as JSON Schema does, and refuses 5.5 rather than cut it. */
+/** Accepts 5.0 as an integer, as JSON Schema does, and rejects 5.5 instead of truncating it. */
 final class WholeNumbers extends SimpleModule {
     private static final long serialVersionUID = 1;
 

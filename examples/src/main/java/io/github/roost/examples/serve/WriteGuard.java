@@ -8,9 +8,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets those write who bring the token. Without one the service listens to this machine alone; then a write must name it
- * as its host, or by what it was told to bind, so that no page of another site can make a browser write here under a name
- * of that site.
+ * Checks the access of writes: requests need the token. Without a token the service listens on loopback only; then a write must name this
+ * machine, or the bound address, as its host, so that no page of another site can make a browser write here under that site's name (DNS
+ * rebinding).
  */
 final class WriteGuard {
     private static final Set<String> THIS_MACHINE = Set.of("localhost", "127.0.0.1", "[::1]");

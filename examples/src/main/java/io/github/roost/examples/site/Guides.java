@@ -19,7 +19,7 @@ import org.commonmark.parser.Parser;
 import org.commonmark.renderer.html.HtmlRenderer;
 import org.commonmark.renderer.text.TextContentRenderer;
 
-/** The Markdown files of a checkout as HTML pages, each with the names of all. */
+/** The Markdown files of a checkout as HTML pages, each with links to all others. */
 final class Guides {
     private static final List<Extension> TABLES = List.of(TablesExtension.create());
     private static final Pattern NO_WORD = Pattern.compile("[^a-z0-9 _-]");
@@ -44,7 +44,7 @@ final class Guides {
         this.files = files;
     }
 
-    /** Those of a checkout: the README first, then those of docs, and what is for contributors. */
+    /** Finds the guides of a checkout: README, then docs, then files for contributors. */
     static Guides of(Path root) throws IOException {
         try (Stream<Path> docs = Files.walk(root.resolve("docs"))) {
             Stream<Path> first =
@@ -62,8 +62,8 @@ final class Guides {
     /**
      * Writes all pages.
      *
-     * @param hasApi whether the Javadoc is written beside them, in {@code api}
-     * @return how many there are
+     * @param hasApi whether the Javadoc is written too, in {@code api}
+     * @return number of pages
      */
     int writeTo(Path site, boolean hasApi) throws IOException {
         for (Path file : files) {
@@ -117,7 +117,7 @@ final class Guides {
                 """.formatted(title(file), STYLE, navigation(file, hasApi), body);
     }
 
-    /** Where a link of a Markdown file leads on the site; to what is no page, into the checkout. */
+    /** The target of a Markdown link on the site; links to other files lead into the checkout. */
     private String target(Path file, String link) {
         if (link.contains("://") || link.startsWith("#") || link.isEmpty()) {
             return link;
@@ -159,7 +159,7 @@ final class Guides {
         return TextContentRenderer.builder().build().render(node);
     }
 
-    /** As GitHub makes them, so that links into a page lead to the same place there and here. */
+    /** Anchors as GitHub makes them, so that links into a page work there and here. */
     private static String anchor(String heading) {
         Matcher noWord = NO_WORD.matcher(heading.strip().toLowerCase(Locale.ROOT));
         return noWord.replaceAll("").replace(' ', '-');

@@ -21,7 +21,7 @@ import java.util.spi.ToolProvider;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Builds the site of a checkout: its guides, and one Javadoc of all modules that export something. */
+/** Builds the site of a checkout: its guides, and one Javadoc of all modules with exports. */
 public final class Site {
     private static final Pattern REQUIRES = Pattern.compile("\\brequires (?:static |transitive )*([\\w.]+);");
     private static final Pattern MODULE = Pattern.compile("^(?:open )?module ([\\w.]+)", Pattern.MULTILINE);
@@ -32,8 +32,8 @@ public final class Site {
 
     /**
      * @param root of the checkout
-     * @param site folder to write to; files of before are replaced, others stay
-     * @param messages where to tell what happens
+     * @param site output folder; existing files of the site are replaced, others stay
+     * @param messages for messages
      */
     public Site(Path root, Path site, PrintStream messages) {
         this.root = root;
@@ -42,9 +42,9 @@ public final class Site {
     }
 
     /**
-     * Writes the guides, and the Javadoc if it is wanted.
+     * Writes the guides, and the Javadoc if requested.
      *
-     * @throws IOException if something cannot be written, or the Javadoc tool fails
+     * @throws IOException if a file cannot be written, or the Javadoc tool fails
      */
     public void build(boolean withApi) throws IOException {
         Files.createDirectories(site);
@@ -102,7 +102,7 @@ public final class Site {
         return modules;
     }
 
-    /** The jars of this process's class path that the modules require. With all of them packages would be in several. */
+    /** The jars of this process's class path that the modules require. All jars together would have packages in several modules. */
     private static String libraries(Collection<Path> sources) throws IOException {
         Set<String> required = new HashSet<>();
         for (Path source : sources) {

@@ -1,4 +1,4 @@
-/** The documentation as a site to browse: guides and Javadoc. */
+/** Builds the documentation as a web site: guides and Javadoc. */
 @NullMarked
 package io.github.roost.examples.site;
 

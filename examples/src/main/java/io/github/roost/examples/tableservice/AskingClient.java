@@ -9,7 +9,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Fetches batch after batch by a thread of its own, and checks every row. Its counts may be read by any thread. */
+/** A client that fetches batch after batch in its own thread and checks every row. Its counts may be read by any thread. */
 final class AskingClient implements AutoCloseable {
     static final Duration DEADLINE = Duration.ofSeconds(5);
     static final int BATCH = 100;
@@ -54,12 +54,12 @@ final class AskingClient implements AutoCloseable {
         return batches.get();
     }
 
-    /** Of these, without an answer by the deadline. */
+    /** Number of batches without an answer by the deadline. */
     long failed() {
         return failed.get();
     }
 
-    /** Of these, with a row that is missing, of another key, or of another version than the batch says. */
+    /** Number of batches with a row that is missing, has another key, or is of another version than the batch says. */
     long wrong() {
         return wrong.get();
     }
@@ -72,7 +72,7 @@ final class AskingClient implements AutoCloseable {
         return lastFailure;
     }
 
-    /** Waits for so many batches more. */
+    /** Waits for a number of further batches. */
     void await(long more) throws InterruptedException {
         long until = batches() + more;
         while (batches() < until) {

@@ -9,7 +9,7 @@ import io.github.roost.tableservice.RowSource;
 import io.github.roost.tableservice.Served;
 
 /**
- * Rows of 1 KB, each of which tells of which key and version it is, so that a client can say whether a batch is right. Stateless.
+ * Rows of 1 KB that contain their own key and version, so that a client can check a batch. Stateless.
  *
  * @param rows of each version; keys are from 0 to {@code rows} - 1
  */
@@ -32,7 +32,7 @@ public record DemoRows(int rows) implements RowSource {
         }
     }
 
-    /** Whether these are the rows of these keys, in the version that they say. */
+    /** Whether these are the rows of these keys, in the version that the batch says. */
     static boolean areOf(long[] keys, FetchedRows found) {
         for (int i = 0; i < keys.length; i++) {
             if (!found.isPresent(i)) {

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A server as a process of its own. It ends with this process: it reads its standard input to the end. For one thread at a time. */
+/** A server in its own process. It ends with this process, since it reads its standard input to the end. For one thread at a time. */
 final class NodeProcess implements AutoCloseable {
     private static final long STOP_SECONDS = 20;
 
@@ -27,9 +27,9 @@ final class NodeProcess implements AutoCloseable {
     }
 
     /**
-     * Starts a server, and waits until it is entered in the registry.
+     * Starts a server and waits until it has entered the registry.
      *
-     * @param roost the command {@code roost}, as words
+     * @param roost command {@code roost}, as words
      * @param folder of all servers
      */
     static NodeProcess start(List<String> roost, String name, Seat seat, URI registry, Path folder, int rows)
@@ -64,22 +64,22 @@ final class NodeProcess implements AutoCloseable {
         return name;
     }
 
-    /** Ends it as {@code kill -9} does. */
+    /** Kills it as {@code kill -9} does. */
     void kill() throws InterruptedException {
         process.destroyForcibly().waitFor();
     }
 
-    /** Starts it again after {@link #kill}, with the data that it has. */
+    /** Restarts it after {@link #kill}, with its data. */
     void restart() throws IOException {
         process = startProcess();
     }
 
-    /** Has it end by itself; does not wait. */
+    /** Asks it to end; does not wait. */
     void end() {
         process.destroy();
     }
 
-    /** Ends it, by force after a while. */
+    /** Ends it, by force after a timeout. */
     @Override
     public void close() {
         process.destroy();

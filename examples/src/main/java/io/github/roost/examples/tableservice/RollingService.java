@@ -23,15 +23,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Servers of one table on loopback, each a process, with etcd as their registry: versions are rolled out over them and processes killed,
- * beside a client that checks every row. Without etcd the servers are in this process, and nobody is killed. Closing it, by
- * any thread, ends all processes.
+ * Servers of one table on loopback, each a process, with etcd as their registry. Versions are rolled out and processes killed while a client
+ * checks every row. Without etcd the servers are in this process, and none is killed. Closing it, by any thread, ends all processes.
  */
 public final class RollingService implements AutoCloseable {
     private static final String TABLE = "items";
-    /** Shards of a version, in turn: every version is sharded anew. */
+    /** Numbers of shards of successive versions, in turn: each version is resharded. */
     private static final int[] SHARDS = {3, 5, 4};
-    /** Batches that are waited for after a change, so that it is seen by some. */
+    /** Number of batches to wait for after a change, so that the client sees it. */
     private static final int SOME = 50;
 
     private final Settings settings;
@@ -41,7 +40,7 @@ public final class RollingService implements AutoCloseable {
     private final List<ServiceNode> nodes = new ArrayList<>();
     private @Nullable LocalEtcd etcd;
     private @Nullable Registry registry;
-    /** Of the coordinator's thread, which is the one that runs all. */
+    /** Used only by the coordinator's thread, which runs all steps. */
     private int mostVersions;
 
     private long mostBytes;
@@ -49,29 +48,29 @@ public final class RollingService implements AutoCloseable {
     private volatile boolean isClosed;
 
     /**
-     * What to do.
+     * The settings of a run.
      *
-     * @param servers each with all shards
-     * @param versions to roll out after the first
+     * @param servers number of servers, each with all shards
+     * @param versions number of versions to roll out after the first
      * @param rows of each version
-     * @param outage how long etcd is killed for, after each server was killed once; null to kill nobody
-     * @param roost the command {@code roost}, as words
+     * @param outage how long etcd is down, after each server was killed once; null to kill no process
+     * @param roost command {@code roost}, as words
      */
     public record Settings(
             int servers, int versions, int rows, @Nullable Duration outage, List<String> roost) {}
 
     /**
-     * What the client saw.
+     * The results of a run.
      *
-     * @param processes whether servers were processes of their own, with etcd
-     * @param batches that it asked for
-     * @param failed of these, without an answer by the deadline
-     * @param wrong with rows that are missing, of other keys, or of another version than the batch says
-     * @param byVersion batches by the version that they were of
-     * @param mostVersions most versions in memory at once, over all servers, in versions of one server
-     * @param mostMemory most memory that these took, over what they take when all have one version
-     * @param client what it did
-     * @param kills of servers and etcd
+     * @param processes whether servers were separate processes, with etcd
+     * @param batches number of batches requested
+     * @param failed batches without an answer by the deadline
+     * @param wrong batches with rows that are missing, of other keys, or of another version than the batch says
+     * @param byVersion number of batches per version
+     * @param mostVersions maximum of versions in memory at once, over all servers, in versions of one server
+     * @param mostMemory maximum memory of these versions, relative to the memory when all servers have one version
+     * @param client the client's statistics
+     * @param kills kills of servers and etcd
      */
     public record Seen(
             boolean processes,
@@ -85,10 +84,10 @@ public final class RollingService implements AutoCloseable {
             int kills) {}
 
     /**
-     * A service that is not started.
+     * Makes a service without starting it.
      *
-     * @param log is told of every step
-     * @throws IOException if there is no room for temporary files
+     * @param log receives a message per step
+     * @throws IOException if temporary files cannot be written
      */
     public RollingService(Settings settings, Consumer<String> log) throws IOException {
         this.settings = settings;
@@ -96,7 +95,7 @@ public final class RollingService implements AutoCloseable {
         this.folder = Files.createTempDirectory("roost-table-service-");
     }
 
-    /** Starts servers, rolls versions out, and kills whom it is to kill. */
+    /** Starts servers, rolls out versions, and kills processes as configured. */
     public Seen run() throws IOException, InterruptedException {
         Registry started = start();
         try (Coordinator coordinator = coordinator(started)) {
@@ -167,7 +166,7 @@ public final class RollingService implements AutoCloseable {
         return started;
     }
 
-    /** Keeps what is to be closed with this; closes it at once if this is closed already. */
+    /** Registers an object to be closed with this one; closes it at once if this is closed already. */
     private synchronized void own(Runnable keep, AutoCloseable started) {
         if (!isClosed) {
             keep.run();
@@ -182,7 +181,7 @@ public final class RollingService implements AutoCloseable {
     }
 
     private Coordinator coordinator(Registry started) {
-        // Each step ends before the next begins, so of clients none is longer under way than its deadline.
+        // Each step ends before the next begins, so no client request lasts longer than its deadline.
         Coordinator.Options options = new Coordinator.Options(
                 2, AskingClient.DEADLINE.dividedBy(5), Duration.ofMinutes(5), null, null, new Coordinator.Observer() {
                     @Override
@@ -205,7 +204,7 @@ public final class RollingService implements AutoCloseable {
         say("all servers have version " + version + " in " + shards + " shards");
     }
 
-    /** Kills one server after the other, then etcd; each comes back, and a version is rolled out after both. */
+    /** Kills one server after another, then etcd. Each is restarted, and a version is rolled out after both phases. */
     private int killEach(Coordinator coordinator, AskingClient asking, TableClient client)
             throws IOException, InterruptedException {
         long version = settings.versions + 2L;
@@ -240,7 +239,7 @@ public final class RollingService implements AutoCloseable {
         return client.stats().answers().getOrDefault(server, 0L);
     }
 
-    /** Ends all processes, and deletes what they have written. Again without effect. */
+    /** Ends all processes and deletes their files. A second call does nothing. */
     @Override
     public synchronized void close() throws IOException {
         if (isClosed) {

@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** One server of one table: its data, what serves them, and its entry in a registry. For one thread at a time. */
+/** One server of one table: its data, its network server, and its entry in a registry. For one thread at a time. */
 public final class ServiceNode implements AutoCloseable {
     private final TableNode tables;
     private final TableServer server;
@@ -29,14 +29,14 @@ public final class ServiceNode implements AutoCloseable {
     }
 
     /**
-     * What a server is.
+     * The settings of a server.
      *
-     * @param name of no other server
-     * @param table that it serves
-     * @param seat which part of which replica it has
-     * @param data folder in which it keeps what it has
-     * @param options how it is reached
-     * @param advertised where clients find it, or null for where it listens
+     * @param name unique name
+     * @param table the table it serves
+     * @param seat the replica, and the part of it, that the server has
+     * @param data folder of its data
+     * @param options of the network server
+     * @param advertised the address for clients, or null for the one it listens on
      */
     public record Settings(
             String name,
@@ -47,10 +47,10 @@ public final class ServiceNode implements AutoCloseable {
             @Nullable InetSocketAddress advertised) {}
 
     /**
-     * Starts a server, with what it had before, and enters it.
+     * Starts a server with its stored data and enters it into the registry.
      *
-     * @param registry that it is entered in; closed by who opened it, after the node
-     * @param source where it gets versions from
+     * @param registry its registry; the caller closes it, after the node
+     * @param source supplies versions
      */
     public static ServiceNode start(Settings settings, Registry registry, RowSource source) throws IOException {
         TableNode tables = TableNode.open(settings.name, settings.data);
@@ -81,12 +81,12 @@ public final class ServiceNode implements AutoCloseable {
         }
     }
 
-    /** Where clients find it. */
+    /** The address for clients. */
     public InetSocketAddress address() {
         return address;
     }
 
-    /** Takes it out of the registry, and ends it. */
+    /** Removes it from the registry and stops it. */
     @Override
     public void close() {
         try {

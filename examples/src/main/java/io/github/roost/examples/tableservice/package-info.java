@@ -1,4 +1,4 @@
-/** Servers of one table on loopback, and what a client sees while versions are rolled out. */
+/** Servers of one table on loopback, and a client that observes them while versions are rolled out. */
 @NullMarked
 package io.github.roost.examples.tableservice;
 

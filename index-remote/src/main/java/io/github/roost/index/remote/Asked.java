@@ -2,15 +2,15 @@ package io.github.roost.index.remote;
 
 import io.github.roost.core.vector.SearchRequest;
 
-/** One query on its way through its partitions. Immutable, but for what it still needs of the cache. Thread-safe. */
+/** The state of one query while it visits its partitions. Immutable, except for its needs of the cache. Thread-safe. */
 final class Asked {
-    /** A search of a partition looks at its limit after so many vectors: one of fewer is no limit. */
+    /** A search of a partition checks its visit limit only after this many vectors, so a smaller limit has no effect. */
     private static final int MIN_PER_PARTITION = 384;
 
     private final SearchRequest request;
     private final int ef;
     private final int effort;
-    /** Partitions that it visits; guarded by this object. Those that it needs no more are -1. */
+    /** Partitions that this query still needs, -1 for served ones; guarded by this object. */
     private int[] needed = {};
 
     Asked(SearchRequest request, int ef, int effort) {
@@ -23,36 +23,36 @@ final class Asked {
         return request;
     }
 
-    /** Width of the search of a partition. */
+    /** ef of the search in each partition. */
     int ef() {
         return ef;
     }
 
     /**
-     * How many partitions it visits. The query's limit is shared by its partitions; where that leaves too little for each, it visits the
-     * nearest only.
+     * Number of partitions to visit. The query's visit limit is divided among its partitions; if that leaves too little for each, only the
+     * nearest are visited.
      */
     int visited() {
         return Math.clamp(request.visitLimit() / MIN_PER_PARTITION, 1, effort);
     }
 
-    /** Vectors that may be compared in each. */
+    /** Maximum number of vectors compared per partition. */
     long visitLimit() {
         return request.visitLimit() / visited();
     }
 
-    /** Whether it visits fewer than its effort asks for. */
+    /** Whether the visit limit reduces the number of partitions below the effort. */
     boolean cutShort() {
         return visited() < effort;
     }
 
-    /** From now on these partitions stay in the cache for it; {@link #over} must be called when it is over. */
+    /** Keeps these partitions in the cache for this query; {@link #over} must be called when the query is over. */
     synchronized void needs(int[] partitions, PartitionCache cache) {
         needed = partitions.clone();
         cache.needs(partitions);
     }
 
-    /** It has been searched for in a partition. */
+    /** Ends the need of a partition: the query was searched there. */
     synchronized void served(int partition, PartitionCache cache) {
         for (int i = 0; i < needed.length; i++) {
             if (needed[i] == partition) {
@@ -62,7 +62,7 @@ final class Asked {
         }
     }
 
-    /** It needs nothing any more. */
+    /** Ends all needs. */
     synchronized void over(PartitionCache cache) {
         for (int partition : needed.clone()) {
             if (partition >= 0) {

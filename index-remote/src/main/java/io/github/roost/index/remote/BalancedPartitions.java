@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.function.IntFunction;
 
 /**
- * Puts rows into partitions of nearly one size: each into the nearest that has room, the rows nearest to a centroid first, so that
- * those on a boundary are the ones to go elsewhere. A pure function of its arguments.
+ * Assigns rows to partitions of nearly equal size. Rows are assigned in order of distance to their nearest centroid, each to the nearest
+ * partition with room, so rows near a boundary are the ones that are moved elsewhere. A pure function of its arguments.
  */
 final class BalancedPartitions {
     private final int rows;
@@ -18,10 +18,10 @@ final class BalancedPartitions {
     private final int[] counts;
 
     /**
-     * @param near how many of the nearest partitions of each row are known
-     * @param nearest {@code near} partitions per row, the nearest first
-     * @param distances to their centroids
-     * @param all every partition, the nearest to a row first; asked where none of those known has room
+     * @param near number of nearest partitions known per row
+     * @param nearest {@code near} partitions per row, nearest first
+     * @param distances distances to their centroids
+     * @param all all partitions, nearest to a row first; called if none of the known ones has room
      */
     BalancedPartitions(int rows, int partitions, int near, int[] nearest, float[] distances, IntFunction<int[]> all) {
         this.rows = rows;
@@ -34,10 +34,10 @@ final class BalancedPartitions {
     }
 
     /**
-     * The rows of each partition.
+     * Returns the rows of each partition.
      *
-     * @param slack how many more rows than the mean a partition may have, as a share of it
-     * @param boundary the share of rows, those that are nearly as near to another centroid, that are in that partition too
+     * @param slack how far the size of a partition may exceed the mean, as a share of the mean
+     * @param boundary the share of rows assigned to a second partition too: those that are nearly as near to another centroid
      */
     int[][] assign(double slack, double boundary) {
         int most = (int) Math.ceil(rows * (1 + slack) / partitions);
@@ -101,7 +101,7 @@ final class BalancedPartitions {
         float of(int row);
     }
 
-    /** The rows, by ascending number. */
+    /** The rows, sorted by a number in ascending order. */
     private int[] byNumber(RowNumber number) {
         long[] keys = new long[rows];
         for (int row = 0; row < rows; row++) {

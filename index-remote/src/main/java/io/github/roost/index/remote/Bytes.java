@@ -3,7 +3,7 @@ package io.github.roost.index.remote;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** Numbers as regions hold them. Stateless. */
+/** Layouts of the little-endian numbers in regions. Stateless. */
 final class Bytes {
     static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);

@@ -9,27 +9,27 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A partition's bytes in local memory, or on their way there. Fields are guarded by the cache, but for the graph and the log, which one
- * search publishes when it has compared their bytes with their checksums; of two that do so at once either may. Bytes that are there
- * do not change: what a log has more is read behind them.
+ * A partition's bytes in local memory, or being read. Fields are guarded by the cache, except graph and log: a search publishes them after it has
+ * verified their bytes; if two searches do so at once, either may win. Bytes never change once they are loaded: further log records are read
+ * behind them.
  */
 final class CachedPartition {
-    /** Which bytes: those of a partition differ from generation to generation. */
+    /** Identifies the bytes, which differ per generation of a partition. */
     record Key(int partition, int generation) {}
 
     final Key key;
     final Directory.Place place;
     final Directory.Gap gap;
     final List<Waiting> waiters = new ArrayList<>();
-    /** Records of the log that are there. */
+    /** Slots of the log that are loaded. */
     int records;
-    /** Whether the image is there. */
+    /** Whether the image is loaded. */
     boolean loaded;
 
     boolean loading;
 
     int pins;
-    /** When it was last used, in uses of the cache. */
+    /** Time of the last use, as a count of the cache's uses. */
     long used;
 
     @Nullable
@@ -38,13 +38,13 @@ final class CachedPartition {
     private volatile @Nullable HnswGraph graph;
     private volatile PartitionLog log = PartitionLog.EMPTY;
 
-    /** Memory of the cache. Its fields are guarded by the cache. */
+    /** A piece of the cache's memory. Its fields are guarded by the cache. */
     static final class Memory {
         private final Arena arena;
         private final MemorySegment bytes;
-        /** Reads that the provider has not ended: their bytes may still come, so the memory stays until then. */
+        /** Reads that the provider has not ended. Their bytes may still arrive, so the memory must not be freed. */
         int reads;
-        /** Whether one of them was given up. */
+        /** Whether one of these reads was given up. */
         boolean givenUp;
 
         Memory(Arena arena, MemorySegment bytes) {
@@ -67,7 +67,7 @@ final class CachedPartition {
         this.gap = gap;
     }
 
-    /** What it takes: the image and room for its log. */
+    /** Bytes of the image and of the whole gap. */
     long bytes() {
         return place.bytes() + gap.bytes();
     }
@@ -84,12 +84,12 @@ final class CachedPartition {
         return key.partition() % 2 == 0;
     }
 
-    /** Where in memory the header and the graph are. */
+    /** The part of the memory with header and graph. */
     MemorySegment image() {
         return all().asSlice(isEven() ? 0 : gap.bytes(), place.bytes());
     }
 
-    /** Where in memory records {@code from} to {@code to} of the log are: upwards from the image, or downwards. */
+    /** The part of the memory with slots {@code from} to {@code to} of the log: above the image for even partitions, below it for odd ones. */
     MemorySegment log(int from, int to, int recordBytes) {
         long fromBytes = (long) from * recordBytes;
         long bytes = (long) (to - from) * recordBytes;
@@ -98,7 +98,7 @@ final class CachedPartition {
                 : all().asSlice(gap.bytes() - fromBytes - bytes, bytes);
     }
 
-    /** The read that is still needed for so many records: the whole, or the end of the log. */
+    /** The read that is needed to have {@code upTo} slots of the log: the whole partition, or the end of the log. */
     RemoteRegion.Transfer read(int upTo, int recordBytes) {
         long logBytes = (long) upTo * recordBytes;
         if (!loaded) {
@@ -113,7 +113,7 @@ final class CachedPartition {
                 : new RemoteRegion.Transfer(gap.end() - logBytes, missing);
     }
 
-    /** The graph once it has been verified; a partition without rows has none. */
+    /** The graph, if it was verified; null before, and for a partition without rows. */
     @Nullable
     HnswGraph graph() {
         return graph;
@@ -124,9 +124,9 @@ final class CachedPartition {
     }
 
     /**
-     * What the log says, at least up to a slot.
+     * The content of the log, at least up to a slot.
      *
-     * @param tail slots of it; their bytes must be there, and the last must be that of a record
+     * @param tail number of slots; their bytes must be loaded, and the last slot must have a record
      * @param dimension of the rows
      */
     PartitionLog log(String region, int tail, int dimension) throws DamagedPartitionException {
@@ -143,12 +143,12 @@ final class CachedPartition {
         return known;
     }
 
-    /** What the log says as far as it has been looked at. */
+    /** The content of the log as far as it was parsed. */
     PartitionLog knownLog() {
         return log;
     }
 
-    /** The row of the partition with an id, or null. */
+    /** The vector of a row, or null if the partition has no live row of this id. */
     float @Nullable [] vector(long id, PartitionLog upTo) {
         LogRecord changed = upTo.row(id);
         if (changed != null) {
@@ -160,12 +160,12 @@ final class CachedPartition {
     }
 
     /**
-     * Compares some bytes with their checksums.
+     * Verifies the checksums of some blocks.
      *
-     * @param pool that the partition is one of
-     * @param from the first block to look at
-     * @param most blocks to look at
-     * @return the next block, or -1 when all have been looked at and the graph can be searched
+     * @param pool head of the partition's pool
+     * @param from first block to verify
+     * @param most maximum number of blocks to verify
+     * @return the next block, or -1 if all are verified and the graph can be searched
      */
     int verify(String region, PoolHead pool, int from, int most) throws DamagedPartitionException {
         MemorySegment image = image();

@@ -1,6 +1,6 @@
 package io.github.roost.index.remote;
 
-/** The bytes of a partition are not those that were written: they are never searched. */
+/** Thrown when the bytes of a partition fail their checks. Such bytes are never searched. */
 public final class DamagedPartitionException extends RemoteMemoryException {
     private static final long serialVersionUID = 1;
 
@@ -8,11 +8,11 @@ public final class DamagedPartitionException extends RemoteMemoryException {
     private final int partition;
 
     /**
-     * Says what is wrong with which partition.
+     * Makes an exception for a partition.
      *
      * @param region name of the region
      * @param partition number of the partition, from 0
-     * @param what is wrong with it
+     * @param what the failed check
      */
     public DamagedPartitionException(String region, int partition, String what) {
         super(region, "has a damaged partition " + partition + ": " + what);

@@ -8,13 +8,13 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * Where the partitions of one epoch are. Immutable.
+ * The directory of one epoch: the places of all partitions and the free space. Immutable.
  *
  * @param epoch its number
- * @param partitions one entry each, in their order
+ * @param partitions one entry per partition, in order of their numbers
  * @param gaps one entry per pair of partitions
- * @param free space that no partition of this epoch is in, see {@link Space}
- * @param end after all blocks: what follows is free
+ * @param free space that no partition of this epoch uses, see {@link Space}
+ * @param end end of the last block; all space after it is free
  */
 record Directory(long epoch, List<Place> partitions, List<Gap> gaps, List<Space> free, long end) {
     private static final long MAGIC = 0x5249444d45523031L;
@@ -24,22 +24,22 @@ record Directory(long epoch, List<Place> partitions, List<Gap> gaps, List<Space>
     private static final int SPACE_BYTES = 24;
 
     /**
-     * A partition.
+     * The place of a partition.
      *
-     * @param at where its header is
+     * @param at offset of its header
      * @param bytes of header and graph
-     * @param rows how many it was built with
-     * @param generation which build of the pair it is, from 0 to 65,535 and then from 0
+     * @param rows number of rows of its graph
+     * @param generation number of rebuilds of the pair, modulo 65,536
      */
     record Place(long at, long bytes, int rows, int generation) {}
 
     /**
-     * What lies between the two partitions of a pair, and the block of all three.
+     * The gap between the two partitions of a pair, and the block of all three.
      *
-     * @param at where it begins: after the even partition
-     * @param bytes up to the odd partition
-     * @param blockAt where the block begins
-     * @param blockBytes of both partitions and the gap
+     * @param at offset of the gap: the end of the even partition
+     * @param bytes size of the gap, up to the odd partition
+     * @param blockAt offset of the block
+     * @param blockBytes size of both partitions and the gap
      */
     record Gap(long at, long bytes, long blockAt, long blockBytes) {
         long end() {
@@ -48,11 +48,11 @@ record Directory(long epoch, List<Place> partitions, List<Gap> gaps, List<Space>
     }
 
     /**
-     * A block that was left.
+     * A block that is not used any more.
      *
-     * @param at where it is
+     * @param at its offset
      * @param bytes its size
-     * @param lastEpoch the last epoch that has something in it: readers that hold it read there
+     * @param lastEpoch the last epoch that used it: readers that hold this epoch may still read it
      */
     record Space(long at, long bytes, long lastEpoch) {
         long end() {
@@ -66,7 +66,7 @@ record Directory(long epoch, List<Place> partitions, List<Gap> gaps, List<Space>
         free = List.copyOf(free);
     }
 
-    /** Room for any directory of so many partitions: each pair may have left two blocks, and a directory each. */
+    /** Upper bound of a directory's size: each pair may have left two blocks, and as many directories. */
     static long room(int partitions) {
         int pairs = (partitions + 1) / 2;
         return Bytes.aligned(
@@ -116,7 +116,7 @@ record Directory(long epoch, List<Place> partitions, List<Gap> gaps, List<Space>
         into.set(LONG, at, Integer.toUnsignedLong(Checksum.of(into.asSlice(0, at))));
     }
 
-    /** Reads and checks a directory; null where it is not whole, as one whose space has been used again. */
+    /** Reads and checks a directory; null if it is incomplete, for example because its space was reused. */
     static @org.jspecify.annotations.Nullable Directory read(
             String region, PoolHead head, long expectedEpoch, MemorySegment from) throws RemoteMemoryException {
         int count = from.get(INT, 24);

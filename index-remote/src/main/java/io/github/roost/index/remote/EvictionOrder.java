@@ -3,8 +3,8 @@ package io.github.roost.index.remote;
 import java.util.Arrays;
 
 /**
- * Which partition is worth least: the one with the least traffic of late, and among those the one whose last use is longest ago. Late
- * traffic is that since the last look, and half of what it was before. Belongs to the cache; knows no clock.
+ * The order of eviction: least recent traffic first, then least recently used. Recent traffic is the traffic since the last look plus half of the
+ * previous value (an exponentially decaying sum). Belongs to the cache; reads no clock.
  */
 final class EvictionOrder {
     private long[] totals;
@@ -15,7 +15,7 @@ final class EvictionOrder {
         this.late = new double[partitions];
     }
 
-    /** Looks at the monitor's sums, one per partition. */
+    /** Updates recent traffic with the monitor's sums, one per partition. */
     void look(long[] now) {
         for (int i = 0; i < late.length; i++) {
             late[i] = late[i] / 2 + Math.max(0, now[i] - totals[i]);
@@ -23,7 +23,7 @@ final class EvictionOrder {
         totals = Arrays.copyOf(now, late.length);
     }
 
-    /** Whether one partition goes before another. */
+    /** Whether a partition is evicted before another one. */
     boolean goesFirst(int partition, long used, int other, long otherUsed) {
         return late[partition] != late[other] ? late[partition] < late[other] : used < otherUsed;
     }

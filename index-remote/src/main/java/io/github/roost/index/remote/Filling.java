@@ -1,11 +1,11 @@
 package io.github.roost.index.remote;
 
 /**
- * Space that a writer has set out to fill, as a word of the head: should the writer be lost, the space is too, since it may go on to
+ * Space that a writer is about to fill, packed into a word of the head. If the writer is lost, the space is lost too, since the writer may still
  * write there. Immutable.
  *
- * @param at where it begins, a whole page
- * @param bytes its size, whole pages
+ * @param at offset, a multiple of the page size
+ * @param bytes size, a multiple of the page size
  */
 record Filling(long at, long bytes) {
     private static final int BITS = 28;

@@ -4,23 +4,22 @@ import io.github.roost.core.vector.SearchResult;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a partition has for a query.
+ * The result of a query in one partition.
  *
- * @param result the nearest rows of it; null where there are no bytes of it
- * @param seen how the partition was when it was searched; null where that could not be asked, so that the result is of what was in the
- *     cache
+ * @param result the nearest rows; null if no bytes of the partition are available
+ * @param seen state of the partition when it was searched; null if it could not be read, so that the result is from cached bytes only
  */
 record Found(@Nullable SearchResult result, @Nullable Seen seen) {
     static final Found MISSING = new Found(null, null);
 
     /**
-     * A partition as it was at one moment.
+     * The state of a partition at one moment.
      *
      * @param partition its number
-     * @param epoch of the directory that it was read by
+     * @param epoch of the directory that was used
      * @param generation of the partition in that epoch
-     * @param tail slots of its log that counted
-     * @param log what they say
+     * @param tail slots of the log that were searched
+     * @param log content of these slots
      */
     record Seen(int partition, long epoch, int generation, int tail, PartitionLog log) {
         static Seen of(int partition, Directory directory, int tail, PartitionLog log) {
@@ -32,9 +31,9 @@ record Found(@Nullable SearchResult result, @Nullable Seen seen) {
                     log);
         }
 
-        /** Whether this was seen before a row came here. */
+        /** Whether this state was read before a row moved here. */
         boolean isBefore(LogRecord.Moved row) {
-            // Generations are 16 bits and go round.
+            // Generations are 16 bits and wrap around.
             short newer = (short) (row.generation() - generation);
             return newer > 0 || (newer == 0 && row.tail() > tail);
         }

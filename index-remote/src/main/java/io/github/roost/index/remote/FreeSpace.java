@@ -5,19 +5,19 @@ import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The space of a region that a new block can go to. Immutable; a pure function of what it is made of. */
+/** The free space of a region. Immutable; a pure function of its arguments. */
 final class FreeSpace {
     private final long end;
     private final long oldestHeld;
     private final List<Directory.Space> spaces;
 
     /**
-     * What is free beside a directory's blocks.
+     * Computes the free space of an epoch.
      *
-     * @param directory whose blocks stay where they are
-     * @param oldestHeld the oldest epoch that a reader holds: space that is part of it or of a later one is not free yet
-     * @param lost space that writers which were lost may still write to
-     * @param regionBytes where the region ends
+     * @param directory the current directory, whose blocks are in use
+     * @param oldestHeld the oldest epoch held by a reader: space that this or a later epoch uses is not free
+     * @param lost space that lost writers may still write to
+     * @param regionBytes size of the region
      */
     FreeSpace(Directory directory, long oldestHeld, List<Filling> lost, long regionBytes) {
         this.end = directory.end();
@@ -28,19 +28,19 @@ final class FreeSpace {
     }
 
     /**
-     * Where a block goes, and what is free then.
+     * The place for a block.
      *
-     * @param at where the block begins, a whole page
-     * @param free what is left
-     * @param end after all blocks
+     * @param at offset of the block, a multiple of the page size
+     * @param free the free space that is left
+     * @param end end of the last block
      */
     record Found(long at, List<Directory.Space> free, long end) {}
 
     /**
-     * Finds the smallest space that takes a block.
+     * Finds the smallest free space that fits a block.
      *
-     * @param bytes of the block, whole pages
-     * @return null where there is none
+     * @param bytes size of the block, a multiple of the page size
+     * @return null if there is none
      */
     @Nullable
     Found find(long bytes) {
@@ -60,7 +60,7 @@ final class FreeSpace {
         return new Found(chosen.at(), left, nextEnd);
     }
 
-    /** The largest space that is free. */
+    /** Bytes of the largest free space. */
     long largest() {
         return spaces.stream()
                 .filter(this::isFree)
@@ -69,7 +69,7 @@ final class FreeSpace {
                 .orElse(0);
     }
 
-    /** Bytes that are kept for readers. */
+    /** Bytes that are still held by readers. */
     long held() {
         return spaces.stream()
                 .filter(space -> !isFree(space))
@@ -100,7 +100,7 @@ final class FreeSpace {
         }
     }
 
-    /** Neighbours become one where both are free by now. */
+    /** Merges adjacent spaces if both are free. */
     private static List<Directory.Space> joined(List<Directory.Space> spaces, long oldestHeld) {
         List<Directory.Space> inOrder = new ArrayList<>(spaces);
         inOrder.sort(Comparator.comparingLong(Directory.Space::at));

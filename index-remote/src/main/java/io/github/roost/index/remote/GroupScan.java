@@ -1,22 +1,25 @@
 package io.github.roost.index.remote;
 
 /**
- * Whether the queries that wait for a partition are searched for by one scan of all its rows, or by a walk of its graph for each. Pure
- * functions. Only the ratio of their costs counts; {@code ./roost bench remote} prints what both take on the machine that it runs on.
+ * The cost model that decides whether the queries of a group share one scan of all rows of a partition, or search its graph one by one. Pure
+ * functions. Only the ratio of the costs matters; {@code ./roost bench remote} prints both on the machine that it runs on.
  */
 final class GroupScan {
-    /** The most queries of one scan: what they take stays in a cache of half a megabyte. */
+    /** Maximum queries per scan: their state fits into a cache of half a megabyte. */
     static final int MAX_QUERIES = 256;
 
-    /** Of reading a row's components for all queries, and of comparing them with one query. */
+    /**
+     * ROW and READ: to read a row, and each of its components, once for all queries. PAIR and COMPONENT: to compare a row, and each of its
+     * components, with one query.
+     */
     private static final double ROW_NANOS = 4;
 
     private static final double READ_NANOS = .06;
     private static final double PAIR_NANOS = 1;
     private static final double COMPONENT_NANOS = .034;
-    /** Of a query, for its list and its answer. */
+    /** Per query, for its result list and answer. */
     private static final double QUERY_NANOS = 1_500;
-    /** Rows that a walk compares for each unit of its width, at most: where a partition is small it comes to all. */
+    /** Upper bound of the rows that a graph search compares, per unit of ef; a small partition has fewer rows than that. */
     private static final double COMPARED_PER_EF = 14;
 
     private static final double WALK_PAIR_NANOS = 60;
@@ -25,20 +28,20 @@ final class GroupScan {
     private GroupScan() {}
 
     /**
-     * What is searched.
+     * The size of a search.
      *
      * @param rows of the partition
-     * @param dimension of them
-     * @param ef width of a walk
+     * @param dimension of the rows
+     * @param ef of a graph search
      */
     record Shape(int rows, int dimension, int ef) {}
 
-    /** Whether one scan for so many queries is less work than as many walks. */
+    /** Whether one scan for {@code queries} queries is at most as much work as a graph search for each. */
     static boolean isLessWork(int queries, Shape shape) {
         return nanos(queries, shape) <= queries * walkNanos(shape);
     }
 
-    /** About what a scan takes. */
+    /** Estimated time of a scan. */
     static long nanos(int queries, Shape shape) {
         double once = shape.rows() * (ROW_NANOS + READ_NANOS * shape.dimension());
         return (long) (once + queries * perQuery(shape));
@@ -48,13 +51,13 @@ final class GroupScan {
         return QUERY_NANOS + shape.rows() * (PAIR_NANOS + COMPONENT_NANOS * shape.dimension());
     }
 
-    /** About what a walk takes. */
+    /** Estimated time of a graph search. */
     static long walkNanos(Shape shape) {
         double compared = Math.min(shape.rows(), COMPARED_PER_EF * shape.ef());
         return (long) (QUERY_NANOS + compared * (WALK_PAIR_NANOS + WALK_COMPONENT_NANOS * shape.dimension()));
     }
 
-    /** How many queries are scanned for in some time, at least 1. */
+    /** Number of queries whose comparisons fit into some time, at least 1. */
     static int queriesIn(long nanos, Shape shape) {
         return (int) Math.clamp(nanos / perQuery(shape), 1, MAX_QUERIES);
     }

@@ -7,13 +7,13 @@ import io.github.roost.core.file.Checksum;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What precedes the graph of a partition: whose it is, and a checksum of every 64 KiB of it. Stateless.
+ * The header in front of a partition's graph: identifies the partition and has a checksum of each 64 KiB block of the graph. Stateless.
  *
- * <p>Fixed numbers, one checksum per block, padding to a cache line, the graph.
+ * <p>Layout: fixed fields, one checksum per block, padding to a cache line, the graph.
  */
 final class ImageHeader {
     static final int BLOCK_BYTES = 64 << 10;
-    /** Of the fixed numbers. */
+    /** Bytes of the fixed fields. */
     static final int BYTES = 64;
 
     private static final int CACHE_LINE = 64;
@@ -26,17 +26,17 @@ final class ImageHeader {
         return Math.toIntExact((graphBytes + BLOCK_BYTES - 1) / BLOCK_BYTES);
     }
 
-    /** Bytes of the header of a graph; also where in the image the graph begins. */
+    /** Bytes of the header for a graph; also the offset of the graph in the image. */
     static long bytes(long graphBytes) {
         return Bytes.aligned(BYTES + (long) blocks(graphBytes) * Integer.BYTES, CACHE_LINE);
     }
 
-    /** Bytes of header and graph, up to whole cache lines. */
+    /** Bytes of header and graph, rounded up to cache lines. */
     static long imageBytes(long graphBytes) {
         return Bytes.aligned(bytes(graphBytes) + graphBytes, CACHE_LINE);
     }
 
-    /** Writes a header; {@code into} has exactly its bytes. */
+    /** Writes a header; {@code into} has exactly its size. */
     static void write(MemorySegment into, int partition, int rows, int generation, MemorySegment graph) {
         long graphBytes = graph.byteSize();
         into.fill((byte) 0);
@@ -51,7 +51,7 @@ final class ImageHeader {
         into.set(INT, CHECKSUM_AT, headerChecksum(into));
     }
 
-    /** With the place of the checksum itself as nothing. */
+    /** Skips the checksum's own field. */
     private static int headerChecksum(MemorySegment header) {
         return 31 * Checksum.of(header.asSlice(0, CHECKSUM_AT)) + Checksum.of(header.asSlice(BYTES));
     }
@@ -62,7 +62,7 @@ final class ImageHeader {
     }
 
     /**
-     * Checks the header of an image as it came.
+     * Checks the header of a fetched image.
      *
      * @return bytes of the graph, 0 for a partition without rows
      */

@@ -4,15 +4,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a writer knows of a pool. It holds as long as it has the lease, and while nobody else has had it. Used by one thread at a time.
+ * A writer's copy of a pool's state. Valid while the writer has the lease, and afterwards until another writer takes it. Used by one thread at a
+ * time.
  */
 final class KnownPool {
     Directory directory;
     final RowPlaces places;
     final LogTails[] tails;
-    /** Records of each log. */
+    /** Number of records in each log. */
     final int[] records;
-    /** Rows that lost writers have left twice, and that could not be taken out because the log is full: the pair is to be built anew first. */
+    /** Removals of rows that lost writers have left twice and that do not fit into the full log: the pair must be rebuilt first. */
     final List<LogChange> leftOver = new ArrayList<>();
 
     long rows;

@@ -9,11 +9,9 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.IntConsumer;
 
-/**
- * Appends records to logs while the lease is held: steps 2 to 4 of {@link PoolWriter}. Used by one thread at a time.
- */
+/** Appends records to logs, with the lease: steps 2 to 4 of {@link PoolWriter}. Used by one thread at a time. */
 final class LogAppend {
-    /** Slots of a gap that insertions leave to removals, so that rows which a lost writer has left twice can be taken out. */
+    /** Slots that insertions leave free in each gap, so that rows which a lost writer has stored twice can be removed. */
     private static final int SLOTS_FOR_REMOVALS = 4;
 
     private static final double NEARLY_FULL = .75;
@@ -28,7 +26,7 @@ final class LogAppend {
         this.nearlyFull = nearlyFull;
     }
 
-    /** Writes records, those of the first one's pair before those of others; all slots are there before one is taken. */
+    /** Writes records, first the ones of the first record's pair. Checks the free slots of all pairs before it allocates any. */
     void write(KnownPool now, List<LogChange> changes) throws RemoteMemoryException {
         Map<Integer, List<LogChange>> byPair = new TreeMap<>();
         for (LogChange change : changes) {
@@ -54,7 +52,7 @@ final class LogAppend {
         }
     }
 
-    /** The word of the slots that are handed out, if there are enough left. */
+    /** Returns the pair's {@link LogSlots} word; throws if too few slots are free. */
     private long requireSlots(KnownPool now, List<LogChange> changes) throws RemoteMemoryException {
         int partition = changes.getFirst().partition();
         int slots = pool.slots(partition, now.directory);
@@ -70,7 +68,7 @@ final class LogAppend {
         return word;
     }
 
-    /** Tells that a pair must be built anew. */
+    /** Reports that a pair must be rebuilt. */
     PartitionLogFullException full(KnownPool now, int partition) {
         nearlyFull.accept(partition / 2);
         return new PartitionLogFullException(pool.region().name(), partition, pool.slots(partition, now.directory));
@@ -128,9 +126,9 @@ final class LogAppend {
     }
 
     /**
-     * Gets one slot per change. A writer that was fenced off may get slots too, and then leaves them empty.
+     * Allocates one slot per change. A writer that was fenced off may allocate slots too; they stay unpublished.
      *
-     * @param slotsWord of those that are handed out, as far as is known
+     * @param slotsWord the {@link LogSlots} word as last read
      */
     private int[] takeSlots(KnownPool now, List<LogChange> changes, long slotsWord) throws RemoteMemoryException {
         long at = slotsAt(now, changes.getFirst().partition());

@@ -1,13 +1,13 @@
 package io.github.roost.index.remote;
 
 /**
- * One record to be written.
+ * A record to be written.
  *
- * @param partition in whose log
- * @param kind what it does
+ * @param partition of the log
+ * @param kind of the change
  * @param id of the row
- * @param vector of it; empty for {@link LogRecord.Kind#REMOVE}
- * @param movedTo the partition that has the row instead, where it is taken out because of that; else -1
+ * @param vector of the row; empty for {@link LogRecord.Kind#REMOVE}
+ * @param movedTo for a removal because the row has moved: its new partition; else -1
  */
 record LogChange(int partition, LogRecord.Kind kind, long id, float[] vector, int movedTo) {
     private static final float[] NO_VECTOR = {};
@@ -21,12 +21,17 @@ record LogChange(int partition, LogRecord.Kind kind, long id, float[] vector, in
         return moved(partition, id, NOWHERE);
     }
 
-    /** Takes a row out that another partition has by now. */
+    /** Removes a row that another partition has now. */
     static LogChange moved(int partition, long id, int to) {
         return new LogChange(partition, LogRecord.Kind.REMOVE, id, NO_VECTOR, to);
     }
 
-    /** The partition that has the row by now, as it is while the lease is held; its pair's tails may be about to move. */
+    /**
+     * The current place of a moved row, valid while the lease is held.
+     *
+     * @param pair the pair being appended to
+     * @param pairsTails its tails as they will be after the preceding records
+     */
     LogRecord.Moved moved(KnownPool now, int pair, LogTails pairsTails) {
         if (movedTo < 0) {
             return LogRecord.Moved.NOWHERE;

@@ -8,67 +8,67 @@ import io.github.roost.core.file.Checksum;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A change of a partition. Records are all of one size, so that a log that grows downwards is read like the other; each says which slot
- * of which log it is in and which slot the record before it is in, behind a checksum: what a lost writer left in a slot between two
- * records is passed over. Immutable.
+ * A change of a partition. Records have one size, so the log that grows downwards is read like the other one. Each record has its own log and
+ * slot, the slot of its predecessor and a checksum, so that slots left by a lost writer between two records are skipped. Immutable.
  *
  * @param place of the record
- * @param kind what it does
- * @param token fencing token of the writer, which rises with every change of the pool: of two rows of one id the later has the greater
+ * @param kind of the change
+ * @param token fencing token of the writer, which rises with every change of the pool: of two rows of one id the later has the larger token
  * @param id of the row
  * @param vector of the row; empty for {@link Kind#REMOVE}
- * @param moved where the row is instead, in a {@link Kind#REMOVE}
+ * @param moved the row's new place, in a {@link Kind#REMOVE}
  */
 record LogRecord(Place place, Kind kind, long token, long id, float[] vector, Moved moved) {
     private static final int CACHE_LINE = 64;
     private static final int FIXED_BYTES = 48;
     private static final int NONE = -1;
 
-    /** What a record does. */
+    /** The kind of a change. */
     enum Kind {
-        // The order stays: pools hold ordinals.
+        // Keep the order: pools store ordinals.
 
-        /** A row whose id no row of the partition has. */
+        /** Inserts a row whose id is new in the partition. */
         INSERT,
-        /** A row that replaces one of the partition. */
+        /** Replaces a row of the partition. */
         REPLACE,
-        /** Takes a row out. */
+        /** Removes a row. */
         REMOVE
     }
 
     /**
-     * Where a record is.
+     * The place of a record.
      *
-     * @param partition whose log
+     * @param partition of the log
      * @param generation of the partition
      * @param slot of the log
-     * @param before slot of the record before it, or -1
-     * @param sequence how many records come before it
+     * @param before slot of the preceding record, or -1
+     * @param sequence number of preceding records
      */
     record Place(int partition, int generation, int slot, int before, int sequence) {
-        /** Of the record that follows the last of a log, in a slot that was handed out for it. */
+        /** The place of a log's next record, in a slot allocated for it. */
         static Place after(int partition, int generation, int slot, int tail, int records) {
             return new Place(partition, generation, slot, tail - 1, records);
         }
     }
 
     /**
-     * Where a row has moved to. Who sees the record, and has not seen that partition's log up to there, has not seen the row.
+     * The new place of a moved row. A search that sees the record, but has not read that partition's log up to {@code tail}, has not seen the
+     * row.
      *
      * @param partition that had the row in its log when this record was written
-     * @param generation of that partition then
-     * @param tail slots of its log then, the row's among them; 0 where the row has not moved
+     * @param generation of that partition at that time
+     * @param tail number of slots of its log at that time, including the row's; 0 if the row has not moved
      */
     record Moved(int partition, int generation, int tail) {
         static final Moved NOWHERE = new Moved(0, 0, 0);
     }
 
-    /** Size of a record. */
+    /** Size of a record in bytes. */
     static int bytes(int dimension) {
         return (int) Bytes.aligned(FIXED_BYTES + (long) dimension * Float.BYTES, CACHE_LINE);
     }
 
-    /** Writes all bytes of a record; {@code into} is as large as that. */
+    /** Writes a record; {@code into} has exactly its size. */
     void write(MemorySegment into) {
         into.fill((byte) 0);
         into.set(INT, 4, kind.ordinal());
@@ -80,7 +80,7 @@ record LogRecord(Place place, Kind kind, long token, long id, float[] vector, Mo
         into.set(LONG, 32, token);
         into.set(LONG, 40, id);
         if (kind == Kind.REMOVE) {
-            // Where others have a vector. A record is at least a cache line.
+            // In place of the vector. A record is at least a cache line.
             into.set(INT, FIXED_BYTES, moved.partition());
             into.set(INT, FIXED_BYTES + 4, moved.generation());
             into.set(INT, FIXED_BYTES + 8, moved.tail());
@@ -94,7 +94,7 @@ record LogRecord(Place place, Kind kind, long token, long id, float[] vector, Mo
         return Checksum.of(record.asSlice(Integer.BYTES));
     }
 
-    /** Reads a record and checks that it is whole, and the one of this slot. */
+    /** Reads a record and checks that it is complete and belongs to this slot. */
     static LogRecord read(String region, CachedPartition.Key key, int slot, int dimension, MemorySegment from)
             throws DamagedPartitionException {
         Place place =

@@ -1,12 +1,12 @@
 package io.github.roost.index.remote;
 
 /**
- * The word that hands out the slots of a pair's two logs: a slot that a writer has got is never another's, so that what a writer writes
- * after it was given up for lost hits nobody's record. Immutable.
+ * The word that allocates the slots of a pair's two logs. A slot is never allocated twice, so a writer that was given up as lost cannot overwrite
+ * another writer's record. Immutable.
  *
- * @param generation which build of the pair the logs belong to, 16 bits
- * @param even slots of the even partition that were handed out, from the gap's beginning
- * @param odd the same of the odd partition, from the gap's end
+ * @param generation generation of the pair that the logs belong to, 16 bits
+ * @param even slots allocated to the even partition, from the gap's start
+ * @param odd slots allocated to the odd partition, from the gap's end
  */
 record LogSlots(int generation, int even, int odd) {
     private static final int MASK = 0xffff;

@@ -1,13 +1,13 @@
 package io.github.roost.index.remote;
 
 /**
- * The word that publishes the records of a pair's two logs: a record is one of the log from the moment when its slot is below the tail.
- * One compare-and-set changes it, so that the records of both logs that one change needs are there at once. Immutable.
+ * The word that publishes the records of a pair's two logs: a record counts once its slot is below the tail. One compare-and-set changes both
+ * tails, so records of one change in both logs become visible together. Immutable.
  *
- * @param fence how many writers have taken over from one that was lost, 16 bits
- * @param generation which build of the pair the logs belong to, 16 bits
- * @param even slots up to the last record of the even partition
- * @param odd the same of the odd partition
+ * @param fence number of takeovers from lost writers, 16 bits
+ * @param generation generation of the pair that the logs belong to, 16 bits
+ * @param even number of slots up to the last record of the even partition
+ * @param odd number of slots up to the last record of the odd partition
  */
 record LogTails(int fence, int generation, int even, int odd) {
     private static final int MASK = 0xffff;
@@ -32,8 +32,8 @@ record LogTails(int fence, int generation, int even, int odd) {
     }
 
     /**
-     * With the next fence, for a writer that takes over: what another expects that was stopped fails, unless 65,536 writers have been
-     * lost since and nothing was changed.
+     * These tails with the next fence, written by a writer that takes over: compare-and-sets of the fenced-off writer fail afterwards, unless
+     * 65,536 takeovers have happened since without a change.
      */
     LogTails fenced() {
         return new LogTails((fence + 1) & MASK, generation, even, odd);

@@ -16,15 +16,15 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Regions that are files, mapped by every process that uses them: in {@code /dev/shm} memory that the processes of one host share, on a
- * DAX or CXL mount memory that lies elsewhere. One-sided: a transfer is a copy by the calling thread. A transfer goes on after the
- * owner has died, so that only the region's heartbeat tells. Thread-safe.
+ * A provider whose regions are files mapped by every process that uses them: in {@code /dev/shm}, shared memory of one host; on a DAX or CXL
+ * mount, memory elsewhere. One-sided: a transfer is a copy by the calling thread. Transfers succeed after the owner has died, so only the
+ * region's heartbeat shows its death. A region is writable if its file is. Thread-safe.
  */
 public final class MappedMemory implements RemoteMemory {
     private final Path folder;
 
     /**
-     * The files of a folder.
+     * Makes a provider for the files of a folder.
      *
      * @param folder such as {@code /dev/shm}
      */
@@ -76,7 +76,7 @@ public final class MappedMemory implements RemoteMemory {
         private static final VarHandle WORDS = WORD.varHandle();
 
         private final String name;
-        /** To ask for its length, which an interrupted thread can do too: not so with a channel. */
+        /** For its length, which an interrupted thread can read too; an interrupt would close a channel. */
         private final RandomAccessFile file;
 
         private final Arena arena;
@@ -143,7 +143,7 @@ public final class MappedMemory implements RemoteMemory {
                 return CompletableFuture.failedFuture(outside(offset, Long.BYTES));
             }
             try {
-                // A compare-and-set beyond the end of the file can end the process, where a read throws.
+                // Beyond the end of the file a compare-and-set can end the process, whereas a read throws.
                 long left = file.length();
                 if (left < bytes()) {
                     return CompletableFuture.failedFuture(gone(new EOFException("has " + left + " bytes")));
@@ -178,7 +178,7 @@ public final class MappedMemory implements RemoteMemory {
             return transfer.local().byteSize() == Long.BYTES && transfer.offset() % Long.BYTES == 0;
         }
 
-        /** The region was closed, or the file has become shorter than it was mapped. */
+        /** The region was closed, or the file is shorter than its mapping. */
         private RemoteMemoryException gone(Throwable why) {
             return new RemoteMemoryException(name, "is closed or cut short", why);
         }

@@ -21,12 +21,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The owner of a pool in a file: its heartbeat tells tables that the pool is looked after. Tables read the pool without it; while its
- * process is stopped or dead they refuse what they would read, since memory that nobody owns may be gone or out of date. Thread-safe.
+ * The owner of a pool's file: increments the pool's heartbeat, which shows tables that the owner is alive. Tables read the pool without its help.
+ * While its process is stopped or dead they refuse to search, since the memory may be gone or out of date. Thread-safe.
  */
 public final class MemoryNode implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(MemoryNode.class);
-    /** So many beats per term: a reader that looks now and then sees one in time. */
+    /** Beats per term; several, so that a reader that looks now and then sees one in time. */
     private static final int BEATS_PER_TERM = 4;
 
     private static final long MIN_TERM_MILLIS = 20;
@@ -53,20 +53,20 @@ public final class MemoryNode implements AutoCloseable {
     }
 
     /**
-     * Serves the pool of a file until it is closed. A table that was opened before the pool was first served does not watch its
-     * heartbeat.
+     * Serves the pool of a file until the node is closed. A table that was opened before the pool was first served does not watch the heartbeat.
      *
-     * @param pool a file that {@link PartitionedIndex} has built; one node at a time serves it
-     * @param term how long the heartbeat may stand still before tables take the node for lost, from 20 ms to an hour
-     * @return serving
+     * @param pool a file built by {@link PartitionedIndex}; one node at a time serves it
+     * @param term time without a heartbeat after which tables consider the node lost, from 20 ms to an hour
+     * @return the running node
      * @throws IOException if the file holds no pool, cannot be written, or is served by another node
+     * @throws IllegalArgumentException if the term is out of range
      */
     public static MemoryNode serve(Path pool, Duration term) throws IOException {
         Path folder = Objects.requireNonNull(pool.toAbsolutePath().getParent(), "a file is in a folder");
         return serve(pool, term, new MappedMemory(folder));
     }
 
-    /** @param memory knows the file by its name */
+    /** @param memory provider that has the file under its name */
     static MemoryNode serve(Path pool, Duration term, RemoteMemory memory) throws IOException {
         Vectors.requireRange("term in milliseconds", term.toMillis(), MIN_TERM_MILLIS, MAX_TERM_MILLIS);
         Path file = pool.toAbsolutePath();
@@ -129,7 +129,7 @@ public final class MemoryNode implements AutoCloseable {
         }
     }
 
-    /** Whether it has counted: tables lose the node while it cannot, and find it again. */
+    /** Returns whether the heartbeat was incremented. Tables consider the node lost while it cannot be, and alive when it can again. */
     private boolean beatOrTellWhyNot(boolean before) {
         try {
             beat();
@@ -142,7 +142,7 @@ public final class MemoryNode implements AutoCloseable {
         }
     }
 
-    /** Only the node that holds the file's lock counts, in one thread at a time. */
+    /** Not atomic: only the node with the file's lock increments, in one thread at a time. */
     private void beat() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment word = arena.allocate(Long.BYTES, 8);
@@ -171,12 +171,12 @@ public final class MemoryNode implements AutoCloseable {
         return region.bytes();
     }
 
-    /** {@return how many partitions the pool has} */
+    /** {@return the number of partitions in the pool} */
     public long partitions() {
         return partitions;
     }
 
-    /** Ends the heartbeat: tables take the node for lost within its term. A second call does nothing. */
+    /** Stops the heartbeat: tables consider the node lost within its term. A second call does nothing. */
     @Override
     public void close() throws IOException {
         if (!channel.isOpen()) {

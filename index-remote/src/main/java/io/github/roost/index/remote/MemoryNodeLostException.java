@@ -1,18 +1,15 @@
 package io.github.roost.index.remote;
 
-/**
- * The memory node has not renewed its heartbeat for longer than its term, or cannot be reached any more: what it holds may be gone or out of
- * date.
- */
+/** Thrown when the memory node has not renewed its heartbeat for its term, or cannot be reached any more: its memory may be gone or out of date. */
 public final class MemoryNodeLostException extends RemoteMemoryException {
     private static final long serialVersionUID = 1;
 
     /**
-     * Says since when.
+     * Reports a heartbeat that has stopped.
      *
      * @param region name of the region
-     * @param silentMillis for how long the heartbeat has stood still, in milliseconds
-     * @param termMillis after how long that means that the node is lost, in milliseconds
+     * @param silentMillis time without a new heartbeat, in milliseconds
+     * @param termMillis the node's term: time without a heartbeat after which it counts as lost, in milliseconds
      */
     public MemoryNodeLostException(String region, long silentMillis, long termMillis) {
         super(
@@ -22,10 +19,10 @@ public final class MemoryNodeLostException extends RemoteMemoryException {
     }
 
     /**
-     * Says how that shows.
+     * Reports a loss seen by other means than the heartbeat.
      *
      * @param region name of the region
-     * @param why what tells that the node is lost
+     * @param why the evidence, continuing the message after a colon
      */
     public MemoryNodeLostException(String region, String why) {
         super(region, "has lost its memory node: " + why);

@@ -7,13 +7,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Regions of another provider, with a clock of its own that says how long a network card would have taken for their transfers. The
- * clock is virtual: transfers are as fast as the other provider's. Thread-safe.
+ * A provider that delegates to another one and computes on a virtual clock how long a network card would take for the transfers. The transfers
+ * themselves run at the other provider's speed. Thread-safe.
  */
 public final class ModelMemory implements RemoteMemory {
     private final RemoteMemory memory;
     private final NetworkModel network;
-    /** When the link is free again, in virtual nanoseconds since the beginning. */
+    /** When the link becomes free, in virtual nanoseconds since the start. */
     private final AtomicLong linkFree = new AtomicLong();
 
     private final LongAdder doorbells = new LongAdder();
@@ -21,10 +21,10 @@ public final class ModelMemory implements RemoteMemory {
     private final LongAdder bytes = new LongAdder();
 
     /**
-     * Puts a clock beside a provider.
+     * Adds a virtual clock to a provider.
      *
      * @param memory does the transfers
-     * @param network says how long they would take
+     * @param network the cost model
      */
     public ModelMemory(RemoteMemory memory, NetworkModel network) {
         this.memory = memory;
@@ -32,21 +32,21 @@ public final class ModelMemory implements RemoteMemory {
     }
 
     /**
-     * What was transferred in how much virtual time.
+     * Totals of transfers and their virtual time.
      *
      * @param doorbells requests to the card
-     * @param pieces that these asked for, atomic operations included
+     * @param pieces pieces of these requests, atomic operations included
      * @param bytes in both directions
-     * @param linkNanos how long the link was occupied, in virtual nanoseconds
+     * @param linkNanos time that the link was busy, in virtual nanoseconds
      */
     public record Totals(long doorbells, long pieces, long bytes, long linkNanos) {}
 
-    /** {@return what was transferred so far} */
+    /** {@return the totals since this provider was made} */
     public Totals totals() {
         return new Totals(doorbells.sum(), pieces.sum(), bytes.sum(), linkFree.get());
     }
 
-    /** {@return how long transfers take} */
+    /** {@return the cost model} */
     public NetworkModel network() {
         return network;
     }

@@ -9,17 +9,17 @@ import java.util.List;
 import org.agrona.collections.LongHashSet;
 import org.jspecify.annotations.Nullable;
 
-/** Makes one answer of what the partitions of a query have found. A pure function. */
+/** Merges the results of a query's partitions into one answer. A pure function. */
 final class NearestOf {
     private NearestOf() {}
 
     /**
-     * The nearest rows of several partitions. A row that is in two of them counts once.
+     * Returns the nearest rows of several partitions. A row that is in two of them counts once.
      *
-     * @param found one per partition; null, or without what was seen, where the partition could not be read
-     * @param k how many at most
-     * @param radius the greatest distance
-     * @param fewer whether fewer partitions were visited than asked for
+     * @param found one per partition; null, or without {@code seen}, if the partition could not be read
+     * @param k maximum number of rows
+     * @param radius maximum distance
+     * @param fewer whether the answer may lack rows for another reason: fewer partitions visited than asked for, or rows that kept moving
      */
     static RemoteAnswer of(List<? extends @Nullable Found> found, int k, float radius, boolean fewer) {
         List<Neighbors> neighbors = new ArrayList<>(found.size());

@@ -17,20 +17,20 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds, while partitions are built, which of the partitions that a sample query visits have its true neighbours. Each row is compared
- * once with each query, a fraction of what it takes to put it into its graph. Used by one build; {@link #add} of one partition at a time.
+ * Finds during a build which partitions have the true neighbours of sample queries. Each row is compared once with each query, a fraction of the
+ * cost of inserting it into its graph. Used by one build; {@link #add} by one thread at a time.
  */
 final class NeighborRanks {
     private static final int K = 10;
-    /** Queries that are compared in one go, so that searches that wait do not wait long. */
+    /** Queries per step; small, so that waiting searches are not delayed. */
     private static final int STEP = 16;
 
     private static final SearchContext OUTSIDE = SearchContext.outside((nodes, bytes) -> {});
 
     private final List<float[]> queries;
-    /** The id of the row that a query is, which is no neighbour of itself; null where queries are none. */
+    /** If the queries are rows, their ids, since a row is not its own neighbour; otherwise null. */
     private final long @Nullable [] own;
-    /** The nearest rows so far, by query. */
+    /** The nearest rows so far, per query. */
     private final List<List<Neighbor>> nearest = new ArrayList<>();
 
     private record Neighbor(long id, float distance, int partition) {}
@@ -63,7 +63,7 @@ final class NeighborRanks {
         long last = 0;
         int distinct = 0;
         int kept = 0;
-        // A row of a boundary is in two partitions, at one distance, and is one neighbour.
+        // A boundary row is in two partitions at the same distance; it counts as one neighbour.
         while (kept < all.size() && (distinct < K || all.get(kept).id() == last)) {
             distinct += kept == 0 || all.get(kept).id() != last ? 1 : 0;
             last = all.get(kept++).id();
@@ -71,7 +71,7 @@ final class NeighborRanks {
         all.subList(kept, all.size()).clear();
     }
 
-    /** For each query that has any, and each of its true neighbours, the rank of the first partition that has it among those it visits. */
+    /** For each query with neighbours, per true neighbour: the smallest rank, in the query's order of visits, of a partition that has it. */
     int[][] of(HnswGraph centroids, Metric metric) {
         List<int[]> ranks = new ArrayList<>();
         for (int query = 0; query < queries.size(); query++) {
@@ -94,7 +94,7 @@ final class NeighborRanks {
         return ranks.toArray(int[][]::new);
     }
 
-    /** Rows as queries, and their ids. */
+    /** Uses rows as queries, with their ids. */
     static NeighborRanks ofRows(float[][] rows, LongStream ids) {
         return new NeighborRanks(rows, ids.toArray());
     }

@@ -3,16 +3,16 @@ package io.github.roost.index.remote;
 import io.github.roost.core.Vectors;
 
 /**
- * How long one-sided transfers take on a network card that is not there: a stated model, never a measurement. Requests of one doorbell
- * follow each other on the link; the round trip is paid once. Immutable; a pure function of its arguments.
+ * A cost model of one-sided transfers over a network card: an assumption, not a measurement. Requests of one doorbell follow each other on the
+ * link; the round trip is paid once per doorbell. Immutable.
  *
- * @param roundTripNanos from the doorbell to the first byte, in nanoseconds
- * @param doorbellNanos to ring, in nanoseconds
- * @param requestNanos per piece, in nanoseconds
- * @param bytesPerSecond of the link
+ * @param roundTripNanos time from the doorbell to the first byte, in nanoseconds
+ * @param doorbellNanos cost per doorbell, in nanoseconds
+ * @param requestNanos cost per piece, in nanoseconds
+ * @param bytesPerSecond bandwidth of the link
  */
 public record NetworkModel(long roundTripNanos, long doorbellNanos, long requestNanos, double bytesPerSecond) {
-    /** 100 Gb/s with 2 us of round trip, 0.4 us per doorbell, 0.1 us per piece. */
+    /** 100 Gb/s, round trip of 2 us, 0.4 us per doorbell, 0.1 us per piece. */
     public static final NetworkModel GIGABIT_100 = new NetworkModel(2_000, 400, 100, 12.5e9);
 
     /** Checks the figures. */
@@ -26,9 +26,9 @@ public record NetworkModel(long roundTripNanos, long doorbellNanos, long request
     }
 
     /**
-     * How long one doorbell occupies the link: the next one's bytes can follow after that.
+     * The time that one doorbell occupies the link; the next doorbell's bytes can follow after it.
      *
-     * @param pieces that it asks for, at least 1
+     * @param pieces number of pieces, at least 1
      * @param bytes of all pieces
      * @return nanoseconds
      */
@@ -37,9 +37,9 @@ public record NetworkModel(long roundTripNanos, long doorbellNanos, long request
     }
 
     /**
-     * How long one doorbell takes alone, from ringing to the last byte.
+     * The latency of one doorbell on an idle link, from ringing to the last byte.
      *
-     * @param pieces that it asks for, at least 1
+     * @param pieces number of pieces, at least 1
      * @param bytes of all pieces
      * @return nanoseconds
      */

@@ -1,9 +1,9 @@
 package io.github.roost.index.remote;
 
 /**
- * Tells from a region's heartbeat whether its memory node is there, by the reader's own clock: a node counts up several times per term,
- * so one that has counted no further for a term is lost. A pool that no node serves has a term of 0 and is never lost. Thread-safe:
- * one immutable state that is replaced as a whole; of two threads that see a beat at once either may say when.
+ * Detects a lost memory node by the region's heartbeat and the reader's own clock: a node increments it several times per term, so it is lost if
+ * the heartbeat stands still for a term. A pool that was never served has a term of 0, and its node is never lost. Thread-safe: one immutable
+ * state, replaced as a whole; if two threads see a beat at once, either may set its time.
  */
 final class NodeWatch {
     private record Seen(long heartbeat, long nanos) {}
@@ -19,11 +19,11 @@ final class NodeWatch {
     }
 
     /**
-     * Takes note of a heartbeat, and fails where it has stood still for too long. A read may wait long for its turn, and its
-     * answer for whoever asked: the heartbeat that it brings stood still at most until the read was asked for.
+     * Records a heartbeat, and throws if it has stood still for too long. A read may be queued, and its answer may wait to be processed; so
+     * silence is counted only up to the time when the read was requested.
      *
-     * @param askedNanos when the read was asked for
-     * @param nowNanos not before the read was done
+     * @param askedNanos when the read was requested
+     * @param nowNanos a time after the read was done
      */
     void require(long heartbeat, long askedNanos, long nowNanos) throws MemoryNodeLostException {
         Seen before = last;

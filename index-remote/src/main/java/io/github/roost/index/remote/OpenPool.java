@@ -23,11 +23,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A region that holds a pool: its head, the graph of the centroids, and the directory of its epoch. Thread-safe: directories are
- * immutable, and one replaces another as a whole; who reads by one {@linkplain #enter enters} before.
+ * An open pool: its head, the graph of the centroids, and the directory of its current epoch. Thread-safe: directories are immutable and are
+ * replaced as a whole. A reader must {@linkplain #enter enter} the directory that it uses.
  */
 final class OpenPool implements AutoCloseable {
-    /** A directory whose space is used again between the read of its root and its own, so often, is not written by a table. */
+    /** If the space of the directory was reused this many times between the reads of root and directory, the pool is not written by tables. */
     private static final int MAX_TRIES = 100;
 
     private static final int WORDS = 3;
@@ -42,10 +42,10 @@ final class OpenPool implements AutoCloseable {
     private final NodeWatch watch;
     private volatile int rows;
     private volatile Directory directory;
-    /** How many reads go by the directory of each epoch; guarded by this object. */
+    /** Number of readers that have entered the directory of each epoch; guarded by this object. */
     private final TreeMap<Long, Integer> underWay = new TreeMap<>();
 
-    /** What is read before a search of a partition. */
+    /** The words read before a search of a partition, and when the read was requested. */
     record Words(Root root, long heartbeat, LogTails tails, long askedNanos) {}
 
     private OpenPool(RemoteRegion region, Duration timeout) throws IOException {
@@ -77,7 +77,7 @@ final class OpenPool implements AutoCloseable {
         this.directory = readDirectory();
     }
 
-    /** Reads and checks what every search needs; the region is closed where that fails. */
+    /** Opens a pool: reads and checks the parts that every search needs. Closes the region on failure. */
     static OpenPool open(RemoteRegion region, Duration timeout) throws IOException {
         if (region.bytes() < PoolHead.BYTES) {
             region.close();
@@ -132,7 +132,7 @@ final class OpenPool implements AutoCloseable {
         throw new RemoteMemoryException(region.name(), "has no whole directory of its epoch");
     }
 
-    /** Reads the directory anew where the region has another epoch by now. Waits for it. */
+    /** Reads the directory again if the region has a newer epoch. Blocks. */
     Directory refresh() throws RemoteMemoryException {
         Directory known = directory;
         if (root().epoch() == known.epoch()) {
@@ -147,7 +147,7 @@ final class OpenPool implements AutoCloseable {
         }
     }
 
-    /** The directory to read by; until {@link #leave} is called with it the table holds its epoch. */
+    /** Returns the current directory and holds its epoch until {@link #leave} is called with it. */
     synchronized Directory enter() {
         underWay.merge(directory.epoch(), 1, Integer::sum);
         return directory;
@@ -157,12 +157,12 @@ final class OpenPool implements AutoCloseable {
         underWay.computeIfPresent(entered.epoch(), (epoch, users) -> users == 1 ? null : users - 1);
     }
 
-    /** The oldest epoch that something is read by, now or next. */
+    /** The oldest epoch in use, by current or later readers. */
     synchronized long oldestRead() {
         return underWay.isEmpty() ? directory.epoch() : Math.min(underWay.firstKey(), directory.epoch());
     }
 
-    /** Begins to {@link #refresh}. */
+    /** Calls {@link #refresh} in another thread. */
     CompletableFuture<Void> refreshLater() {
         CompletableFuture<Void> refreshed = new CompletableFuture<>();
         Thread.ofVirtual().name("roost-directory").start(() -> {
@@ -180,7 +180,7 @@ final class OpenPool implements AutoCloseable {
         return Root.of(word(PoolHead.ROOT_AT));
     }
 
-    /** Reads a word that changes, and waits for it. */
+    /** Reads one of the mutable words. Blocks. */
     long word(long at) throws RemoteMemoryException {
         MemorySegment buffer = wordBuffer();
         return await(read(
@@ -189,7 +189,7 @@ final class OpenPool implements AutoCloseable {
                 () -> buffer.get(LONG, 0)));
     }
 
-    /** Reads into a buffer of words, which is used again when the provider has ended the read, whoever has given it up before. */
+    /** Reads into a word buffer. The buffer is reused when the provider has ended the read, even if the caller has given up earlier. */
     private <T> CompletableFuture<T> read(
             List<RemoteRegion.Transfer> transfers, MemorySegment buffer, Supplier<T> words) {
         return region.get(transfers)
@@ -203,16 +203,16 @@ final class OpenPool implements AutoCloseable {
                         wordBuffers.add(buffer);
                     }
                 })
-                // To be given up without an effect on the step before.
+                // The caller may time out the copy; the step before is unaffected.
                 .copy();
     }
 
-    /** Changes a word if it is as expected, and waits for it; what it was. */
+    /** Compare-and-set of a word; returns the value found. Blocks. */
     long compareAndSet(long at, long expected, long next) throws RemoteMemoryException {
         return await(region.compareAndSet(at, expected, next));
     }
 
-    /** Changes a word, whatever others do to it meanwhile. */
+    /** Applies a function to a word atomically, retrying on conflicts. */
     void replace(long at, LongUnaryOperator next) throws RemoteMemoryException {
         long expected = word(at);
         long found = compareAndSet(at, expected, next.applyAsLong(expected));
@@ -233,7 +233,7 @@ final class OpenPool implements AutoCloseable {
         return into;
     }
 
-    /** Waits for a transfer in the calling thread, but not for ever. */
+    /** Waits for a transfer in the calling thread, up to the transfer timeout. */
     <T> T await(CompletableFuture<T> transfer) throws RemoteMemoryException {
         try {
             return transfer.get(timeoutNanos, TimeUnit.NANOSECONDS);
@@ -256,7 +256,7 @@ final class OpenPool implements AutoCloseable {
         };
     }
 
-    /** Begins to read the words that a search of a partition depends on, as a directory knows it. */
+    /** Begins to read the words that a search of a partition needs, by a known directory. */
     CompletableFuture<Words> words(int partition, Directory known) {
         long asked = System.nanoTime();
         MemorySegment buffer = wordBuffer();
@@ -278,9 +278,9 @@ final class OpenPool implements AutoCloseable {
     }
 
     /**
-     * How far the log of a partition goes.
+     * The tail of a partition's log.
      *
-     * @return slots, or -1 where the partition has been built anew since the directory was read
+     * @return number of slots, or -1 if the directory is out of date
      */
     int tail(int partition, Directory known, Words words) throws RemoteMemoryException {
         if (words.root().epoch() != known.epoch()) {
@@ -294,12 +294,12 @@ final class OpenPool implements AutoCloseable {
         return tail;
     }
 
-    /** Slots of the gap that a partition shares with its neighbour. */
+    /** Number of slots in the gap that a partition shares with its neighbour. */
     int slots(int partition, Directory known) {
         return (int) (known.gapOf(partition).bytes() / head.recordBytes());
     }
 
-    /** The partitions that a query visits, the nearest centroid first. */
+    /** The partitions that a query visits, nearest centroid first. */
     int[] nearest(float[] query, int count) {
         long[] found = Partitioner.nearest(centroids, Partitioner.inSpace(head.metric(), query), count)
                 .ids();
@@ -322,12 +322,12 @@ final class OpenPool implements AutoCloseable {
         return watch;
     }
 
-    /** How many rows there are, those in two partitions counted once; what was last known where that cannot be read. */
+    /** Number of rows; a row in two partitions counts once. The last known number if it cannot be read. */
     int rows() {
         try {
             requireRows(word(PoolHead.ROWS_AT));
         } catch (RemoteMemoryException | IllegalStateException unreadable) {
-            // A number for reports and estimates: searches and changes tell what is wrong.
+            // The number is for reports and estimates only; searches and changes report the problem.
         }
         return rows;
     }
@@ -341,7 +341,7 @@ final class OpenPool implements AutoCloseable {
         return directory;
     }
 
-    /** Rows of the build, of about which queries are. */
+    /** Sample rows of the build, for measuring recall. */
     float[][] sample() {
         return sample;
     }

@@ -10,9 +10,7 @@ import java.util.List;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Puts pairs that were built anew into a pool while the lease is held. Used by one thread at a time.
- */
+/** Publishes rebuilt pairs in a pool, with the lease. Used by one thread at a time. */
 final class PairPublication {
     private static final int PIECE = 1 << 20;
 
@@ -29,12 +27,12 @@ final class PairPublication {
     }
 
     /**
-     * A pair that was built anew.
+     * A rebuilt pair.
      *
      * @param pair its number
-     * @param upTo the tails of the logs whose records are in it
-     * @param even the graph of the even partition, or null without rows
-     * @param odd the graph of the odd partition, or null without rows
+     * @param upTo tails of the logs whose records it contains
+     * @param even graph of the even partition, or null without rows
+     * @param odd graph of the odd partition, or null without rows
      */
     record Built(
             int pair,
@@ -42,28 +40,28 @@ final class PairPublication {
             @Nullable HnswGraph even,
             @Nullable HnswGraph odd) {}
 
-    /** What became of a pair that was built anew. */
+    /** The outcome of a publication. */
     sealed interface Published {
-        /** It is there. */
+        /** The pair was published. */
         record Done() implements Published {}
 
-        /** Another has built the pair anew meanwhile. */
+        /** Another writer has rebuilt the pair meanwhile. */
         record ByOthers() implements Published {}
 
         /**
-         * There is no room for it now.
+         * There is no room for the pair now.
          *
-         * @param bytes that it needs
-         * @param free how large the largest free space is
-         * @param held how many bytes are kept for readers of older epochs
+         * @param bytes size of the pair and a directory
+         * @param free size of the largest free space
+         * @param held bytes held by readers of older epochs
          */
         record NoSpace(long bytes, long free, long held) implements Published {}
     }
 
     /**
-     * Puts a pair that was built anew into free space, with what was changed meanwhile, and makes it the next epoch: by one compare-and-set of
-     * the root, when all else is there. The space is named in the head before a byte of it is written; a writer that is lost meanwhile may
-     * still write to it, so who takes over has it used never again.
+     * Writes a rebuilt pair, together with the changes made meanwhile, into free space, and begins the next epoch by one compare-and-set of the
+     * root. The space is named in the head before any byte of it is written: a writer that is lost meanwhile may still write to it, so the next
+     * writer marks it as never to be used again.
      */
     Published publish(KnownPool now, Built built) throws RemoteMemoryException {
         Directory before = now.directory;
@@ -86,12 +84,13 @@ final class PairPublication {
         long root = pool.word(PoolHead.ROOT_AT);
         long words = pool.word(PoolHead.tailsAt(built.pair(), next.generation()));
         long slots = pool.word(PoolHead.slotsAt(built.pair(), next.generation()));
-        // Not 0 where it was left by a writer that was fenced off before it wrote to its space.
+        // Not 0 if a writer was fenced off before it wrote to its space.
         long left = pool.word(PoolHead.FILLING_AT);
-        // Only now: words that were read while the lease was held are not those of a writer that has taken over.
+        // Renewed only now: it proves that the words were read before any other writer could take over.
         lease.renew();
         replaceOnce(PoolHead.FILLING_AT, left, filling.word());
-        // Who takes over after this finds the space named. Where one has done so before, nothing is written to it.
+        // A writer that takes over after this finds the space named. If one has taken over before, this throws and
+        // nothing is written to the space.
         lease.renew();
         next.writeTo(found.at());
         Directory after = next.directory(found, Root.of(root));
@@ -125,7 +124,7 @@ final class PairPublication {
         }
     }
 
-    /** The oldest epoch that a reader holds; holds of those that are dead are ended. */
+    /** Returns the oldest epoch held by a live reader; ends the holds of dead readers. */
     private long oldestHeld() throws RemoteMemoryException {
         MemorySegment memory = Arena.ofAuto().allocate(PoolHead.READERS * (long) PoolHead.READER_BYTES, 8);
         pool.await(pool.region().get(List.of(new RemoteRegion.Transfer(PoolHead.READERS_AT, memory))));
@@ -149,12 +148,12 @@ final class PairPublication {
         for (long from = 0; from < bytes.byteSize(); from += PIECE) {
             MemorySegment piece = bytes.asSlice(from, Math.min(PIECE, bytes.byteSize() - from));
             pool.await(pool.region().put(List.of(new RemoteRegion.Transfer(at + from, piece))));
-            // A writer that was stopped here writes no more than one piece after it was given up for lost.
+            // Limits the writes of a writer that was stopped here and considered lost to one piece.
             lease.renew();
         }
     }
 
-    /** A pair that was built anew, with the records that have come since, where it is going to be. */
+    /** The layout of a rebuilt pair with the records added since. */
     private final class NewPair {
         private final Built built;
         private final Directory before;
@@ -180,11 +179,11 @@ final class PairPublication {
             int recordBytes = pool.head().recordBytes();
             this.gapBytes = Math.max(
                     PartitionedIndex.gapBytes(evenBytes + oddBytes, share, recordBytes),
-                    // At least half of it is free again.
+                    // At least half of it is free.
                     Math.min(0xffff, 2L * (even.size() + odd.size())) * recordBytes);
         }
 
-        /** What was changed since the graph was built, and the rows that others have by now. */
+        /** The records added since the graph was built, and the removals of {@link KnownPool#leftOver}. */
         private List<LogRecord> since(int partition, KnownPool now) throws RemoteMemoryException {
             int from = built.upTo().of(partition);
             int to = old.of(partition);

@@ -12,12 +12,12 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Builds a pair of partitions anew, of the rows that count, into space that nobody reads: graphs are built without the lease, beside
- * changes of others; what was changed meanwhile is taken over into the new logs when the pair is put into the region. Thread-safe.
+ * Rebuilds a pair of partitions from its live rows, into free space. Graphs are built without the lease, concurrently with changes; changes made
+ * meanwhile are copied into the new logs when the pair is published. Thread-safe.
  */
 final class PairRebuild {
     private static final int PAUSES_PER_TERM = 4;
-    /** How long to wait for readers that hold what is free: one that is dead is known to be after a term of the lease. */
+    /** Wait for readers that hold free space, four terms: a dead reader is detected after one term of the lease. */
     private static final int MAX_PAUSES = 4 * PAUSES_PER_TERM;
 
     private final Orchestrator orchestrator;
@@ -30,13 +30,13 @@ final class PairRebuild {
         this.writer = writer;
     }
 
-    /** Rows of a partition that count. */
+    /** The live rows of a partition. */
     private record Rows(long[] ids, float[][] vectors) {}
 
     /**
-     * Builds a pair anew.
+     * Rebuilds a pair.
      *
-     * @return false where another has done so meanwhile
+     * @return false if another writer has rebuilt it meanwhile
      */
     boolean run(int pair) throws RemoteMemoryException {
         PairPublication.Built built = null;
@@ -47,7 +47,7 @@ final class PairRebuild {
         return publish(built);
     }
 
-    /** Builds both graphs; null where the directory is another one by now. */
+    /** Builds both graphs; null if the directory is out of date. */
     private PairPublication.@Nullable Built build(int pair) throws RemoteMemoryException {
         Directory directory = pool.enter();
         try {
@@ -81,7 +81,7 @@ final class PairRebuild {
                 case PairPublication.Published.NoSpace none -> lacking = none;
             }
             if (lacking.held() < lacking.bytes() && lacking.free() < lacking.bytes() - lacking.held()) {
-                // No reader that goes makes room enough.
+                // Even if all readers release their holds there is not enough room.
                 break;
             }
             LockSupport.parkNanos(pauseNanos);

@@ -13,18 +13,19 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Partitions in local memory, bounded in bytes: those in use stay, of the others the one that {@link EvictionOrder} names makes room.
- * What is wanted and not there queues for the loader. All is guarded by this object's monitor, held for a few steps at a time;
- * waiters are completed outside of it.
+ * A cache of partitions in local memory, bounded in bytes. Pinned partitions stay; of the others {@link EvictionOrder} chooses which to evict.
+ * Requested partitions that are absent queue for the loader. All state is guarded by this object's monitor, held for a few steps at a time;
+ * waiters are completed outside it.
  *
- * <p>Why a batch larger than the cache goes on, and reads each partition once: every query says beforehand which partitions it {@linkplain
- * #needs needs}, and says of each when it has been served there, or when it is over. A partition that is here and needed stays until nobody
- * needs it, which comes to pass since its queries wait for nothing else; then it makes room for the next one that is wanted. Should none
- * become free for a second, as where new queries keep coming for those that are here, a needed one that nobody uses at that moment goes.
+ * <p>Why a batch larger than the cache makes progress and reads each partition once: every query declares beforehand which partitions it
+ * {@linkplain #needs needs}, and for each of them reports when it has been served or is over. A cached partition that is needed stays until no
+ * query needs it. That happens eventually, since its queries wait for nothing else; then it makes room for the next requested partition. If
+ * nothing becomes free for a second, for example because new queries keep coming for cached partitions, a needed partition that is not pinned is
+ * evicted.
  *
- * <p>Why no memory is freed that the provider writes to, and none is lost: a read that is given up counts in its {@link
- * CachedPartition.Memory} until the provider ends it. Memory that no entry has any more is freed by whichever comes last, the end of its
- * reads or that of its last pin, and counts until then. What a provider never ends is freed with the rest when the region is closed.
+ * <p>Why no memory is freed while the provider writes to it, and none leaks: a read that was given up counts in its
+ * {@link CachedPartition.Memory} until the provider ends it. Memory without an entry is freed by the later of its last read's end and its last
+ * pin's release, and counts as held until then. Memory of reads that the provider never ends is freed with the rest after the region is closed.
  */
 final class PartitionCache {
     private static final long MAX_STARVED_NANOS = 1_000_000_000;
@@ -38,21 +39,21 @@ final class PartitionCache {
     private final EvictionOrder order;
     private final Map<CachedPartition.Key, CachedPartition> entries = new HashMap<>();
     private final ArrayDeque<CachedPartition> wanted = new ArrayDeque<>();
-    /** How many queries are going to search each partition. */
+    /** Number of queries that still need each partition. */
     private final int[] needed;
 
-    /** Since when nothing has made room for what is wanted; 0 where it has. */
+    /** Since when the first requested partition has found no room; 0 if it is not waiting for room. */
     private long starvedSinceNanos;
 
     private long held;
     private long uses;
     private int loads;
     private int doorbellsUnderWay;
-    /** Memory that no entry has any more, and that reads may still write to. */
+    /** Memory without an entry that reads may still write to. */
     private final Set<CachedPartition.Memory> left = new HashSet<>();
-    /** Bytes of the memory that has a read which was given up and has not ended. */
+    /** Bytes of the memory with a read that was given up and has not ended. */
     private long givenUp;
-    /** Why nothing is fetched any more; null while it is. */
+    /** The reason why the cache is closed; null while it is open. */
     private @Nullable RemoteMemoryException closed;
 
     private long hits;
@@ -62,9 +63,9 @@ final class PartitionCache {
     private long evictions;
 
     /**
-     * Caches nothing yet.
+     * Makes an empty cache.
      *
-     * @param traffic asked for the bytes that searches have touched, one number per partition
+     * @param traffic supplies the bytes touched by searches, per partition
      */
     PartitionCache(OpenPool pool, long capacity, Supplier<long[]> traffic) {
         this.pool = pool;
@@ -77,13 +78,13 @@ final class PartitionCache {
     }
 
     /**
-     * Reads under way together.
+     * Reads in progress that were requested together.
      *
-     * @param directory that they go by, which has been entered
+     * @param directory the directory they use, which has been entered
      * @param partitions one per read
-     * @param memories that they are read into, in the same order
-     * @param transfers of them
-     * @param records of each partition's log that are there when they have ended
+     * @param memories destinations of the reads, in the same order
+     * @param transfers the transfers, in the same order
+     * @param records records of each partition's log that are present after its read
      */
     record Doorbell(
             Directory directory,
@@ -92,7 +93,7 @@ final class PartitionCache {
             List<RemoteRegion.Transfer> transfers,
             int[] records) {}
 
-    /** What has happened. */
+    /** Counts since the cache was made; {@code held} is its current memory in bytes. */
     record Counts(long hits, long reads, long bytesRead, long doorbells, long evictions, long held) {}
 
     synchronized Counts counts() {
@@ -100,11 +101,11 @@ final class PartitionCache {
     }
 
     /**
-     * Pins a partition that is there, to be {@linkplain #release released}; or has it loaded.
+     * Pins a partition if it is cached with enough of its log; otherwise requests it. A pinned partition must be {@linkplain #release released}.
      *
-     * @param waiting completed when to ask again, or with a failure; of this call alone
-     * @param counts whether finding it here is a hit that counts
-     * @return null where it has to be waited for
+     * @param waiting completed when the caller should ask again, or with a failure; used by this call only
+     * @param counts whether a cache hit is counted
+     * @return null if the caller has to wait
      */
     @Nullable
     CachedPartition acquire(int partition, Directory directory, Waiting waiting, boolean counts) {
@@ -134,7 +135,10 @@ final class PartitionCache {
         return null;
     }
 
-    /** Pins a partition whose image is there and verified, to be {@linkplain #release released}; null where it is not. Of its log there may be more. */
+    /**
+     * Pins a partition if its image is cached and verified; its cached log may be out of date. It must be {@linkplain #release released}. Returns
+     * null otherwise.
+     */
     synchronized @Nullable CachedPartition acquireVerified(int partition, Directory directory) {
         CachedPartition entry = entries.get(new CachedPartition.Key(
                 partition, directory.partitions().get(partition).generation()));
@@ -154,14 +158,14 @@ final class PartitionCache {
         }
     }
 
-    /** A query is going to search these partitions. */
+    /** Declares that a query will search these partitions. */
     synchronized void needs(int[] partitions) {
         for (int partition : partitions) {
             needed[partition]++;
         }
     }
 
-    /** A query has searched a partition, or will not any more. */
+    /** Reports that a query has searched a partition, or will not search it. */
     synchronized void needsNoMore(int partition) {
         if (--needed[partition] == 0) {
             notifyAll();
@@ -179,8 +183,8 @@ final class PartitionCache {
     }
 
     /**
-     * Forgets a partition whose bytes are wrong; it must be pinned by the caller, and is released. Who waits for the end of its log asks
-     * again, and has it read whole.
+     * Removes a partition with wrong bytes. The caller must have pinned it; the pin is released. Waiters for the end of its log ask again, and
+     * have the whole partition read.
      */
     void discard(CachedPartition entry) {
         List<Waiting> askAgain;
@@ -190,7 +194,7 @@ final class PartitionCache {
             askAgain = List.copyOf(entry.waiters);
             entry.waiters.clear();
             entry.pins--;
-            // With no entry in the map it is free when the last pin goes; until then its memory counts.
+            // The entry is not in the map any more, so the last release frees its memory; until then the memory counts.
             free(entry);
             notifyAll();
         }
@@ -216,11 +220,11 @@ final class PartitionCache {
     }
 
     /**
-     * Waits for what is wanted and makes room for it, at most a tenth of a second.
+     * Waits up to a tenth of a second for requested partitions and makes room for them.
      *
-     * @param most reads of one doorbell
-     * @param mostUnderWay doorbells that have not ended
-     * @return what to read; empty where there is nothing yet, null when the cache is closed and nothing is under way
+     * @param most maximum number of reads per doorbell
+     * @param mostUnderWay maximum number of doorbells in progress
+     * @return the reads to begin; empty if there are none yet, null if the cache is closed and nothing is in progress
      */
     @Nullable
     Doorbell next(int most, int mostUnderWay) {
@@ -246,7 +250,7 @@ final class PartitionCache {
                     try {
                         wait(left);
                     } catch (InterruptedException e) {
-                        // The loader is told to end by closing the cache.
+                        // Closing the cache ends the loader, not an interrupt.
                         break;
                     }
                 }
@@ -272,7 +276,7 @@ final class PartitionCache {
         return doorbell;
     }
 
-    /** A doorbell that was not made up, as where there was no memory for it: nobody is to read what it had. */
+    /** Fails the partitions of a doorbell that could not be completed, for example for lack of memory: nothing would read them. */
     private synchronized void notBegun(Doorbell doorbell, List<Ended> failed) {
         for (int i = 0; i < doorbell.memories().size(); i++) {
             doorbell.memories().get(i).reads--;
@@ -282,10 +286,13 @@ final class PartitionCache {
         }
     }
 
-    /** Those who wait no longer, and why they fail; null where they go on. */
+    /** Waiters to be completed, and their failure; null if they ask again. */
     private record Ended(List<Waiting> waiters, @Nullable RemoteMemoryException why) {}
 
-    /** Takes an entry, which is out of the queue, out of the map too, unless its image is there: only the end of its log is missing then. */
+    /**
+     * Fails the waiters of an entry that is not in the queue any more. Removes it from the map too, unless its image is loaded: then only the end
+     * of its log is missing.
+     */
     private Ended fail(CachedPartition entry, RemoteMemoryException why) {
         Ended failed = new Ended(List.copyOf(entry.waiters), why);
         entry.waiters.clear();
@@ -297,7 +304,7 @@ final class PartitionCache {
         return failed;
     }
 
-    /** What was built anew since it was asked for is not where it was: who waits for it asks again, by the new directory. */
+    /** Removes requests for partitions that were rebuilt since, as their bytes have moved: the waiters ask again by the new directory. */
     private void takeOutSuperseded(Directory directory, List<Ended> superseded) {
         for (Iterator<CachedPartition> queue = wanted.iterator(); queue.hasNext(); ) {
             CachedPartition entry = queue.next();
@@ -330,7 +337,7 @@ final class PartitionCache {
                 continue;
             }
             if (memory == null) {
-                // In their order: the first that finds no room waits for it.
+                // In order of requests: the first one without room waits for it.
                 starvedSinceNanos = starvedSinceNanos == 0 ? System.nanoTime() : starvedSinceNanos;
                 return;
             }
@@ -344,7 +351,7 @@ final class PartitionCache {
             doorbell.memories().add(memory);
             memory.reads++;
             doorbell.transfers().add(transfer);
-            // At last: what fails before this leaves it where it is failed.
+            // Last, so that the entry is still in the queue if anything above throws: then it is failed there.
             queue.remove();
         }
     }
@@ -367,7 +374,7 @@ final class PartitionCache {
         return starvedSinceNanos != 0 && System.nanoTime() - starvedSinceNanos > MAX_STARVED_NANOS;
     }
 
-    /** Memory for an entry: free one, or that of another entry, a needed one too if it has waited for too long; null where there is none. */
+    /** Memory for an entry, new or of evicted entries; of needed ones too if {@code starved}. Null if there is none. */
     private CachedPartition.@Nullable Memory makeRoom(CachedPartition entry, boolean starved) {
         long bytes = entry.bytes();
         while (held + bytes > capacity) {
@@ -405,7 +412,7 @@ final class PartitionCache {
         CachedPartition victim = null;
         Directory directory = pool.directory();
         for (CachedPartition entry : entries.values()) {
-            // Memory that reads may still write to makes no room.
+            // Memory that reads may still write to cannot be reused.
             boolean inUse = entry.pins > 0 || entry.loading || entry.memory == null || entry.memory.reads > 0;
             if (!inUse && !isOf(directory, entry)) {
                 return entry;
@@ -421,7 +428,7 @@ final class PartitionCache {
         return victim;
     }
 
-    /** The provider has ended reads, well or not: none of their bytes come any more. */
+    /** The provider has ended the reads, successfully or not: none of their bytes arrive any more. */
     synchronized void settled(Doorbell doorbell) {
         for (CachedPartition.Memory memory : doorbell.memories()) {
             memory.reads--;
@@ -438,7 +445,7 @@ final class PartitionCache {
         notifyAll();
     }
 
-    /** Nobody waits for reads any more. Those that have failed and are not {@link #settled} have been given up. */
+    /** The wait for a doorbell's reads is over. Failed reads that have not {@linkplain #settled settled} were given up. */
     void ended(Doorbell doorbell, @Nullable RemoteMemoryException failure) {
         List<Ended> goOn = new ArrayList<>();
         pool.leave(doorbell.directory());
@@ -483,12 +490,12 @@ final class PartitionCache {
         }
     }
 
-    /** Whether a partition is here, for reports and tests. */
+    /** Whether a partition is cached, for reports and tests. */
     synchronized boolean holds(int partition) {
         return entries.values().stream().anyMatch(entry -> entry.loaded && entry.key.partition() == partition);
     }
 
-    /** Fetches nothing any more, and fails all that is wanted; what is under way ends by itself. Only the first reason counts. */
+    /** Closes the cache and fails all requested partitions; reads in progress end by themselves. Only the first reason is kept. */
     void close(RemoteMemoryException why) {
         synchronized (this) {
             closed = closed == null ? why : closed;
@@ -496,7 +503,7 @@ final class PartitionCache {
         failWanted(why);
     }
 
-    /** Fails all that is wanted; what is under way ends by itself. */
+    /** Fails all requested partitions; reads in progress end by themselves. */
     void failWanted(RemoteMemoryException why) {
         List<Ended> failed = new ArrayList<>();
         synchronized (this) {
@@ -511,7 +518,7 @@ final class PartitionCache {
         }
     }
 
-    /** Frees all memory: nobody uses the table, and the region is closed. */
+    /** Frees all memory. The table must be unused and the region closed. */
     synchronized void free() {
         for (CachedPartition entry : entries.values()) {
             free(entry);

@@ -7,12 +7,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread that fetches what the cache wants: as many partitions per doorbell as wait by then, while searches verify and search those
- * that have come. Ends when the cache is closed and nothing is under way; then it gives up the hold and closes the pool.
+ * The thread that fetches requested partitions: each doorbell takes all that are waiting, up to a limit, while searches verify and search the
+ * ones that have arrived. Ends when the cache is closed and nothing is in progress; then it gives up the hold and closes the pool.
  */
 final class PartitionLoader implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(PartitionLoader.class);
-    /** One is on the link while what the one before has brought is searched. */
+    /** One transfers while the partitions of the one before are searched. */
     private static final int MAX_UNDER_WAY = 2;
 
     private final PartitionCache cache;
@@ -40,12 +40,12 @@ final class PartitionLoader implements Runnable {
             cache.close(new RemoteMemoryException(pool.region().name(), "is not read any more"));
             hold.close();
             pool.close();
-            // After the region: until it is closed, bytes of a read that was given up may still come.
+            // After the region was closed: until then bytes of a read that was given up may still arrive.
             cache.free();
         }
     }
 
-    /** Whether there is more to come. What goes wrong fails those who wait, by name, and nobody who asks later. */
+    /** Returns whether to continue. An unexpected failure fails the current waiters, not later ones. */
     private boolean fetch() {
         try {
             PartitionCache.Doorbell doorbell = cache.next(readsPerDoorbell, MAX_UNDER_WAY);
@@ -67,11 +67,11 @@ final class PartitionLoader implements Runnable {
         try {
             read = pool.region().get(doorbell.transfers());
         } catch (RuntimeException | Error failed) {
-            // What has begun is not known: the memory is left to it.
+            // Some reads may have begun: their memory stays reserved.
             ended(doorbell, failed);
             return;
         }
-        // A timeout of its own: the provider's future says when no more bytes come, which may be later.
+        // The timeout is on a copy: the provider's future still tells when no more bytes arrive.
         var _ = read.whenComplete((done, failed) -> cache.settled(doorbell))
                 .copy()
                 .orTimeout(timeoutNanos, TimeUnit.NANOSECONDS)

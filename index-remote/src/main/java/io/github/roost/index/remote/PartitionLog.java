@@ -14,10 +14,7 @@ import java.util.List;
 import java.util.Map;
 import org.agrona.collections.LongHashSet;
 
-/**
- * What the log of a partition says up to some slot: rows that were inserted, and ids whose rows in the graph count no longer.
- * Immutable.
- */
+/** The content of a partition's log up to some slot: inserted rows, and ids whose rows in the graph are replaced or removed. Immutable. */
 final class PartitionLog {
     static final PartitionLog EMPTY = new PartitionLog(0, 0, Map.of(), Map.of(), new LongHashSet(), IdFilter.all());
 
@@ -48,7 +45,7 @@ final class PartitionLog {
         LogRecord read(int slot) throws DamagedPartitionException;
     }
 
-    /** With the records up to a later slot, which are found backwards from it. */
+    /** Adds the records up to a later slot, following them backwards from it. */
     PartitionLog upTo(int laterTail, String region, int partition, Slots slots) throws DamagedPartitionException {
         Deque<LogRecord> added = new ArrayDeque<>();
         int slot = laterTail - 1;
@@ -98,29 +95,29 @@ final class PartitionLog {
         }
         int count = records + added.size();
         if (more.isEmpty()) {
-            // A graph asks a filter about all of its rows once: the same one as long as it says the same.
+            // A graph evaluates a filter on all of its rows once: keep the same filter while its content is the same.
             return new PartitionLog(laterTail, count, nextRows, nextMoves, hidden, alive);
         }
         more.addAll(hidden);
         return new PartitionLog(laterTail, count, nextRows, nextMoves, more, IdFilter.of(id -> !more.contains(id)));
     }
 
-    /** Slots up to the last record. */
+    /** Number of slots up to the last record. */
     int tail() {
         return tail;
     }
 
-    /** How many records there are. */
+    /** Number of records. */
     int records() {
         return records;
     }
 
-    /** The rows of the graph that count. */
+    /** Accepts the live rows of the graph. */
     IdFilter alive() {
         return alive;
     }
 
-    /** Whether a row of the graph counts no longer. */
+    /** Whether the graph's row of this id was replaced or removed. */
     boolean hides(long id) {
         return hidden.contains(id);
     }
@@ -130,7 +127,7 @@ final class PartitionLog {
         return rows.values();
     }
 
-    /** The last row that has moved from here to each other partition. */
+    /** The last move from here to each other partition. */
     Collection<LogRecord.Moved> moves() {
         return moves.values();
     }
@@ -141,7 +138,7 @@ final class PartitionLog {
         return rows.get(id);
     }
 
-    /** The nearest rows of the log, by looking at each. The query is {@linkplain Partitioner#inSpace in space}. */
+    /** The nearest rows of the log by exhaustive comparison. The query must be {@linkplain Partitioner#inSpace in space}. */
     Neighbors nearest(float[] query, int k, Metric metric, IdFilter wanted) {
         List<LogRecord> looked = new ArrayList<>(rows.size());
         for (LogRecord row : rows.values()) {

@@ -1,6 +1,6 @@
 package io.github.roost.index.remote;
 
-/** The gap of a pair of partitions takes no more changes until the pair is built anew. Nothing was changed. */
+/** Thrown when the gap of a pair of partitions has no slot for a change; the pair must be rebuilt. Nothing was changed. */
 public final class PartitionLogFullException extends RemoteMemoryException {
     private static final long serialVersionUID = 1;
 
@@ -8,11 +8,11 @@ public final class PartitionLogFullException extends RemoteMemoryException {
     private final int partition;
 
     /**
-     * Says which partition's log is full.
+     * Makes an exception for a partition.
      *
      * @param region name of the region
      * @param partition number of the partition, from 0
-     * @param slots of the gap that the partition shares with its neighbour
+     * @param slots number of slots in the gap that the partition shares with its neighbour
      */
     public PartitionLogFullException(String region, int partition, int slots) {
         super(

@@ -20,20 +20,20 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Searches one partition for all queries that wait for it: asks the region whether it is there and what has changed, parks until the
- * bytes have come, verifies them, and searches. A slice pins the partition; none is pinned between slices, so that a group that is never
- * continued holds nothing.
+ * Searches one partition for all queries of a group: reads the epoch, the heartbeat and the log tails, parks until the partition's bytes have
+ * arrived, verifies them, and searches. A slice pins the partition; none is pinned between slices, so a group that is never continued holds
+ * nothing.
  *
- * <p>The words are read after all queries of the group were asked, so each query finds what had been acknowledged before. Graph and log
- * are of one generation: that of the directory whose epoch the words have named.
+ * <p>The words are read after all queries of the group were submitted, so each query sees every change that was acknowledged before. Graph and
+ * log are of the generation in the directory whose epoch the words name.
  */
 final class PartitionSearch implements GroupSearch<Asked, Found> {
-    /** 64 KiB each: a slice verifies some tenths of a millisecond. */
+    /** Blocks of 64 KiB: verification takes some tenths of a millisecond per slice. */
     private static final int BLOCKS_PER_SLICE = 16;
 
-    /** What a slice searches for takes about so long, or is one query. */
+    /** Approximate time budget of a slice's searches; at least one query is searched. */
     private static final long NANOS_PER_SLICE = 1_000_000;
-    /** A pool whose directory is another one each time it is looked at is not written by tables. */
+    /** If the directory differs at each of this many reads, the pool is not written by tables. */
     private static final int MAX_REFRESHES = 100;
 
     private static final SearchResult NOTHING = new SearchResult(Neighbors.EMPTY, SearchCost.NONE, false);
@@ -57,7 +57,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
         return new Run(group).begin(context);
     }
 
-    /** One group on its way. Used by one slice at a time. */
+    /** The state of one group's search. Used by one slice at a time. */
     private final class Run {
         private final Group<Asked, Found> group;
         private final boolean[] answered;
@@ -69,7 +69,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
         private boolean counted;
         private boolean readAgain;
         private Directory directory;
-        /** Slots of the log that count. */
+        /** Slots of the log to be searched. */
         private int tail;
 
         private int refreshes;
@@ -85,7 +85,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
             words = pool.words(partition, directory);
             return words.isDone()
                     ? haveWords(context)
-                    // The failure is looked at in the next slice, which may answer without the partition.
+                    // The next slice handles a failure; it may answer without the partition.
                     : new Step.Park<>(
                             Pending.of(words.exceptionally(failed -> null)), (same, slice) -> haveWords(slice));
         }
@@ -101,7 +101,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
             return tail >= 0 ? goOn(context) : refresh(context);
         }
 
-        /** Begins anew with the directory of the epoch that the region has now. */
+        /** Restarts with the directory of the region's current epoch. */
         private Step<Group<Asked, Found>, Boolean> refresh(SearchContext context) {
             if (++refreshes > MAX_REFRESHES) {
                 return fail(changesAllTheTime(), context);
@@ -155,7 +155,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
             }
         }
 
-        /** To the next query that needs the partition's bytes. */
+        /** Moves to the next query that needs the partition's bytes. */
         private void skipToNext() {
             for (; next < group.size(); next++) {
                 if (answered[next] || group.expired(next)) {
@@ -186,8 +186,8 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
                 if (readAgain) {
                     throw wrong;
                 }
-                // It may have been hit on its way, or its space was used again; what is wrong in the pool is wrong the
-                // second time too.
+                // The read may have been corrupted, or its space reused meanwhile. Damage in the pool itself shows at
+                // the second read too.
                 readAgain = true;
                 return refresh(context);
             } finally {
@@ -197,7 +197,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
             }
         }
 
-        /** Whether all is verified by now. */
+        /** Verifies the next blocks; returns whether all are verified. */
         private boolean verify(CachedPartition image) throws DamagedPartitionException {
             if (verified != image) {
                 verified = image;
@@ -207,7 +207,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
             return block < 0;
         }
 
-        /** Searches for the next queries: those with one filter and k together, where that is less work. */
+        /** Searches for the next queries; queries with the same filter and k share a scan if that is less work. */
         private void searchSome(
                 CachedPartition image, PartitionLog log, Found.@Nullable Seen seen, SearchContext context) {
             HnswGraph graph = image.graph();
@@ -241,7 +241,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
             return answered[index] || group.expired(index);
         }
 
-        /** The query and those after it that can be scanned for with it; none where its limit does not allow a scan. */
+        /** The query and later ones that can share a scan with it; none if its visit limit does not allow a scan. */
         private int[] like(int first, HnswGraph graph) {
             SearchRequest request = group.query(first).request();
             return IntStream.range(first, group.size())
@@ -287,7 +287,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
             return Step.done(true);
         }
 
-        /** Searches what has been verified and is still here: it counts as missing, since nobody could say what has changed. */
+        /** Searches the cached partition if it was verified. It still counts as missing, since recent changes are unknown. */
         private Step<Group<Asked, Found>, Boolean> searchCache(SearchContext context) {
             CachedPartition image = cache.acquireVerified(partition, directory);
             if (image == null) {
@@ -325,7 +325,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
         return withLog(ofGraph, log, asked, context);
     }
 
-    /** What was found of the graph, and the rows of the log. */
+    /** Merges the rows found in the graph with the nearest rows of the log. */
     private SearchResult withLog(SearchResult ofGraph, PartitionLog log, Asked asked, SearchContext context) {
         if (log.rows().isEmpty()) {
             return ofGraph;
@@ -342,10 +342,10 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
                 ofGraph.cutShort());
     }
 
-    /** A partition as it is, to be released. */
+    /** A pinned partition and its state; to be released. */
     private record Here(CachedPartition image, Found.Seen seen) {}
 
-    /** The same in the calling thread, which waits for what it needs, as long as that is wanted. */
+    /** Searches in the calling thread, which waits for the bytes until the context expires. */
     Found searchHere(Asked asked, SearchContext context) throws RemoteMemoryException {
         Here here = awaitHere(context::expired);
         try {
@@ -402,7 +402,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
         throw changesAllTheTime();
     }
 
-    /** A partition, to be released; null where it was built anew. */
+    /** Waits for a partition and pins it; null if it was rebuilt meanwhile. */
     private @Nullable CachedPartition awaitBytes(Directory directory, int tail, BooleanSupplier expired)
             throws RemoteMemoryException {
         while (true) {
@@ -422,20 +422,20 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
         }
     }
 
-    /** Fetches the partition, unless it is in the cache: its checksums are compared then. Waits for it. */
+    /** Fetches and verifies the partition unless it is in the cache. Blocks. */
     void verify() throws RemoteMemoryException {
         cache.release(awaitHere(() -> false).image());
     }
 
     /**
-     * A row of a partition.
+     * The result of looking up a row in a partition.
      *
-     * @param vector of it, or null where the partition has none of that id
-     * @param seen how the partition was
+     * @param vector its vector, or null if the partition has no row of this id
+     * @param seen state of the partition
      */
     record Row(float @Nullable [] vector, Found.Seen seen) {}
 
-    /** The row of the partition with an id. Waits for what it needs. */
+    /** Looks up a row by id. Blocks. */
     Row row(long id) throws RemoteMemoryException {
         Here here = awaitHere(() -> false);
         try {

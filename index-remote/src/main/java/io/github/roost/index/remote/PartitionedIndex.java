@@ -31,10 +31,10 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Builds pools: the file of a region with the partitions of one table. Each partition is an HNSW graph with its rows, contiguous, so
- * that one read fetches it; two neighbouring partitions share a gap that takes a log of changes from both ends, so that a partition
- * and its log are one read too. A graph of the partitions' centroids names those that a query visits (after Liu, Fang and Qian,
- * "Efficient Vector Search on Disaggregated Memory with d-HNSW", HotStorage 2025).
+ * Builds a pool: the file of a region with the partitions of one table. Each partition is an HNSW graph with its rows, contiguous, so one read
+ * fetches it. Two neighbouring partitions share a gap; their logs of changes grow into it from both ends, so a partition and its log are one read
+ * too. A graph of the partitions' centroids finds the partitions that a query visits (after Liu, Fang and Qian, "Efficient Vector Search on
+ * Disaggregated Memory with d-HNSW", HotStorage 2025).
  *
  * <pre>{@code
  * PartitionedIndex.builder().partitions(160).build(orchestrator, ids, rows, Path.of("/dev/shm/products.pool"));
@@ -45,16 +45,16 @@ import org.jspecify.annotations.Nullable;
 public final class PartitionedIndex {
     private static final int MAX_RECORDS = 65_535;
     private static final int MIN_RECORDS = 64;
-    /** Rows that tables measure a recall with. */
+    /** Sample rows stored in the pool, with which tables measure recall. */
     private static final int SAMPLE = 64;
 
-    /** And by which the build measures how many partitions a search is to visit. */
+    /** Sample rows with which the build measures how many partitions a search must visit. */
     private static final int MEASURED = 512;
 
     private static final int MAX_QUERIES = 1_024;
     private static final int ROWS_PER_CHECK = 256;
     private static final int ROWS_PER_PARTITION = 6_250;
-    /** How much of a build is done when rows are checked, and when it is known which go where. */
+    /** Progress of a build after the rows have been checked, and after they have been assigned to partitions. */
     private static final double READ = .02;
 
     private static final double PARTITIONED = .2;
@@ -63,7 +63,7 @@ public final class PartitionedIndex {
 
     private Metric metric = Metric.SQUARED_L2;
     private int partitions;
-    /** 0: measured. */
+    /** 0: measured by the build. */
     private int visited;
 
     private double targetRecall = .95;
@@ -84,11 +84,11 @@ public final class PartitionedIndex {
     }
 
     /**
-     * Sets how distances are measured.
+     * Sets the metric.
      *
      * @param value {@link Metric#SQUARED_L2}, the default, or {@link Metric#COSINE}
      * @return this builder
-     * @throws IllegalArgumentException for {@link Metric#INNER_PRODUCT}, whose nearest rows are in no partition near the query
+     * @throws IllegalArgumentException for {@link Metric#INNER_PRODUCT}: its nearest rows are not in partitions near the query
      */
     public PartitionedIndex metric(Metric value) {
         if (value == Metric.INNER_PRODUCT) {
@@ -100,9 +100,9 @@ public final class PartitionedIndex {
     }
 
     /**
-     * Sets how many partitions there are.
+     * Sets the number of partitions.
      *
-     * @param value from 1 to 10,000 and the number of rows; default one per 6,250 rows
+     * @param value from 1 to 10,000, at most the number of rows; default one per 6,250 rows
      * @return this builder
      */
     public PartitionedIndex partitions(int value) {
@@ -112,10 +112,10 @@ public final class PartitionedIndex {
     }
 
     /**
-     * Sets the default number of partitions per search. If it is not set, the build measures how many reach the {@linkplain #targetRecall
-     * target recall}.
+     * Sets the default number of partitions per search. If it is not set, the build measures how many are needed for the
+     * {@linkplain #targetRecall target recall}.
      *
-     * @param value from 1 to 10,000, or all where there are fewer
+     * @param value from 1 to 10,000; if there are fewer partitions, searches visit all
      * @return this builder
      */
     public PartitionedIndex visited(int value) {
@@ -125,8 +125,8 @@ public final class PartitionedIndex {
     }
 
     /**
-     * Sets the share of the 10 nearest rows that a search with the default number of partitions finds: the build measures that number on 512 of
-     * the rows, with which no centroid was trained, or on {@link #queries}. {@link #visited} sets the number itself.
+     * Sets the target recall@10 of searches that visit the default number of partitions. The build measures that number on 512 of the rows, which
+     * train no centroid, or on {@link #queries}. {@link #visited} sets the number itself.
      *
      * @param value over 0, at most 1; default .95
      * @return this builder
@@ -137,8 +137,8 @@ public final class PartitionedIndex {
     }
 
     /**
-     * Sets queries by which the build measures how many partitions the {@linkplain #targetRecall target recall} takes, in place of some of
-     * its rows: those that come later are of their distribution.
+     * Sets sample queries with which the build measures how many partitions the {@linkplain #targetRecall target recall} needs. They should have
+     * the distribution of later queries. Default: a sample of the rows.
      *
      * @param value from 1 to 1,024, each of the rows' dimension, finite, not zero for cosine; must not change until the build has ended
      * @return this builder
@@ -150,7 +150,7 @@ public final class PartitionedIndex {
     }
 
     /**
-     * Sets how many neighbours a row keeps in an upper layer, twice as many in layer 0.
+     * Sets the number of neighbours per row in upper layers; layer 0 has twice as many.
      *
      * @param value from 2 to 256; default 16
      * @return this builder
@@ -162,7 +162,7 @@ public final class PartitionedIndex {
     }
 
     /**
-     * Sets the width of the searches that find a new row's neighbours.
+     * Sets the ef of the searches that find the neighbours of a new row.
      *
      * @param value from 1 to 10,000; default 120
      * @return this builder
@@ -176,7 +176,7 @@ public final class PartitionedIndex {
     /**
      * Sets the size of the gap that a pair of partitions shares for its logs.
      *
-     * @param value as a share of the pair's bytes, from 0 (64 changes all the same) to 1; default .1
+     * @param value as a share of the pair's bytes, from 0 to 1, and at least 64 changes; default .1
      * @return this builder
      */
     public PartitionedIndex gap(double value) {
@@ -185,8 +185,8 @@ public final class PartitionedIndex {
     }
 
     /**
-     * Sets how many rows are in a second partition too: those that are nearly as near to another centroid. Searches that visit few
-     * partitions find more of the true neighbours, and partitions are that much larger.
+     * Sets the share of rows stored in a second partition too: the rows that are nearly as near to another centroid. Searches that visit few
+     * partitions find more of the true neighbours; partitions grow by this share.
      *
      * @param value as a share of the rows, from 0, the default, to 1
      * @return this builder
@@ -197,11 +197,11 @@ public final class PartitionedIndex {
     }
 
     /**
-     * Sets how much space there is for pairs that are built anew when their log is full; there is room for three pairs in any case.
-     * Space that was never written takes no memory.
+     * Sets the spare space for pairs that are rebuilt because their log is full. There is always room for three pairs. Space that was never
+     * written takes no memory.
      *
-     * @param value as a share of the partitions' bytes, from 0 to 10; default .25. A pool whose rows become more needs as much as they
-     *     are to grow
+     * @param value as a share of the partitions' bytes, from 0 to 10; default .25. If the number of rows grows, the spare space must hold the
+     *     additional rows
      * @return this builder
      */
     public PartitionedIndex spare(double value) {
@@ -213,8 +213,8 @@ public final class PartitionedIndex {
     }
 
     /**
-     * Sets how long a writer's lease and a reader's hold of an epoch last without renewal. The successor of a writer that has died
-     * waits as long; a writer that was stopped for longer is fenced.
+     * Sets the term of a writer's lease and of a reader's hold of an epoch: both end if they are not renewed for it. The next writer waits that
+     * long after a writer has died; a writer that was stopped for longer is fenced off.
      *
      * @param value from 50 ms to an hour; default 2 seconds
      * @return this builder
@@ -227,7 +227,7 @@ public final class PartitionedIndex {
     }
 
     /**
-     * Sets the seed of the centroids' training.
+     * Sets the random seed for the training of the centroids and the choice of samples.
      *
      * @param value any number
      * @return this builder
@@ -245,25 +245,26 @@ public final class PartitionedIndex {
     }
 
     /**
-     * A pool that was built.
+     * The properties of a pool that was built.
      *
-     * @param partitions how many there are
-     * @param rows how many rows there are, those in two partitions counted once
-     * @param largestBytes of a partition with its graph, which is what one read fetches
-     * @param bytes of the region, spare space included
-     * @param visited partitions that a search visits which does not say
-     * @param recall the share of the nearest rows of the sample that are in those; not a number where {@link #visited(int)} was set
+     * @param partitions number of partitions
+     * @param rows number of rows; a row in two partitions counts once
+     * @param largestBytes bytes of the largest partition with its graph
+     * @param bytes size of the region, including spare space
+     * @param visited default number of partitions per search
+     * @param recall the share of the sample's nearest rows that these partitions have; NaN if {@link #visited(int)} was set or there is one
+     *     partition
      */
     public record Pool(int partitions, int rows, long largestBytes, long bytes, int visited, double recall) {}
 
     /**
-     * Builds a pool on the orchestrator's workers, as batch work beside what they serve, and waits for it.
+     * Builds a pool on the orchestrator's workers, as batch work concurrent with searches, and waits for it.
      *
-     * @param orchestrator builds it
-     * @param ids one external id per row, none twice
+     * @param orchestrator runs the build
+     * @param ids one external id per row, all distinct
      * @param rows at least one, of 1 to 4,096 dimensions, finite, not zero for cosine; read several times
-     * @param file to write or replace: whatever happens meanwhile, the old file or the new one is there, whole
-     * @return what was built
+     * @param file to write or replace, atomically: at any time either the old file or the new one is there, complete
+     * @return the properties of the pool
      * @throws IOException if the file cannot be written
      * @throws IllegalArgumentException if a row, an id or an option is invalid
      */
@@ -273,16 +274,16 @@ public final class PartitionedIndex {
     }
 
     /**
-     * Begins to build a pool and open it from its file, on the orchestrator's workers, as batch work beside what they serve. This
-     * builder must not be changed meanwhile.
+     * Begins to build a pool and open its file, on the orchestrator's workers, as batch work concurrent with searches. This builder must not be
+     * changed during the build.
      *
-     * @param orchestrator builds the pool, and places the table
-     * @param name under which the table shows in reports
-     * @param ids one external id per row, none twice; must not change during the build
+     * @param orchestrator runs the build and the table's searches
+     * @param name name of the table in reports
+     * @param ids one external id per row, all distinct; must not change during the build
      * @param rows at least one, of 1 to 4,096 dimensions; a row that is not finite, or zero for cosine, fails the build
      * @param file to write or replace
      * @param options of the table
-     * @return under way; its result is to be closed
+     * @return the build in progress; its result must be closed
      * @throws IllegalArgumentException if ids, dimension or an option is invalid
      */
     public TableBuild<RemoteTable> start(
@@ -308,7 +309,7 @@ public final class PartitionedIndex {
         });
     }
 
-    /** Some of the rows by their numbers; of more of them the first are the same. */
+    /** Row numbers of a random sample. A larger sample begins with the same rows. */
     private int[] sample(int size, int most) {
         return new Random(seed)
                 .ints(0, size)
@@ -321,7 +322,7 @@ public final class PartitionedIndex {
         return new BuildWork(orchestrator, file.getFileName() + " (build)");
     }
 
-    /** Checks what can be checked at once; how many partitions there will be. */
+    /** Checks the options and ids; returns the number of partitions. */
     private int count(long[] ids, VectorSource rows) {
         Vectors.requireRange("number of vectors", rows.size(), 1, Integer.MAX_VALUE - 8);
         Vectors.requireRange("dimension", rows.dimension(), 1, Vectors.MAX_DIMENSIONS);
@@ -351,8 +352,8 @@ public final class PartitionedIndex {
         });
         work.phase(PARTITIONED, rows.size());
         int[] sample = sample(rows.size(), MEASURED);
-        // What follows rows that centroids were trained with is not what follows others: recall would seem higher than
-        // it is.
+        // Rows in the training set have more of their neighbours in few partitions than other queries have: recall
+        // measured with them would be too high.
         int[] heldOut = rows.size() - sample.length >= count ? sample : new int[0];
         Partitioner.Partitions found =
                 new Partitioner(work, () -> work(orchestrator, file), rows, metric, count, seed, heldOut).run(boundary);
@@ -363,7 +364,7 @@ public final class PartitionedIndex {
         return pool[0];
     }
 
-    /** One build's file, written from its first byte to its last, and the head when all else is there. */
+    /** The file of one build. It is written in order; the head comes last, when all else is written. */
     private final class Writing {
         private final Orchestrator orchestrator;
         private final BuildWork work;
@@ -375,7 +376,7 @@ public final class PartitionedIndex {
         private final int recordBytes;
         private final List<Directory.Place> places = new ArrayList<>();
         private final List<Directory.Gap> gaps = new ArrayList<>();
-        /** Null where nothing is to be measured. */
+        /** Null if nothing has to be measured. */
         private final @Nullable NeighborRanks ranks;
 
         Writing(
@@ -422,15 +423,15 @@ public final class PartitionedIndex {
                     long next = writePair(pair, end, arena);
                     largest = Math.max(largest, next - end);
                     end = next;
-                    // One more of the phase is done; ends the build where it is cancelled.
+                    // Reports progress; throws if the build was cancelled.
                     work.run(1, 1, (from, to) -> {});
                 }
                 long bytes = Bytes.aligned(end + Math.max(3 * largest, (long) (spare * (end - blocksAt))), PAGE);
-                // One epoch after nothing: readers that hold none hold epoch 0.
                 if (bytes / Root.PAGE > Root.MAX_PAGE) {
                     throw new IllegalArgumentException("a pool must have at most " + Root.MAX_PAGE * Root.PAGE
                             + " bytes, that of these rows would have " + bytes);
                 }
+                // Epochs start at 1: epoch 0 is in reader words that were never written.
                 Directory directory = new Directory(1, places, gaps, List.of(), end);
                 MemorySegment room = arena.allocate(directoryBytes, 8);
                 directory.write(room);
@@ -483,7 +484,7 @@ public final class PartitionedIndex {
             return meta;
         }
 
-        /** Both graphs of a pair are built at once; returns where the next pair begins. */
+        /** Builds both graphs of a pair concurrently and writes them; returns where the next pair begins. */
         private long writePair(int pair, long at, Arena arena) throws IOException {
             int even = 2 * pair;
             boolean hasOdd = even + 1 < count;
@@ -493,7 +494,7 @@ public final class PartitionedIndex {
             try {
                 evenGraph = graph(even);
             } catch (RuntimeException | Error failed) {
-                // What the other thread does ends with the orchestrator's work, and writes nothing.
+                // The other thread's build runs on the orchestrator and writes nothing.
                 other.cancel(false);
                 throw failed;
             }
@@ -598,12 +599,12 @@ public final class PartitionedIndex {
         return header;
     }
 
-    /** Whole records, as many as the share asks for, within what a log counts. */
+    /** The size of a gap: the share in whole records, within the range of a log's counters. */
     static long gapBytes(long pairBytes, double share, int recordBytes) {
         return (long) recordBytes * Math.clamp((long) (pairBytes * share) / recordBytes, MIN_RECORDS, MAX_RECORDS);
     }
 
-    /** Some rows of others. */
+    /** A subset of the rows of a source. */
     private record SomeRows(VectorSource rows, int[] members) implements VectorSource {
         @Override
         public int size() {

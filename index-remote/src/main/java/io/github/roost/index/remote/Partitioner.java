@@ -15,37 +15,37 @@ import java.util.function.Supplier;
 import java.util.stream.LongStream;
 
 /**
- * Finds centroids by Lloyd's iterations over a sample (Lloyd, 1982) in which no partition has more than its share, and then the rows of
- * the partitions. Nearest centroids are found by a graph of them, which is what searches use too. Used once.
+ * Finds centroids by Lloyd's algorithm (Lloyd, "Least squares quantization in PCM", 1982) over a sample, with an upper bound on the size of each
+ * partition, then assigns all rows. Nearest centroids are found by a graph of the centroids, as in searches. Used once.
  */
 final class Partitioner {
-    /** More rows than these move the centroids too little to pay for the time. */
+    /** More sample rows change the centroids too little for the time they take. */
     private static final int ROWS_PER_CENTROID = 256;
 
     private static final int ITERATIONS = 10;
     private static final int STEP = 256;
-    /** Partitions that a row is tried in before all. */
+    /** Nearest partitions computed per row; further ones are computed only if all of these are full. */
     private static final int NEAR = 8;
 
-    /** Centroids that are all compared, which is exact; of more a graph is walked, as wide. */
+    /** Up to this many centroids are compared one by one, which is exact; beyond it their graph is searched with this ef. */
     private static final int MAX_SCANNED = 1_024;
 
     private static final double SLACK = .1;
     private static final SearchContext OUTSIDE = SearchContext.outside((nodes, bytes) -> {});
 
     private final BuildWork work;
-    /** Of a graph: it has phases of its own. */
+    /** The work of a graph's build, which has phases of its own. */
     private final Supplier<BuildWork> graphWork;
 
     private final VectorSource rows;
     private final Metric metric;
     private final int partitions;
     private final Random random;
-    /** Rows that no centroid is trained with, by ascending number. */
+    /** Rows excluded from the training of centroids, in ascending order. */
     private final int[] heldOut;
 
     /**
-     * @param heldOut rows, each once, that centroids are trained without, though they go into partitions like others; at least as many rows
+     * @param heldOut rows excluded from the training of centroids, each once; they are assigned to partitions like others. At least as many rows
      *     as partitions must be left
      */
     Partitioner(
@@ -67,9 +67,9 @@ final class Partitioner {
     }
 
     /**
-     * What it finds.
+     * The centroids and the assignment of rows.
      *
-     * @param centroids the graph of them; their ids are the partitions' numbers
+     * @param centroids a graph of the centroids; their ids are the partitions' numbers
      * @param members the rows of each partition
      */
     record Partitions(HnswGraph centroids, int[][] members) {}
@@ -77,11 +77,11 @@ final class Partitioner {
     Partitions run(double boundary) {
         float[][] trained = train();
         int[][] members = assign(graph(trained), rows.size(), row -> row, boundary);
-        // Those that searches go by are of the rows that a partition has in the end.
+        // Searches use the means of the rows that were assigned in the end.
         return new Partitions(graph(means(row -> row, members, trained)), members);
     }
 
-    /** Puts some rows, by their numbers among these, into partitions of nearly one size. */
+    /** Assigns a subset of the rows, numbered from 0, to partitions of nearly equal size. */
     private int[][] assign(HnswGraph centroids, int count, IntUnaryOperator row, double boundary) {
         int near = Math.min(NEAR, partitions);
         int[] nearest = new int[Math.multiplyExact(count, near)];
@@ -107,7 +107,7 @@ final class Partitioner {
                 .toArray();
     }
 
-    /** The numbers of the nearest centroids. */
+    /** The nearest centroids; their ids are the partitions' numbers. */
     static Neighbors nearest(HnswGraph centroids, float[] vector, int count) {
         if (centroids.rows() <= MAX_SCANNED) {
             return centroids
@@ -125,7 +125,7 @@ final class Partitioner {
         return inSpace(metric, rows.row(row));
     }
 
-    /** A row or query where centroids are compared with it. */
+    /** A row or query in the space of the centroids: normalized for cosine. */
     static float[] inSpace(Metric metric, float[] vector) {
         if (metric != Metric.COSINE) {
             return vector;
@@ -160,7 +160,7 @@ final class Partitioner {
         return centroids;
     }
 
-    /** The means of the members; of a partition that has none, what it was before. */
+    /** The mean of each partition's members; a partition without members keeps its centroid. */
     private float[][] means(IntUnaryOperator row, int[][] members, float[][] before) {
         float[][] means = new float[partitions][];
         work.run(partitions, 1, (from, to) -> {

@@ -11,8 +11,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies a pool while it is searched and changed: the words of one moment, and then what they name, which does not change while its epoch
- * is held. Nobody serves, reads or changes the copy yet.
+ * Copies a pool while it is searched and changed: first the words of one moment, then the blocks that they name, which do not change while their
+ * epoch is held. The copy has no node, readers or writers.
  */
 final class PoolCopy {
     private static final int PIECE = 1 << 20;
@@ -21,7 +21,7 @@ final class PoolCopy {
     private final OpenPool pool;
     private final @Nullable PoolWriter writer;
 
-    /** @param writer who may change the pool, or null where this process may only read it */
+    /** @param writer the pool's writer, or null if this process may only read the pool */
     PoolCopy(OpenPool pool, @Nullable PoolWriter writer) {
         this.pool = pool;
         this.writer = writer;
@@ -43,7 +43,7 @@ final class PoolCopy {
             if (writer == null
                     && pool.root().epoch()
                             != Root.of(words.get(LONG, PoolHead.ROOT_AT)).epoch()) {
-                // Who may not write holds nothing: space may have been used again.
+                // A read-only process holds no epoch: space may have been reused.
                 throw new RemoteMemoryException(pool.region().name(), "was built anew while it was copied");
             }
         } finally {
@@ -51,7 +51,7 @@ final class PoolCopy {
         }
     }
 
-    /** Without the lease: words that were the same twice, with nobody changing anything in between. */
+    /** Reads the words without the lease: retries until the lease was free and unchanged during the read. */
     private MemorySegment wordsAtRest() throws RemoteMemoryException {
         for (int i = 0; i < MAX_TRIES; i++) {
             long before = pool.word(PoolHead.LEASE_AT);
@@ -75,7 +75,7 @@ final class PoolCopy {
         for (int pair = 0; pair < pool.head().pairs(); pair++) {
             for (int generation = 0; generation < 2; generation++) {
                 LogTails tails = LogTails.of(words.get(LONG, PoolHead.tailsAt(pair, generation)));
-                // Slots that were handed out and not filled are free in a copy.
+                // Slots that were allocated but not published are free in a copy.
                 words.set(
                         LONG,
                         PoolHead.slotsAt(pair, generation),

@@ -10,22 +10,22 @@ import io.github.roost.core.vector.TableFormat;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The first bytes of a region: what never changes, behind a checksum, and where the words are that do.
+ * The first page of a region: constant fields with a checksum, and the offsets of the mutable words.
  *
- * @param partitions how many there are
- * @param dimension components of a vector
- * @param metric how distances are measured
+ * @param partitions number of partitions
+ * @param dimension components per vector
+ * @param metric the metric
  * @param m neighbours per row, see the build
  * @param efConstruction see the build
- * @param visited partitions that a search visits which does not say
- * @param recordBytes size of a record of a log
- * @param bytes of the region
- * @param leaseMillis how long a writer's lease and a reader's hold last that are not renewed
- * @param directoryBytes room for a directory
- * @param metaAt where the graph of the centroids is, which the sample follows
- * @param metaBytes of that graph
- * @param sample vectors after it
- * @param metaChecksum of both
+ * @param visited default number of partitions per search
+ * @param recordBytes size of a log record
+ * @param bytes size of the region
+ * @param leaseMillis term of a writer's lease and of a reader's hold, in milliseconds
+ * @param directoryBytes space reserved for a directory
+ * @param metaAt offset of the graph of the centroids, followed by the sample
+ * @param metaBytes size of that graph
+ * @param sample number of sample vectors after it
+ * @param metaChecksum checksum of both
  */
 record PoolHead(
         int partitions,
@@ -43,7 +43,7 @@ record PoolHead(
         int sample,
         int metaChecksum) {
     static final int BYTES = 4_096;
-    /** Words that change: the {@link Root}. */
+    /** Offsets of mutable words, here of the {@link Root}. */
     static final int ROOT_AT = 512;
 
     static final int HEARTBEAT_AT = 520;
@@ -54,7 +54,7 @@ record PoolHead(
     static final int ROWS_AT = 544;
     /** The {@link Filling} of the writer, 0 for none. */
     static final int FILLING_AT = 552;
-    /** Those of writers that were lost, 0 for none. */
+    /** The {@link Filling}s of lost writers, 0 for none. */
     static final int LOST_AT = 560;
 
     static final int MAX_LOST = 32;
@@ -63,7 +63,7 @@ record PoolHead(
 
     static final int READERS = 128;
     static final int READER_BYTES = 16;
-    /** Four words per pair: {@link LogTails} and {@link LogSlots} of even generations, and of odd ones. */
+    /** Four words per pair: {@link LogTails} and {@link LogSlots} of even generations, then the same of odd generations. */
     static final int PAIRS_AT = BYTES;
 
     static final int PAIR_BYTES = 32;
@@ -82,12 +82,12 @@ record PoolHead(
         return (partitions + 1) / 2;
     }
 
-    /** Where the tails of a pair's logs are. Those of the generation before stay until the one after this. */
+    /** Offset of a pair's {@link LogTails}. The word of one generation is not overwritten by the next generation. */
     static long tailsAt(int pair, int generation) {
         return PAIRS_AT + (long) pair * PAIR_BYTES + (generation & 1) * (PAIR_BYTES / 2L);
     }
 
-    /** Where it is counted which slots are handed out. */
+    /** Offset of a pair's {@link LogSlots}. */
     static long slotsAt(int pair, int generation) {
         return tailsAt(pair, generation) + Long.BYTES;
     }
@@ -120,7 +120,7 @@ record PoolHead(
         into.set(INT, CHECKSUM_AT, Checksum.of(into.asSlice(0, CHECKED_BYTES)));
     }
 
-    /** Reads and checks a head: nothing that it says is believed before. */
+    /** Reads and checks a head. Nothing in it is used before it is checked. */
     static PoolHead read(String region, long regionBytes, MemorySegment from) throws RemoteMemoryException {
         if (from.get(LONG, 0) != MAGIC) {
             throw new RemoteMemoryException(region, TableFormat.POOL.mismatch(from.get(LONG, 0)));

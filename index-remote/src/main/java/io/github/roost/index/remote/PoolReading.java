@@ -8,9 +8,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/**
- * How a writer comes to know a pool while it has the lease: all of it, or what others have changed since. Used by one thread at a time.
- */
+/** Reads a pool for a writer that has the lease: all of it, or the changes that other writers have made. Used by one thread at a time. */
 final class PoolReading {
     private final OpenPool pool;
     private final WriterLease lease;
@@ -20,7 +18,7 @@ final class PoolReading {
         this.lease = lease;
     }
 
-    /** The tails of all logs, by one doorbell. */
+    /** Reads the tails of all logs by one doorbell. */
     LogTails[] tails(Directory directory) throws RemoteMemoryException {
         int pairs = directory.gaps().size();
         MemorySegment words = Arena.ofAuto().allocate(pairs * (long) Long.BYTES, 8);
@@ -41,7 +39,7 @@ final class PoolReading {
         return tails;
     }
 
-    /** Reads the whole pool into what is empty; the rows that are in two pairs, as a lost writer leaves them, are still in both. */
+    /** Reads the whole pool into an empty {@link KnownPool}. A row that a lost writer has left in two pairs is recorded in both. */
     void all(KnownPool now, LogTails[] tails) throws RemoteMemoryException {
         MemorySegment buffer = WholePartition.roomFor(now.directory);
         for (int partition = 0; partition < now.records.length; partition++) {
@@ -57,13 +55,13 @@ final class PoolReading {
                 WholePartition.read(pool, now.directory, partition, tails[partition / 2].of(partition), buffer);
         whole.forEach((id, token) -> now.places.found(id, partition, token));
         now.records[partition] = whole.log().records();
-        // A pool of many gigabytes takes longer than a term.
+        // A pool of many gigabytes takes longer than the lease's term.
         lease.renew();
     }
 
     /**
-     * Applies what others have written: pairs that they have built anew are read whole, and of the other logs what has been added, in its
-     * order: each change of the pool has a token of its own.
+     * Applies the changes of other writers: rebuilt pairs are read whole; of other logs the new records are applied in the order of their tokens,
+     * which are unique per change of the pool.
      */
     KnownPool others(KnownPool now, Directory directory, LogTails[] tails) throws RemoteMemoryException {
         now.directory = directory;
@@ -88,8 +86,7 @@ final class PoolReading {
                 }
             }
         }
-        // A row that has moved from a pair that is read whole to one that is not is in both until its record is
-        // applied.
+        // A row that has moved from a pair read whole to another pair is in both until its record is applied.
         now.places.gathered();
         others.sort(Comparator.comparingLong(LogRecord::token).thenComparing(LogRecord::kind));
         for (LogRecord record : others) {
@@ -105,7 +102,7 @@ final class PoolReading {
         return now;
     }
 
-    /** The records of some slots of a log, in their order. */
+    /** Reads the records in a range of slots, oldest first. */
     List<LogRecord> records(Directory directory, int partition, int from, int to) throws RemoteMemoryException {
         int recordBytes = pool.head().recordBytes();
         Directory.Gap gap = directory.gapOf(partition);

@@ -12,28 +12,27 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Changes a pool from one process, one change at a time, without the help of the memory's owner. A change is a record in the log of each
- * partition that it concerns. Its steps, each one transfer:
+ * partition that it affects. Its steps, each one transfer:
  *
  * <ol>
- *   <li>the {@link WriterLease} is taken;
- *   <li>slots are handed out by {@link LogSlots}: they are this writer's for ever;
- *   <li>the records are written into them;
- *   <li>{@link LogTails} are moved over them, of both logs of a pair at once: from then on readers see the records;
- *   <li>the count of rows is moved, and the lease given back.
+ *   <li>take the {@link WriterLease};
+ *   <li>allocate slots by {@link LogSlots}; they are never given to another writer;
+ *   <li>write the records into them;
+ *   <li>move {@link LogTails} over them, for both logs of a pair at once: from then on readers see the records;
+ *   <li>update the number of rows, and give the lease back.
  * </ol>
  *
- * <p>Why a writer that dies at any step loses only what it had not acknowledged: before step 4 no reader looks at the records, and what
- * the slots hold is passed over by the records after them, which name the slot before. Step 4 is one compare-and-set. A row that
- * moves to another pair is inserted there before it is taken out here: a writer that dies between the two leaves both, and who takes
- * over takes out the one with the lesser token; where the log has no slot left for that, when that pair is built anew, before which
- * nothing else is changed.
+ * <p>Why a writer that dies at any step loses only unacknowledged changes: before step 4 no reader looks at the records, and later records skip
+ * these slots, since each names the slot of its predecessor. Step 4 is one compare-and-set. A row that moves to another pair is inserted there
+ * before it is removed from its old place. A writer that dies in between leaves both rows, and the next writer removes the one with the smaller
+ * token. If the log has no slot for that, it is removed by the rebuild of that pair, before which no other pair is changed.
  *
- * <p>Why a writer that was stopped, was taken for dead, and goes on, harms nothing: who takes over first changes the {@link
- * LogTails#fenced fence} of every pair. A writer reads the tails and only then makes sure that it still has the lease, so the tails that it
- * expects were read before it was fenced off, and its compare-and-set fails. The slots that it may still write to are nobody else's.
+ * <p>Why a stopped writer that is considered dead and goes on does no harm: the writer that takes over first changes the
+ * {@link LogTails#fenced fence} of every pair. A writer reads the tails and then verifies that it still has the lease, so the tails it expects
+ * were read before it was fenced off, and its compare-and-set fails. The slots that it may still write to are never given to another writer.
  *
- * <p>A writer knows which partitions the row of each id is in: it reads the whole pool at its first change, and the logs of others' changes
- * when others have changed something. Thread-safe: callers take turns.
+ * <p>A writer knows the partitions of each row id: it reads the whole pool before its first change, and afterwards the logs that other writers
+ * have extended. Thread-safe: callers take turns.
  */
 final class PoolWriter implements AutoCloseable {
     private final OpenPool pool;
@@ -43,14 +42,14 @@ final class PoolWriter implements AutoCloseable {
     private final LogAppend append;
     private final PairPublication publication;
     private final ReentrantLock turn = new ReentrantLock(true);
-    /** What is known of the pool; null before the first change, and after one whose outcome is not known. */
+    /** The known state of the pool; null before the first change, and after a change with unknown outcome. */
     private @Nullable KnownPool known;
 
     /**
-     * A writer that knows nothing yet.
+     * Makes a writer that has not read the pool yet.
      *
-     * @param patienceNanos how long to wait for other writers, beyond a term
-     * @param nearlyFull told of a pair whose logs should be emptied, by the thread that changes something
+     * @param patienceNanos how long to wait for other writers, in addition to a term
+     * @param nearlyFull called by the changing thread with a pair whose logs should be emptied
      */
     PoolWriter(OpenPool pool, long patienceNanos, IntConsumer nearlyFull) {
         this.pool = pool;
@@ -61,7 +60,7 @@ final class PoolWriter implements AutoCloseable {
         this.publication = new PairPublication(pool, lease, reading);
     }
 
-    /** What is done while the lease is held. */
+    /** A task that needs the lease. */
     private interface Task<T> {
         T run(KnownPool now) throws RemoteMemoryException;
     }
@@ -70,7 +69,7 @@ final class PoolWriter implements AutoCloseable {
      * Inserts or replaces a row.
      *
      * @param vector {@linkplain Partitioner#inSpace in space}
-     * @return whether there was none of this id
+     * @return true if there was no row of this id
      */
     boolean put(long id, float[] vector) throws RemoteMemoryException {
         int partition = pool.nearest(vector, 1)[0];
@@ -93,7 +92,7 @@ final class PoolWriter implements AutoCloseable {
         });
     }
 
-    /** Removes a row; whether there was one. */
+    /** Removes a row; returns whether there was one. */
     boolean remove(long id) throws RemoteMemoryException {
         return withLease(now -> {
             requireNoneLeftOver(now);
@@ -109,7 +108,7 @@ final class PoolWriter implements AutoCloseable {
         });
     }
 
-    /** {@link PairPublication#publish} with the lease. */
+    /** Calls {@link PairPublication#publish} with the lease. */
     PairPublication.Published publish(PairPublication.Built built) throws RemoteMemoryException {
         return withLease(now -> {
             if (now.leftOver.stream().noneMatch(row -> row.partition() / 2 == built.pair())) {
@@ -132,7 +131,7 @@ final class PoolWriter implements AutoCloseable {
                 try {
                     answer = task.run(now);
                 } catch (PartitionLogFullException refused) {
-                    // Nothing was begun.
+                    // Nothing was written.
                     ended = now.leftOver.isEmpty();
                     throw refused;
                 }
@@ -142,9 +141,9 @@ final class PoolWriter implements AutoCloseable {
                 if (ended) {
                     lease.release();
                 } else {
-                    // What has reached the region is not known, and transfers may still be under way; or rows are there
-                    // twice. The lease is left to end, so that whoever gets it next, perhaps this writer, fences them
-                    // off, looks, and finds these rows.
+                    // The region's state is unknown and transfers may still be in progress, or rows are stored twice.
+                    // The lease is left to expire, so that its next holder, perhaps this writer, fences off those
+                    // transfers, reads the pool, and finds these rows.
                     forget();
                 }
             }
@@ -161,7 +160,7 @@ final class PoolWriter implements AutoCloseable {
         }
     }
 
-    /** Frees what is known of the pool, once the change that is under way has ended. A change after that reads the pool anew, so there must be none. */
+    /** Frees the known state of the pool after the change in progress. A later change would read the pool again, so there must be none. */
     @Override
     public void close() {
         turn.lock();
@@ -186,14 +185,14 @@ final class PoolWriter implements AutoCloseable {
             takeover.fenceOffTails(directory);
         }
         LogTails[] tails = reading.tails(directory);
-        // Only now: tails that were read while the lease was held are not those of a writer that has taken over.
+        // Renewed only now: it proves that the tails were read before any other writer could take over.
         lease.renew();
         if (before != null && grant != WriterLease.Grant.FROM_LOST) {
             return reading.others(before, directory, tails);
         }
         forget();
         KnownPool now = new KnownPool(directory, new RowPlaces());
-        // Before it is filled: whatever fails frees it.
+        // Set before it is filled, so that a failure frees it.
         known = now;
         readAll(now, tails);
         return now;
@@ -210,7 +209,7 @@ final class PoolWriter implements AutoCloseable {
             try {
                 append.write(now, ofPair);
             } catch (PartitionLogFullException full) {
-                // Who builds the pair anew takes them out.
+                // The rebuild of the pair removes them.
                 now.leftOver.addAll(ofPair);
             }
         }
@@ -218,8 +217,8 @@ final class PoolWriter implements AutoCloseable {
     }
 
     /**
-     * While a row is in two pairs by fault neither may change: who comes next could not tell which of the two counts once the records
-     * that say so are gone.
+     * While a lost writer's row is in two pairs, no pair may change: once its records are gone, the next writer could not tell which row is
+     * current.
      */
     private void requireNoneLeftOver(KnownPool now) throws PartitionLogFullException {
         if (!now.leftOver.isEmpty()) {
@@ -227,7 +226,7 @@ final class PoolWriter implements AutoCloseable {
         }
     }
 
-    /** The head and the words of all pairs, of one moment between two changes. */
+    /** Reads the head and the words of all pairs, with no change in progress. */
     MemorySegment wordsAtRest() throws RemoteMemoryException {
         return withLease(now -> {
             MemorySegment words =

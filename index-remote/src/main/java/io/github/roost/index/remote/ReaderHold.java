@@ -7,14 +7,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A table's hold of the epochs that it reads: two words of the region, its owner's number and the oldest epoch with a counter that the
- * table counts up four times per lease. Space of that epoch and later ones is not used again meanwhile. A table that counts no further for
- * a lease is taken for dead: its words go to another, and it finds that out when it goes on. What it reads in between is refused by the
- * checksums, which say whose partition and which generation bytes are of.
+ * A table's hold on the epochs that it reads. It has two words of the region: its owner's number, and the oldest epoch in use together with a
+ * counter that the table increments four times per lease. Space used in that epoch or later is not reused meanwhile. If the counter stands still
+ * for a lease, the table is considered dead and its words are freed; a table that was only stopped notices that when it goes on. Bytes that it
+ * reads in between are rejected by their checks, since headers and records have partition and generation.
  *
- * <p>Why no space is used again under a table that is alive: a hold is there, by compare-and-set, before the root is read that names the
- * directory, and is raised to an epoch only when nothing is read by an older one. Who makes a new epoch looks at holds after the epoch
- * is there, when it needs space of it.
+ * <p>Why no space is reused while a live table reads it: the hold is written, by compare-and-set, before the root that names the directory is
+ * read. It is raised to a later epoch only when nothing is read by an older one. A writer looks at the holds after it has made a new epoch, when
+ * it needs space.
  */
 final class ReaderHold implements Runnable, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ReaderHold.class);
@@ -25,7 +25,7 @@ final class ReaderHold implements Runnable, AutoCloseable {
     private final long owner = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
     private final CountDownLatch closing = new CountDownLatch(1);
     private final Thread beating;
-    /** Number of the words; belongs to the thread once that has begun. */
+    /** Index of the two words; belongs to the thread once it has started. */
     private int slot = NONE;
 
     private long word;
@@ -35,13 +35,13 @@ final class ReaderHold implements Runnable, AutoCloseable {
         this.beating = Thread.ofPlatform().daemon().name("roost-hold-" + name).unstarted(this);
     }
 
-    /** Holds the pool's epoch from now on. */
+    /** Starts to hold the pool's current epoch. */
     static ReaderHold of(OpenPool pool, String name) throws RemoteMemoryException {
         ReaderHold hold = new ReaderHold(pool, name);
         if (pool.region().isWritable()) {
             hold.enrol();
         }
-        // What was read before the hold may be used again by now.
+        // Space of a directory read before the hold may have been reused.
         pool.refresh();
         hold.beating.start();
         return hold;
@@ -59,7 +59,7 @@ final class ReaderHold implements Runnable, AutoCloseable {
         for (int free = 0; free < PoolHead.READERS; free++) {
             if (pool.compareAndSet(ownerAt(free), 0, owner) == 0) {
                 slot = free;
-                // Of whoever had it before: an older epoch.
+                // The previous owner's word, with an older epoch.
                 word = pool.word(wordAt(free));
                 beat();
                 return;
@@ -71,7 +71,7 @@ final class ReaderHold implements Runnable, AutoCloseable {
                 PoolHead.READERS);
     }
 
-    /** Says that the table is alive, and which epoch is the oldest that it reads. */
+    /** Increments the counter and publishes the oldest epoch in use. */
     private void beat() throws RemoteMemoryException {
         long next = pool.oldestRead() << Integer.SIZE | ((word + 1) & 0xffff_ffffL);
         long found = pool.compareAndSet(wordAt(slot), word, next);
@@ -106,14 +106,14 @@ final class ReaderHold implements Runnable, AutoCloseable {
                     enrol();
                 }
             }
-            // A table that nobody searches goes with the epochs too, so that space becomes free.
+            // Keeps a table without searches at the current epoch, so that older space becomes free.
             pool.refresh();
         } catch (RemoteMemoryException unreachable) {
             LOG.debug("a hold was not renewed", unreachable);
         }
     }
 
-    /** Gives the hold up, after the last read. */
+    /** Ends the hold; call it after the last read. */
     @Override
     public void close() {
         closing.countDown();

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a writer knows of the readers' holds by looking at them now and then, by its own clock: one whose words have stood still for a
- * lease is dead. Knows no clock and no memory; used by one thread at a time.
+ * A writer's record of the readers' holds, by repeated looks and its own clock: a hold whose words stand still for a lease is dead. Reads no
+ * clock and no memory itself; used by one thread at a time.
  */
 final class ReaderHolds {
     private final long leaseNanos;
@@ -13,13 +13,13 @@ final class ReaderHolds {
 
     private record Seen(long owner, long word, long nanos) {}
 
-    /** The hold of a reader that is dead. */
+    /** The hold of a dead reader. */
     record Dead(int slot, long owner) {}
 
     /**
-     * What a look has found.
+     * The result of a look.
      *
-     * @param oldest the oldest epoch that a reader holds, {@link Long#MAX_VALUE} where none holds any
+     * @param oldest the oldest epoch held by a live reader, {@link Long#MAX_VALUE} if there is none
      * @param dead readers whose holds have ended; they do not count
      */
     record Look(long oldest, List<Dead> dead) {}
@@ -29,10 +29,10 @@ final class ReaderHolds {
     }
 
     /**
-     * Takes note of the words.
+     * Compares the words with the last look.
      *
      * @param words owner and word of each hold
-     * @param now in nanoseconds of any clock that goes on
+     * @param now time in nanoseconds of a monotonic clock
      */
     Look look(long[] words, long now) {
         long oldest = Long.MAX_VALUE;

@@ -3,12 +3,12 @@ package io.github.roost.index.remote;
 import io.github.roost.core.vector.SearchResult;
 
 /**
- * What a search found, and whether it could look everywhere.
+ * The result of a search, with the number of partitions it could not read.
  *
  * @param result the nearest rows of the partitions that were searched
- * @param partitions how many the search was to visit
- * @param missing how many of them could not be read, or not be asked what has changed; over 0 only where the table {@linkplain
- *     RemoteTable.Builder#partialAnswers gives partial answers}
+ * @param partitions number of partitions that the search visits
+ * @param missing number of partitions that could not be read, or not be checked for changes; over 0 only if the table
+ *     {@linkplain RemoteTable.Builder#partialAnswers gives partial answers}
  */
 public record RemoteAnswer(SearchResult result, int partitions, int missing) {
     /** {@return whether partitions are missing} */

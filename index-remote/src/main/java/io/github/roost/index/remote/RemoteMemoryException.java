@@ -3,15 +3,12 @@ package io.github.roost.index.remote;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Remote memory could not be read or written, or holds something else than it should. The message names the region and what is
- * wrong.
- */
+/** Thrown when remote memory cannot be read or written, or has invalid content. The message names the region and the problem. */
 public class RemoteMemoryException extends IOException {
     private static final long serialVersionUID = 1;
 
     /**
-     * Says what is wrong.
+     * Makes an exception without a cause.
      *
      * @param region name of the region
      * @param what continues a sentence that begins with the region's name
@@ -21,11 +18,11 @@ public class RemoteMemoryException extends IOException {
     }
 
     /**
-     * Says what is wrong and why.
+     * Makes an exception with a cause.
      *
      * @param region name of the region
      * @param what continues a sentence that begins with the region's name
-     * @param cause what it comes of, or null
+     * @param cause the cause, or null
      */
     public RemoteMemoryException(String region, String what, @Nullable Throwable cause) {
         super(region + " " + what, cause);

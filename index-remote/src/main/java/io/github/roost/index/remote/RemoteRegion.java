@@ -5,18 +5,18 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A piece of remote memory. Numbers in it are little-endian. Thread-safe: transfers of several threads go on at once, in no order
- * among each other. A future that has failed has a {@link RemoteMemoryException}, and says nothing about how much was transferred. The
- * region completes a future, well or not, when it does not touch the transfers' local memory any more; who will not wait so long
- * gives up a {@linkplain CompletableFuture#copy copy} of it.
+ * A region of remote memory. Numbers in it are little-endian. Thread-safe: transfers of several threads run concurrently and in no order. A
+ * failed future has a {@link RemoteMemoryException}; any part of its bytes may have been transferred. The region completes a future, normally or
+ * exceptionally, only when it does not touch the transfers' local memory any more; to stop waiting earlier, put the timeout on a
+ * {@linkplain CompletableFuture#copy copy} of the future.
  */
 public interface RemoteRegion extends AutoCloseable {
     /**
-     * Bytes to transfer.
+     * A contiguous range of bytes to transfer.
      *
      * @param offset of the first byte in the region, at least 0
-     * @param local where they are copied to or from; all of it, native memory. It must stay accessible until the region has completed the
-     *     transfer's future, or is closed
+     * @param local source or destination, all of it; native memory. It must stay accessible until the region has completed the transfer's future,
+     *     or is closed
      */
     record Transfer(long offset, MemorySegment local) {}
 
@@ -32,31 +32,31 @@ public interface RemoteRegion extends AutoCloseable {
     /**
      * Reads several pieces by one request to the network card (one doorbell).
      *
-     * @param transfers at least one; a piece of 8 bytes at a multiple of 8 is read as one
-     * @return completes when all bytes are there; what the owner had written before it wrote one of them is seen by a get that begins
-     *     after this
+     * @param transfers at least one; a piece of 8 bytes at a multiple of 8 is read atomically
+     * @return completes when all bytes have arrived; everything that the owner wrote before one of these bytes is visible to a get that begins
+     *     afterwards
      */
     CompletableFuture<Void> get(List<Transfer> transfers);
 
     /**
      * Writes several pieces by one request to the network card.
      *
-     * @param transfers at least one; a piece of 8 bytes at a multiple of 8 is written as one
-     * @return completes when all bytes are in the region, for every reader
+     * @param transfers at least one; a piece of 8 bytes at a multiple of 8 is written atomically
+     * @return completes when all bytes are in the region and visible to every reader
      */
     CompletableFuture<Void> put(List<Transfer> transfers);
 
     /**
-     * Replaces a number if it is as expected.
+     * Atomically replaces a 64-bit number if it has the expected value.
      *
      * @param offset of the number, a multiple of 8
-     * @param expected what it must be
-     * @param next what it becomes then
-     * @return completes with what the number was: {@code expected} if it was replaced
+     * @param expected the value to be replaced
+     * @param next the new value
+     * @return completes with the value found: {@code expected} if it was replaced
      */
     CompletableFuture<Long> compareAndSet(long offset, long expected, long next);
 
-    /** Ends the use of the region; transfers under way may fail. */
+    /** Closes this process's access to the region; transfers in progress may fail. */
     @Override
     void close();
 }

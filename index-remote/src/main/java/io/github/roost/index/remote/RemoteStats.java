@@ -1,17 +1,17 @@
 package io.github.roost.index.remote;
 
 /**
- * What a table has fetched, and what it found in its cache, since it was opened.
+ * Counts of fetches and cache hits of a table since it was opened.
  *
- * @param reads partitions, or ends of their logs, that were fetched
- * @param bytesRead bytes of these
- * @param doorbells requests by which they were fetched
+ * @param reads fetches of partitions or of ends of their logs
+ * @param bytesRead bytes of these fetches
+ * @param doorbells requests to the network card for these fetches
  * @param hits times that a group of queries found its partition in the cache
- * @param evictions partitions that made room for others
- * @param cachedBytes memory of the cache now, in bytes
- * @param damaged partitions that were refused for a wrong checksum
- * @param partial answers that lack a partition
- * @param epoch of the pool that searches see
+ * @param evictions partitions evicted from the cache
+ * @param cachedBytes current memory of the cache, in bytes
+ * @param damaged reads of partitions that failed their checksums
+ * @param partial answers with a missing partition
+ * @param epoch the pool's epoch as this table last read it
  */
 public record RemoteStats(
         long reads,

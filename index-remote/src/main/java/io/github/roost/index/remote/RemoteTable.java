@@ -43,9 +43,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A table whose partitions lie in remote memory: a query visits the few whose centroids are nearest, and what it needs of them is
- * fetched once for all queries that wait for it, into a cache that is bounded in bytes (after Liu, Fang and Qian, "Efficient Vector
- * Search on Disaggregated Memory with d-HNSW", HotStorage 2025).
+ * A vector table whose partitions are in remote memory. A query visits the few partitions whose centroids are nearest. A partition is fetched
+ * once for all queries that wait for it, into a cache bounded in bytes (after Liu, Fang and Qian, "Efficient Vector Search on Disaggregated
+ * Memory with d-HNSW", HotStorage 2025).
  *
  * <pre>{@code
  * RemoteTable table = RemoteTable.builder()
@@ -54,33 +54,34 @@ import org.slf4j.LoggerFactory;
  * List<CompletableFuture<SearchResult>> answers = table.searchAll(requests);
  * }</pre>
  *
- * <p>Each partition is a mapping id of its own: its queries meet, and its bytes are verified and searched, at its home. A query joins the
- * batch queue of each partition that it visits; a group of queries parks until the bytes are there, and its worker serves partitions
- * that are in the cache meanwhile. {@link #searchAll} has all its queries join before one is served, so that each partition is read at
- * most once for all of them, however small the cache is.
+ * <p>Each partition is a mapping id: its home is where its queries are grouped and its bytes verified and searched. A query joins the batch queue
+ * of each partition that it visits. A group of queries parks until the bytes have arrived; meanwhile its worker serves partitions that are
+ * cached. {@link #searchAll} has all its queries join before one is served, so each partition is read at most once for all of them, whatever the
+ * size of the cache.
  *
- * <p>Effort is the number of partitions that a search visits. A search whose bytes cannot be had fails with a {@link
- * RemoteMemoryException}: where the memory node is lost with a {@link MemoryNodeLostException}, where bytes are wrong with a {@link
- * DamagedPartitionException}; {@link Builder#partialAnswers} has it answer by the partitions that it could read, and by the cache, instead.
+ * <p>The effort of a search is the number of partitions that it visits. If a partition cannot be read, the search fails with a
+ * {@link RemoteMemoryException}: a {@link MemoryNodeLostException} if the memory node is lost, a {@link DamagedPartitionException} if bytes are
+ * wrong. With {@link Builder#partialAnswers} it answers from the readable partitions and from the cache instead.
  *
- * <p>Rows are inserted, replaced and removed by records in the logs of partitions, written straight into the region; see {@link #put}.
- * A search finds what was changed, by any process, before it began. A row that moves to another partition while a search looks at both, now
- * at one and then at the other, is found too: the record that takes it out says where it is, and the search visits that partition
- * again. Where rows keep moving, after eight times, the result is marked as cut short. Thread-safe.
+ * <p>Rows are inserted, replaced and removed by log records written straight into the region; see {@link #put}. A search sees every change that
+ * any process made before the search began. A row that moves between partitions during a search is found too: the record that removes it names
+ * its new partition, and the search visits that partition again. After eight such rounds the result is marked as cut short. Thread-safe.
  */
 public final class RemoteTable implements VectorTable {
-    /** Of the searches that are the truth when efforts are measured: wider than any that is measured. */
+    /** Multiplier of ef for the ground-truth searches of effort measurements. */
     private static final int EXACT_WIDTHS = 8;
     /**
-     * One query while workers are free; else up to 64, since one scan serves them all and the first of them waits for bytes anyway, to 256
-     * that take at most 4 ms.
+     * One query while workers are free; otherwise up to 64, since one scan serves them all and the first query waits for bytes anyway, and up to
+     * 256 if they take at most 4 ms.
      */
     private static final GroupRule GROUPS = new GroupRule(1, 64, GroupScan.MAX_QUERIES, 4_000_000);
-    /** Visits after the first of partitions that rows have moved to meanwhile: more than one is needed only while rows keep moving. */
+    /**
+     * Maximum rounds of repeated visits to partitions that received rows during the search; more than one is needed only while rows keep moving.
+     */
     private static final int TIMES_AGAIN = 8;
 
     private static final int MAX_TIMES_LOOKED = 1_000;
-    /** How often a change has a full log emptied that others fill meanwhile. */
+    /** How often a change waits for the rebuild of a full log that other writers fill again. */
     private static final int MAX_REBUILDS = 8;
 
     private static final Logger LOG = LoggerFactory.getLogger(RemoteTable.class);
@@ -92,7 +93,10 @@ public final class RemoteTable implements VectorTable {
     private final PoolWriter writer;
     private final PairRebuild rebuild;
     private final boolean rebuildsFullLogs;
-    /** Pairs that are being built anew because of their logs, and for a while those for which that has failed. */
+    /**
+     * Pairs being rebuilt because of their logs. A pair whose rebuild failed stays here for one lease term, so that it is not retried with each
+     * change.
+     */
     private final Map<Integer, CompletableFuture<Void>> rebuilding = new ConcurrentHashMap<>();
 
     private final PartitionSearch[] searches;
@@ -101,7 +105,7 @@ public final class RemoteTable implements VectorTable {
     private final LongAdder damaged = new LongAdder();
     private final LongAdder partial = new LongAdder();
     private final RecallEfforts efforts = new RecallEfforts(this::effortByOwnRows, this::size);
-    /** Fetches partitions; frees pool and cache at its end. */
+    /** Fetches partitions; frees pool and cache when it ends. */
     private final Thread loader;
 
     private RemoteTable(Orchestrator orchestrator, String name, OpenPool pool, ReaderHold hold, Builder options) {
@@ -142,12 +146,12 @@ public final class RemoteTable implements VectorTable {
     }
 
     /**
-     * As {@link #search(SearchRequest)}, and says how many partitions are missing in a partial answer. A target recall is for {@link
-     * #search(SearchRequest)}.
+     * Searches like {@link #search(SearchRequest)} and also reports how many partitions are missing from a partial answer. Target recalls are
+     * supported by {@link #search(SearchRequest)} only.
      *
-     * @param request what to find; its effort is the number of partitions to visit
+     * @param request the query; its effort is the number of partitions to visit
      * @return completes with the nearest rows found
-     * @throws IllegalArgumentException if the request asks for a recall, or is invalid
+     * @throws IllegalArgumentException if the request has a target recall, or is invalid
      */
     public CompletableFuture<RemoteAnswer> answer(SearchRequest request) {
         check("query", request);
@@ -224,7 +228,7 @@ public final class RemoteTable implements VectorTable {
         return new Asked(request, width, visited);
     }
 
-    /** What follows it knows the query already, whatever is passed on. */
+    /** The parts take the query from {@code asked}, so the fork's own query type is free. */
     private <Q, R> Step.Fork<Q, Asked, Found, R> fork(Asked asked, boolean kept, Function<RemoteAnswer, R> result) {
         int[] partitions = pool.nearest(asked.request().query(), asked.visited());
         if (kept) {
@@ -260,8 +264,8 @@ public final class RemoteTable implements VectorTable {
     }
 
     /**
-     * Searches for a batch of queries: all of them join the partitions that they visit before one partition is read, so that each is read
-     * at most once for all. Those of one priority and timeout are together; queries with a target recall are by themselves.
+     * Searches for a batch of queries. All of them join their partitions before the first partition is read, so each partition is read at most
+     * once. Queries with equal options (priority and timeout) form one batch; each query with a target recall runs on its own.
      */
     @Override
     public List<CompletableFuture<SearchResult>> searchAll(List<SearchRequest> requests) {
@@ -309,7 +313,7 @@ public final class RemoteTable implements VectorTable {
             if (answers.stream().allMatch(Objects::isNull)) {
                 throw refused;
             }
-            // Others have begun: the caller must get their futures.
+            // Other searches have begun: the caller must get their futures.
             for (int i : together) {
                 answers.set(i, CompletableFuture.failedFuture(refused));
             }
@@ -326,15 +330,15 @@ public final class RemoteTable implements VectorTable {
         try {
             return search(request);
         } catch (RuntimeException refused) {
-            // Others have begun: the caller must get their futures.
+            // Other searches have begun: the caller must get their futures.
             return CompletableFuture.failedFuture(refused);
         }
     }
 
     /**
-     * On a worker, a search as {@link #search(float[], int, int)} makes it, with the deadline and priority of what it is part of. In a thread
-     * that is no worker it waits for partitions, and searches them one after the other, until its context says that it is over: then it
-     * throws a {@link DeadlineExceededException}.
+     * {@inheritDoc} On a worker, it searches like {@link #search(float[], int, int)}, with the deadline and priority of the enclosing request. On
+     * any other thread it fetches and searches the partitions one after another, and throws a {@link DeadlineExceededException} once its context
+     * has expired.
      */
     @Override
     public SearchFunction<float[], Neighbors> searchFunction(int k, int effort) {
@@ -346,7 +350,7 @@ public final class RemoteTable implements VectorTable {
                 Asked asked = asked(requestOf(query, k, effort, SubmitOptions.DEFAULT), effort, ef);
                 // It may have been accepted before the table was closed.
                 try (var _ = registration.use().holdFromInside()) {
-                    // Nobody tells when it is over, so no partition is kept for it.
+                    // Nothing reports the end of this search, so no partition is kept in the cache for it.
                     return fork(asked, false, answer -> answer.result().neighbors());
                 }
             }
@@ -354,7 +358,7 @@ public final class RemoteTable implements VectorTable {
             @Override
             public Neighbors search(float[] query, SearchContext context) throws RemoteMemoryException {
                 Asked asked = asked(requestOf(query, k, effort, SubmitOptions.DEFAULT), effort, ef);
-                // Whoever runs it need not be a task of this table.
+                // The caller need not be a task of this table.
                 try (var _ = registration.use().holdFromInside()) {
                     return searchHere(asked, context).result().neighbors();
                 }
@@ -375,7 +379,7 @@ public final class RemoteTable implements VectorTable {
         return merge(asked, visits, left.length > 0);
     }
 
-    /** The truth is what wide searches of all partitions find. */
+    /** {@inheritDoc} The ground truth comes from searches of all partitions with a larger ef. */
     @Override
     public int effortFor(double recall, int k, float[][] sample) {
         RecallSample.requireRecall(recall);
@@ -402,7 +406,7 @@ public final class RemoteTable implements VectorTable {
         return submit(asked, found -> found.result().neighbors());
     }
 
-    /** By rows as queries: each finds itself too, so one neighbour more is looked for, which every search finds. */
+    /** Measures with stored rows as queries. Each row finds itself, so the search asks for one neighbour more and the target is adjusted. */
     private int effortByOwnRows(double recall, int k) {
         float[][] sample = pool.sample();
         int withItself = Math.min(Math.min(k + 1, Vectors.MAX_NEIGHBORS), Math.max(1, size()));
@@ -416,13 +420,13 @@ public final class RemoteTable implements VectorTable {
     }
 
     /**
-     * {@inheritDoc} Writes a record into the log of the partition whose centroid is nearest, one writer at a time of all processes; the
-     * first change of a table reads the whole pool, to know where each row is. Where the log is full the pair is built anew first, unless
-     * {@link Builder#rebuildsFullLogs} says otherwise. Blocks: not for a worker's thread.
+     * {@inheritDoc} Writes a record into the log of the partition whose centroid is nearest; of all processes one writer at a time. The first
+     * change made by a table reads the whole pool, to learn the partition of each row. If the log is full, the pair is rebuilt first, unless
+     * {@link Builder#rebuildsFullLogs} is off. Blocks: do not call it on a worker.
      *
-     * @throws TableFullException if the log is full, and is not or cannot be emptied; nothing has changed
-     * @throws UncheckedIOException with a {@link RemoteMemoryException}: {@link WriterFencedException} where another writer has taken over;
-     *     where the region fails the row may be the old one or the new one
+     * @throws TableFullException if the log is full and is not or cannot be emptied; nothing has changed
+     * @throws UncheckedIOException with a {@link RemoteMemoryException}: {@link WriterFencedException} if another writer has taken over; if the
+     *     region fails, the row may have its old or its new state
      */
     @Override
     public boolean put(long id, float[] vector) {
@@ -431,10 +435,10 @@ public final class RemoteTable implements VectorTable {
     }
 
     /**
-     * {@inheritDoc} Writes a record as {@link #put} does. Blocks: not for a worker's thread.
+     * {@inheritDoc} Writes a record like {@link #put}. Blocks: do not call it on a worker.
      *
-     * @throws TableFullException as {@link #put} throws it
-     * @throws UncheckedIOException as {@link #put} throws it
+     * @throws TableFullException as for {@link #put}
+     * @throws UncheckedIOException as for {@link #put}
      */
     @Override
     public boolean remove(long id) {
@@ -442,14 +446,14 @@ public final class RemoteTable implements VectorTable {
     }
 
     /**
-     * Builds the pair of a partition anew, of the rows that count: its logs are empty then, and the next epoch begins. As batch work beside
-     * what the orchestrator serves, and beside changes; searches go on. Blocks: not for a worker's thread. Tables do so by themselves where
-     * logs fill, unless {@link Builder#rebuildsFullLogs} says otherwise.
+     * Rebuilds the pair of a partition from its live rows: its logs are empty then, and the next epoch begins. Runs as batch work, concurrently
+     * with searches and changes. By default tables do this by themselves as logs fill, see {@link Builder#rebuildsFullLogs}. Blocks: do not call
+     * it on a worker.
      *
      * @param partition its number, from 0
-     * @return whether it was built; false where another table has done so meanwhile
-     * @throws UncheckedIOException with a {@link RemoteMemoryException} where the region fails, has no space that no reader holds, or another
-     *     writer has taken over; the pair is as it was then
+     * @return true if the pair was rebuilt; false if another table has rebuilt it meanwhile
+     * @throws UncheckedIOException with a {@link RemoteMemoryException} if the region fails, all its spare space is used or held by readers, or
+     *     another writer has taken over; the pair is unchanged then
      */
     public boolean rebuild(int partition) {
         Vectors.requireRange("partition", partition, 0, searches.length - 1L);
@@ -461,14 +465,14 @@ public final class RemoteTable implements VectorTable {
         }
     }
 
-    /** Called while the lease is held: another thread does it. */
+    /** Called while the lease is held, so the rebuild runs in another thread. */
     private void rebuildLater(int pair) {
         CompletableFuture<Void> rebuilt = new CompletableFuture<>();
         if (!rebuildsFullLogs || rebuilding.putIfAbsent(pair, rebuilt) != null) {
             return;
         }
         Thread.ofVirtual().name("roost-rebuild-" + name()).start(() -> {
-            // A change that was accepted before the table was closed may wait for it.
+            // A change that was accepted before the table was closed may be waiting for this rebuild.
             try (var _ = registration.use().holdFromInside()) {
                 rebuild.run(pair);
                 rebuilding.remove(pair);
@@ -481,7 +485,7 @@ public final class RemoteTable implements VectorTable {
                 LOG.warn("pair {} of {} could not be built anew: {}", pair, name(), failed.getMessage());
                 rebuilt.completeExceptionally(failed);
             }
-            // Not again with each change.
+            // Otherwise each change would retry it.
             LockSupport.parkNanos(pool.head().leaseMillis() * 1_000_000L);
             rebuilding.remove(pair);
         });
@@ -493,7 +497,7 @@ public final class RemoteTable implements VectorTable {
 
     private boolean change(Change change) {
         requireMutable();
-        // Nobody would rebuild a pair whose log it fills.
+        // After shutdown no worker would rebuild a pair whose log fills up.
         orchestrator.indexing().requireOpen();
         try (var _ = use()) {
             for (int rebuilds = 0; ; rebuilds++) {
@@ -508,7 +512,7 @@ public final class RemoteTable implements VectorTable {
         }
     }
 
-    /** Waits until the pair of a full log has been built anew, which has been asked for when the log was found full. */
+    /** Waits for the rebuild of a pair with a full log; it was requested when the log was found full. */
     private void awaitRoom(PartitionLogFullException full, int rebuilds) throws RemoteMemoryException {
         if (!rebuildsFullLogs || rebuilds == MAX_REBUILDS) {
             throw new TableFullException(
@@ -537,7 +541,7 @@ public final class RemoteTable implements VectorTable {
         }
     }
 
-    /** {@inheritDoc} Fetches each partition that is not in the cache. Not for a worker's thread. */
+    /** {@inheritDoc} Fetches each partition that is not in the cache. Blocks: do not call it on a worker. */
     @Override
     public void verify() throws IOException {
         try (var _ = use()) {
@@ -547,7 +551,7 @@ public final class RemoteTable implements VectorTable {
         }
     }
 
-    /** Fetches the partitions, one after the other, until one has the row. Blocks: not for a worker's thread. */
+    /** {@inheritDoc} Fetches the partitions one after another until it finds the row. Blocks: do not call it on a worker. */
     @Override
     public float @Nullable [] vector(long id) {
         int[] left = IntStream.range(0, searches.length).toArray();
@@ -574,8 +578,8 @@ public final class RemoteTable implements VectorTable {
     }
 
     /**
-     * {@inheritDoc} Copies the pool as it is at one moment; the file is one that can be served and opened. Other tables, and this one, may
-     * change the pool meanwhile.
+     * {@inheritDoc} Copies the state of the pool at one moment into a file that can be served and opened. This and other tables may change the
+     * pool meanwhile.
      */
     @Override
     public void save(Path file) throws IOException {
@@ -609,7 +613,7 @@ public final class RemoteTable implements VectorTable {
         return ElementType.FLOAT32;
     }
 
-    /** {@return the table at this moment; its bytes are those of this process's cache, as in {@link #remoteStats}, not the pool's} */
+    /** {@return the table's current state; its bytes are the size of this process's cache, as in {@link #remoteStats}, not of the pool} */
     @Override
     public TableStats stats() {
         return new TableStats(
@@ -623,7 +627,7 @@ public final class RemoteTable implements VectorTable {
                 cache.counts().held());
     }
 
-    /** {@return what was fetched, and found in the cache} */
+    /** {@return counts of fetches, cache hits and failures since the table was opened} */
     public RemoteStats remoteStats() {
         PartitionCache.Counts counts = cache.counts();
         return new RemoteStats(
@@ -644,11 +648,11 @@ public final class RemoteTable implements VectorTable {
     }
 
     /**
-     * The partitions that a search visits.
+     * Finds the partitions that a search visits.
      *
      * @param query of the table's dimension, finite
-     * @param visited how many, from 1 to the number of partitions
-     * @return their numbers, the nearest centroid first
+     * @param visited number of partitions, from 1 to the number of partitions of the table
+     * @return their numbers, nearest centroid first
      */
     public int[] partitionsOf(float[] query, int visited) {
         requireQuery("query", query);
@@ -661,12 +665,12 @@ public final class RemoteTable implements VectorTable {
         return registration;
     }
 
-    /** Uses the table in this thread: its memory stays until the hold is closed. */
+    /** Holds the table open for this thread: its memory stays valid until the hold is closed. */
     private TableUse.Hold use() {
         return registration.use().hold();
     }
 
-    /** {@inheritDoc} Waits for a transfer that is under way, no longer than {@link Builder#transferTimeout}. */
+    /** {@inheritDoc} Waits for a transfer in progress, but not longer than {@link Builder#transferTimeout}. */
     @Override
     public void close() {
         orchestrator.indexing().closeTable(registration, this::free);
@@ -707,7 +711,7 @@ public final class RemoteTable implements VectorTable {
         private Builder() {}
 
         /**
-         * Sets how much memory partitions are cached in.
+         * Sets the size of the partition cache.
          *
          * @param value in bytes, at least the largest partition with its gap, which {@link #open} checks; default 1 GiB
          * @return this builder
@@ -719,7 +723,7 @@ public final class RemoteTable implements VectorTable {
         }
 
         /**
-         * Sets how many partitions one doorbell asks for at most.
+         * Sets the maximum number of partitions per doorbell, that is, per request to the network card.
          *
          * @param value from 1 to 256; default 16
          * @return this builder
@@ -731,9 +735,9 @@ public final class RemoteTable implements VectorTable {
         }
 
         /**
-         * Sets the width of the search of each partition.
+         * Sets the ef of the graph search in each partition. If k is larger, k is used.
          *
-         * @param value from 1 to 100,000; k where that is more; default 64
+         * @param value from 1 to 100,000; default 64
          * @return this builder
          */
         public Builder ef(int value) {
@@ -743,7 +747,7 @@ public final class RemoteTable implements VectorTable {
         }
 
         /**
-         * Sets how long a transfer may take. A search has its own deadline besides.
+         * Sets the timeout of transfers. The deadline of a search applies independently.
          *
          * @param value over zero; default 5 seconds
          * @return this builder
@@ -757,8 +761,9 @@ public final class RemoteTable implements VectorTable {
         }
 
         /**
-         * Sets whether a search that cannot read a partition answers by the others, and by what the cache has of it, as it was when it was
-         * last read. Such an answer says that it is {@linkplain SearchResult#cutShort cut short}, and how many partitions are missing.
+         * Sets whether a search that cannot read a partition answers from the other partitions, and from the cached bytes of the missing one,
+         * which may be out of date. Such an answer is marked as {@linkplain SearchResult#cutShort cut short} and has the number of missing
+         * partitions.
          *
          * @param value default false: the search fails
          * @return this builder
@@ -769,10 +774,10 @@ public final class RemoteTable implements VectorTable {
         }
 
         /**
-         * Sets whether a pair is built anew when three quarters of its gap are taken, by the table that takes them, beside what it serves.
-         * A change that finds the gap full waits for that.
+         * Sets whether this table rebuilds a pair in the background once a change finds three quarters of its gap used. A change that finds the
+         * gap full waits for the rebuild.
          *
-         * @param value default true; where false, {@link RemoteTable#rebuild} is the caller's to call, and a full gap refuses changes
+         * @param value default true; if false, the caller must call {@link RemoteTable#rebuild}, and a full gap refuses changes
          * @return this builder
          */
         public Builder rebuildsFullLogs(boolean value) {
@@ -781,15 +786,15 @@ public final class RemoteTable implements VectorTable {
         }
 
         /**
-         * Opens a pool. Its head, centroids and directory are read and checked; partitions are checked as they are read.
+         * Opens a pool. Its head, centroids and directory are read and checked now; partitions are checked when they are read.
          *
-         * @param orchestrator places the table
-         * @param name under which the table shows in reports
-         * @param memory reaches the region; to be closed after the table
+         * @param orchestrator runs the table's searches
+         * @param name name of the table in reports
+         * @param memory provider of the region; must be closed after the table
          * @param region name of the region at the provider
          * @return the table, to be closed
-         * @throws IOException if the region cannot be read or holds no whole pool; the message says what is wrong
-         * @throws IllegalArgumentException if the cache is smaller than a partition
+         * @throws IOException if the region cannot be read or holds no complete pool; the message says what is wrong
+         * @throws IllegalArgumentException if the cache is smaller than a partition with its gap
          */
         public RemoteTable open(Orchestrator orchestrator, String name, RemoteMemory memory, String region)
                 throws IOException {

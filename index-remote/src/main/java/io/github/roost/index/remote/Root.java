@@ -1,11 +1,11 @@
 package io.github.roost.index.remote;
 
 /**
- * The one word by which a pool changes from epoch to epoch: it names the directory that counts. Immutable.
+ * The word that names the directory of the current epoch; replacing it begins the next epoch. Immutable.
  *
  * @param epoch number of the epoch, from 1, 28 bits
- * @param fence how many writers have taken over from one that was lost, 8 bits
- * @param page where its directory begins, in units of {@value #PAGE} bytes, 28 bits
+ * @param fence number of takeovers from lost writers, 8 bits
+ * @param page offset of the directory, in units of {@value #PAGE} bytes, 28 bits
  */
 record Root(long epoch, int fence, long page) {
     static final long PAGE = 4_096;
@@ -26,14 +26,14 @@ record Root(long epoch, int fence, long page) {
         return page * PAGE;
     }
 
-    /** The next epoch's. */
+    /** The root of the next epoch. */
     Root next(long directoryAt) {
         return new Root(epoch + 1, fence, directoryAt / PAGE);
     }
 
     /**
-     * With the next fence, for a writer that takes over: what another expects that was stopped fails, unless 256 writers have been lost
-     * since and no epoch has begun.
+     * This root with the next fence, written by a writer that takes over: compare-and-sets of the fenced-off writer fail afterwards, unless 256
+     * takeovers have happened since within one epoch.
      */
     Root fenced() {
         return new Root(epoch, (fence + 1) & FENCE, page);

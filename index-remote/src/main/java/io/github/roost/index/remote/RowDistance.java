@@ -3,11 +3,11 @@ package io.github.roost.index.remote;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Vectors;
 
-/** How far a row of a log is from a query, as graphs measure it. Stateless. */
+/** Distance of a query and a log's row, as graphs compute it. Stateless. */
 final class RowDistance {
     private RowDistance() {}
 
-    /** Both {@linkplain Partitioner#inSpace in space}. */
+    /** Both vectors must be {@linkplain Partitioner#inSpace in space}. */
     static float of(Metric metric, float[] query, float[] row) {
         return switch (metric) {
             case SQUARED_L2 -> Vectors.squaredDistance(query, row);

@@ -6,25 +6,25 @@ import java.util.List;
 import org.agrona.collections.Long2LongHashMap;
 
 /**
- * Which partitions the row of each id is in: one, or two for a row on a boundary. What a writer has to know, since a row that is replaced
- * may move. Off-heap, 20 to 40 bytes per row. Belongs to one writer.
+ * A map from row id to the partitions that have the row: one, or two for a boundary row. A writer needs it since a replaced row may move.
+ * Off-heap, 20 to 40 bytes per row. Belongs to one writer.
  */
 final class RowPlaces implements AutoCloseable {
     private static final long NOWHERE = LongTable.ABSENT;
     private static final int NONE = 0xffff;
     private static final int[] NO_PLACE = {};
 
-    /** The partitions in 16 bits each, the second is {@link #NONE} where there is one only. */
+    /** Two partitions of 16 bits each; the second is {@link #NONE} if there is only one. */
     private final LongTable places = LongTable.builder(0).build();
-    /** Tokens of rows that were in a partition already when they were found in another; while places are being gathered. */
+    /** Tokens of the rows that were inserted by log records; used while places are being gathered. */
     private final Long2LongHashMap tokens = new Long2LongHashMap(NOWHERE);
 
     private final List<Stale> stale = new ArrayList<>();
 
-    /** A row of an id that another partition has a later row of: a writer was lost before it took the row out. */
+    /** An outdated row: another partition has a later row of the same id, because a writer was lost before it removed this one. */
     record Stale(long id, int partition) {}
 
-    /** Where the row is. */
+    /** The partitions that have the row; empty if there is none. */
     int[] of(long id) {
         long known = places.get(id, NOWHERE);
         if (known == NOWHERE) {
@@ -44,7 +44,7 @@ final class RowPlaces implements AutoCloseable {
         return false;
     }
 
-    /** The row is in this partition and no other. */
+    /** Records that only this partition has the row. */
     void set(long id, int partition) {
         places.put(id, packed(partition, NONE));
     }
@@ -53,7 +53,7 @@ final class RowPlaces implements AutoCloseable {
         places.remove(id);
     }
 
-    /** The row is in this partition no longer. */
+    /** Records that the row was removed from this partition. */
     void remove(long id, int partition) {
         int[] now = of(id);
         if (now.length == 2 && isIn(id, partition)) {
@@ -68,7 +68,8 @@ final class RowPlaces implements AutoCloseable {
     }
 
     /**
-     * A row was found in a partition. Copies of one row have one token; of two rows of one id the one with the lesser token is stale.
+     * Records a row found in a partition. Copies of a boundary row have the same token; of two other rows of one id the one with the smaller
+     * token is stale.
      *
      * @param token of the record, 0 for a row of the graph
      */
@@ -91,7 +92,7 @@ final class RowPlaces implements AutoCloseable {
         }
     }
 
-    /** Ends the gathering; the rows that are to be taken out. */
+    /** Ends the gathering; returns the stale rows, which must be removed. */
     List<Stale> gathered() {
         List<Stale> all = List.copyOf(stale);
         stale.clear();
@@ -99,7 +100,7 @@ final class RowPlaces implements AutoCloseable {
         return all;
     }
 
-    /** Forgets what is said of some partitions: they are about to be {@linkplain #found found} anew. */
+    /** Removes all entries of some partitions, which will be {@linkplain #found gathered} again. */
     void forget(int fromPartition, int toPartition) {
         List<Long> all = new ArrayList<>();
         places.forEach((id, known) -> {

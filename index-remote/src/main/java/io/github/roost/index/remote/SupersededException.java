@@ -1,6 +1,6 @@
 package io.github.roost.index.remote;
 
-/** A partition was built anew while somebody waited for the bytes of the build before: to be asked for again. */
+/** Thrown to a waiter when its partition was rebuilt meanwhile; it must ask again by the new directory. */
 final class SupersededException extends RemoteMemoryException {
     private static final long serialVersionUID = 1;
 

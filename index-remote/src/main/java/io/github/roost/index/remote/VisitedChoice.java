@@ -3,35 +3,35 @@ package io.github.roost.index.remote;
 import java.util.Arrays;
 
 /**
- * How many partitions searches visit that do not say: the fewest of which some share of true neighbours is in, as far as a sample of queries
- * can tell. A pure function of which partition each true neighbour of these is in.
+ * Chooses the default number of partitions per search: the smallest number that has the target share of true neighbours, as estimated from a
+ * sample of queries. A pure function of the ranks of the sample's true neighbours.
  */
 final class VisitedChoice {
-    /** Of what a target allows to be missed, the share that is left to what searches miss within partitions. */
+    /** The share of the allowed misses that is reserved for rows that searches miss within partitions. */
     private static final double LEFT = .1;
 
     /**
-     * How many standard errors of the sample's mean the recall must be over the target: other queries come to less than the target once
-     * in 20 samples.
+     * Standard errors by which the sample's mean recall must exceed the target, so that the recall of other queries falls short for one sample in
+     * 20 (one-sided 95 % confidence).
      */
     private static final double STANDARD_ERRORS = 1.645;
 
     private VisitedChoice() {}
 
     /**
-     * What was chosen.
+     * The choice.
      *
-     * @param visited partitions, at least 1
-     * @param recall share of the sample's true neighbours that are in those; not a number where there was no sample
+     * @param visited number of partitions, at least 1
+     * @param recall share of the sample's true neighbours in these partitions; NaN without a sample
      */
     record Chosen(int visited, double recall) {}
 
     /**
-     * Chooses.
+     * Chooses the number of partitions.
      *
-     * @param ranks by query, for each of its true neighbours, of which there is at least one: which of the partitions that the query
-     *     visits has it, from 0
-     * @param partitions how many there are
+     * @param ranks per query, for each of its true neighbours (at least one): the rank, from 0, of the partition that has it in the query's order
+     *     of visits
+     * @param partitions number of partitions of the pool
      * @param target recall to be reached, over 0, at most 1
      */
     static Chosen of(int[][] ranks, int partitions, double target) {
@@ -46,7 +46,7 @@ final class VisitedChoice {
         return new Chosen(visited, mean(shares(ranks, visited)));
     }
 
-    /** Of each query's neighbours, the share that is in so many partitions. */
+    /** Per query, the share of its neighbours in the first {@code visited} partitions. */
     private static double[] shares(int[][] ranks, int visited) {
         return Arrays.stream(ranks)
                 .mapToDouble(of -> (double)
@@ -61,7 +61,7 @@ final class VisitedChoice {
                 .map(share -> (share - mean) * (share - mean))
                 .sum();
         double error = Math.sqrt(squares / Math.max(1, shares.length - 1) / shares.length);
-        // All of them is as much as there can be, and has no error.
+        // If every query has all of its neighbours the error is 0; the tolerance is for rounding.
         return mean - STANDARD_ERRORS * error >= needed - 1e-9;
     }
 

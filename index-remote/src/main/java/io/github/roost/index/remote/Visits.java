@@ -10,26 +10,26 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the partitions that a query visits have for it. Each is seen at a moment of its own, and a row that moves from one to another meanwhile
- * may be seen in neither: then the one that it has moved to is {@linkplain #tooEarly visited again}. Used by one thread at a time.
+ * The results of a query's visits to its partitions. Each partition is read at a different moment, so a row that moves from one to another
+ * meanwhile may be in neither: then its new partition is {@linkplain #tooEarly visited again}. Used by one thread at a time.
  *
- * <p>Why no row is missed: a row that moves is inserted at its new place before it is taken out at the old one. Who misses it has seen
- * the new place before the one, and the old place after the other. So it has read, at the old place, the record that takes the row out,
- * which says how far the log at the new place went by then: further than it was seen. That record is there unless the old place was
- * built anew since; then the old place was seen by a directory of a later epoch than the new place was. For where both were seen by one
- * directory, that was there before the words of the new place were read, and so is older than the move.
+ * <p>Why no row is missed: a row that moves is inserted at its new place before it is removed from the old one. A search that misses it has read
+ * the new place before the insertion and the old place after the removal. So at the old place it has read the record of the removal, which says
+ * how long the log at the new place was by then: longer than the search has seen it. That record is present unless the old place was rebuilt
+ * since; then the old place was read by a directory of a later epoch than the new place. If both were read by one directory, that directory
+ * existed before the words of the new place were read, so it is older than the move.
  */
 final class Visits {
     private final int[] partitions;
     private final @Nullable Found[] found;
 
-    /** Nothing has been visited yet. */
+    /** Starts without results. */
     Visits(int[] partitions) {
         this.partitions = partitions;
         this.found = new Found[partitions.length];
     }
 
-    /** A partition has been visited. */
+    /** Records the result of a visit. */
     void put(int partition, @Nullable Found what) {
         for (int i = 0; i < partitions.length; i++) {
             if (partitions[i] == partition) {
@@ -38,12 +38,12 @@ final class Visits {
         }
     }
 
-    /** One per partition, in their order; null where one was not searched. */
+    /** One result per partition, in their order; null if a partition was not searched. */
     List<@Nullable Found> found() {
         return new ArrayList<>(Arrays.asList(found));
     }
 
-    /** The partitions that have to be visited again: a row may have come since, from one that was seen without it. */
+    /** The partitions to be visited again, because a row may have moved there after the visit. */
     int[] tooEarly() {
         Map<Integer, Found.Seen> seen = new HashMap<>();
         long latest = 0;

@@ -6,15 +6,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Somebody who waits for a partition's bytes. The failure is written before the pending is completed, which publishes it: whoever went
- * on reads it.
- */
+/** A waiter for a partition's bytes. The failure is written before the pending is completed, which publishes it to the continuation. */
 final class Waiting {
     private static final long LOOKS_MILLIS = 10;
 
     private final Pending pending = new Pending();
-    /** Records of the log that have to be there. */
+    /** Slots of the log that must be loaded. */
     private final int records;
 
     private volatile @Nullable RemoteMemoryException failure;
@@ -43,7 +40,7 @@ final class Waiting {
         }
     }
 
-    /** Waits in the calling thread, which is none that others wait for, until it is over or nobody wants it any more. */
+    /** Waits in the calling thread, which must not be a worker, until the wait is over or {@code expired} returns true. */
     void await(BooleanSupplier expired) throws RemoteMemoryException {
         CountDownLatch latch = new CountDownLatch(1);
         if (pending.await(latch::countDown)) {

@@ -7,23 +7,23 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A partition as a writer reads it: by one read, past the cache, verified. It is valid as long as nothing else is read into its memory.
+ * A partition as read by a writer: by one read, bypassing the cache, verified. Valid until the next read into its memory.
  *
- * @param graph its rows, or null where it was built without
- * @param log what has changed since
+ * @param graph its rows, or null if it was built without rows
+ * @param log the changes since
  */
 record WholePartition(@Nullable HnswGraph graph, PartitionLog log) {
-    /** Told of rows. */
+    /** Receives rows. */
     interface Rows {
         /**
-         * There is a row.
+         * Receives a row.
          *
-         * @param token of the record that brought it, 0 where it was there from the build on
+         * @param token of the record that inserted it, 0 if it is a row of the graph
          */
         void row(long id, long token);
     }
 
-    /** Memory that any partition of a directory fits into. */
+    /** Memory large enough for any partition of a directory with its gap. */
     static MemorySegment roomFor(Directory directory) {
         long most = 0;
         for (int partition = 0; partition < directory.partitions().size(); partition++) {
@@ -32,7 +32,7 @@ record WholePartition(@Nullable HnswGraph graph, PartitionLog log) {
                     directory.partitions().get(partition).bytes()
                             + directory.gapOf(partition).bytes());
         }
-        // Not freed by hand: a read that has timed out may still write to it.
+        // Freed by the garbage collector: a read that has timed out may still write to it.
         return Arena.ofAuto().allocate(most, 64);
     }
 

@@ -3,44 +3,44 @@ package io.github.roost.index.remote;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The right to change a pool: a word of the region that one writer at a time has made its own by compare-and-set. Its upper bits are a
- * token that rises with each writer that gets it or renews it, its lowest bit says whether somebody has it.
+ * The lease that a writer needs to change a pool: a word of the region, taken by compare-and-set. Its upper bits are a token that rises each time
+ * the lease is taken or renewed; its lowest bit says whether it is held.
  *
- * <p>No two clocks are compared: who waits for the lease takes over when the word has stood still for a term by its own clock. The one
- * that had it may only have been stopped, and may go on in the middle of anything. So who takes over fences it off before it reads
- * anything that it goes by, see {@link PoolWriter}. Used by one thread at a time.
+ * <p>No clocks are compared: a waiting writer takes over when the word has not changed for a term by its own clock. The previous holder may only
+ * have been stopped, and may continue at any point. So the new holder fences it off before it reads anything that it depends on, see
+ * {@link PoolWriter}. Used by one thread at a time.
  */
 final class WriterLease {
     private static final long MIN_PAUSE_NANOS = 20_000;
     private static final long MAX_PAUSE_NANOS = 2_000_000;
     private static final long HELD = 1;
-    /** Nobody's word: the first one is 0. */
+    /** Never a word of the region: the first one is 0. */
     private static final long UNKNOWN = -1;
 
     private final OpenPool pool;
     private final long termNanos;
     private final long patienceNanos;
-    /** The word as this writer left it or has it. */
+    /** The word as this writer last wrote it. */
     private long mine = UNKNOWN;
 
-    /** @param patienceNanos how long to wait for other writers, beyond a term */
+    /** @param patienceNanos how long to wait for other writers, in addition to a term */
     WriterLease(OpenPool pool, long patienceNanos) {
         this.pool = pool;
         this.termNanos = pool.head().leaseMillis() * 1_000_000L;
         this.patienceNanos = patienceNanos;
     }
 
-    /** How the lease was got. */
+    /** How the lease was acquired. */
     enum Grant {
-        /** Nobody has had it since this writer had it. */
+        /** No other writer has had it since this writer had it. */
         AGAIN,
-        /** Others have had it, and have given it back. */
+        /** Other writers have had it and have given it back. */
         FROM_OTHERS,
-        /** Another had it and has not renewed it for a term. */
+        /** Another writer held it and has not renewed it for a term. */
         FROM_LOST
     }
 
-    /** Waits for the lease, and gets it. */
+    /** Waits for the lease and takes it. */
     Grant acquire() throws RemoteMemoryException {
         long began = System.nanoTime();
         long pause = MIN_PAUSE_NANOS;
@@ -75,7 +75,7 @@ final class WriterLease {
         return pool.compareAndSet(PoolHead.LEASE_AT, word, held(word));
     }
 
-    /** Has the lease last for another term from now on; the token is another one then. */
+    /** Renews the lease for another term, with a new token. */
     void renew() throws RemoteMemoryException {
         long next = held(mine);
         if (pool.compareAndSet(PoolHead.LEASE_AT, mine, next) != mine) {
@@ -93,12 +93,12 @@ final class WriterLease {
         mine = free;
     }
 
-    /** That this writer has lost it. */
+    /** The exception for a writer that has lost the lease. */
     WriterFencedException fenced() {
         return new WriterFencedException(pool.region().name(), token());
     }
 
-    /** The fencing token: greater than that of every change before. */
+    /** The fencing token: greater than the tokens of all earlier changes. */
     long token() {
         return mine >>> 1;
     }

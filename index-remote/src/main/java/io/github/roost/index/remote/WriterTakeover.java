@@ -1,8 +1,8 @@
 package io.github.roost.index.remote;
 
 /**
- * What who takes the lease over from a lost writer does first: fences it off, and gives up the space that it was filling. Used by one
- * thread at a time.
+ * The first steps of a writer that takes over the lease from a lost writer: fences it off, and gives up the space that it was filling. Used by
+ * one thread at a time.
  */
 final class WriterTakeover {
     private final OpenPool pool;
@@ -11,12 +11,12 @@ final class WriterTakeover {
         this.pool = pool;
     }
 
-    /** From here on no compare-and-set of the writer that was lost, or of one before it, makes an epoch. */
+    /** Changes the root's fence: after this no compare-and-set of an earlier writer begins an epoch. */
     void fenceOffRoot() throws RemoteMemoryException {
         pool.replace(PoolHead.ROOT_AT, word -> Root.of(word).fenced().word());
     }
 
-    /** And from here on none changes a log. */
+    /** Changes the fence of all pairs: after this no compare-and-set of an earlier writer changes a log. */
     void fenceOffTails(Directory directory) throws RemoteMemoryException {
         for (int pair = 0; pair < directory.gaps().size(); pair++) {
             pool.replace(
@@ -25,7 +25,7 @@ final class WriterTakeover {
         }
     }
 
-    /** The space that a lost writer has named, unless its epoch is there, is used never again. */
+    /** Marks the space that a lost writer was filling as never to be used again, unless its epoch has begun. */
     void giveUpWhatWasBeingFilled() throws RemoteMemoryException {
         long word = pool.word(PoolHead.FILLING_AT);
         if (word == 0) {

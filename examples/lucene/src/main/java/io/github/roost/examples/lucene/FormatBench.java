@@ -48,20 +48,19 @@ import org.apache.lucene.util.quantization.QuantizedByteVectorValues.ScalarEncod
 import org.jspecify.annotations.Nullable;
 
 /**
- * How much faster are vectors found in Roost's format than in Lucene's own, at equal recall, and what does indexing them take?
- * The same vectors in the same segments in each format, with graphs of the same sizes; each format searched as wide as it takes
- * to reach a recall, in turns with the others. Formats that quantise have their hits rescored by the vectors, as Lucene's
- * documentation advises.
+ * Compares Roost's vector format with Lucene's formats: search throughput at equal recall, and indexing time. Same vectors in the same segments,
+ * with graphs of the same size; each format is searched with the smallest effort that reaches the recall, in turns with the others. Hits of
+ * quantised formats are rescored by the vectors, as Lucene's documentation advises.
  */
 public final class FormatBench implements AutoCloseable {
     private static final int K = 10;
-    /** Rounds that do not count. */
+    /** Warm-up rounds. */
     private static final int WARM_UP = 4;
 
     private static final String FIELD = "vector";
     private static final int MAX_CONN = RoostVectorsFormat.DEFAULT_MAX_CONN;
     private static final int BEAM_WIDTH = RoostVectorsFormat.DEFAULT_BEAM_WIDTH;
-    /** Widths, or numbers of hits that are asked for where a format knows no width. */
+    /** Values of ef, or of the number of hits requested from a format without an ef. */
     private static final int[] EFFORTS = {
         10, 12, 14, 17, 20, 24, 28, 33, 40, 48, 57, 68, 80, 100, 125, 150, 180, 220, 270, 330, 400, 500, 650, 800
     };
@@ -74,13 +73,13 @@ public final class FormatBench implements AutoCloseable {
     public enum Contender {
         /** {@link RoostVectorsFormat}. */
         ROOST,
-        /** {@link Lucene99HnswVectorsFormat}: vectors of floats. */
+        /** {@link Lucene99HnswVectorsFormat}: float vectors. */
         LUCENE_HNSW,
         /** The same, read through {@link RoostReader}. */
         ROOST_READER,
-        /** Lucene's scalar quantisation to a byte. */
+        /** Lucene's scalar quantisation to one byte per component. */
         LUCENE_INT8,
-        /** Lucene's quantisation to a bit. */
+        /** Lucene's quantisation to one bit per component. */
         LUCENE_BINARY;
 
         private KnnVectorsFormat format() {
@@ -107,32 +106,32 @@ public final class FormatBench implements AutoCloseable {
         }
     }
 
-    /** Of an index that is kept: how many seconds it took to write. It is there once the index is whole. */
+    /** Name of a kept index's file with the seconds it took to write; written last, so it marks a complete index. */
     private static final String SECONDS = "seconds";
 
     /**
-     * An index in one format, and how long it took to write.
+     * An index in one format, and the time to write it.
      *
-     * @param folder what is to be closed at the end, where the index goes with it
+     * @param folder closed at the end; deletes the index's folder unless it is kept
      */
     private record Written(Closeable folder, Directory directory, DirectoryReader reader, double seconds) {
         IndexSearcher searcher() {
             IndexSearcher searcher = new IndexSearcher(reader);
-            // Every query is another one: a cache would only be filled.
+            // All queries differ: a cache would only fill up.
             searcher.setQueryCache(null);
             return searcher;
         }
     }
 
     /**
-     * What one contender did at one recall.
+     * The measurements of one contender at one recall.
      *
-     * @param effort the least one that reaches the recall
-     * @param recall the recall with it, of the 10 nearest
+     * @param effort the smallest effort that reaches the recall
+     * @param recall recall@10 with it
      * @param perSecond searches per second of all threads, one value per round
      */
     public record Outcome(Contender contender, int effort, double recall, List<Double> perSecond) {
-        /** Searches per second over those of another contender in the same round. */
+        /** Searches per second relative to another contender in the same round. */
         public Samples times(Outcome other) {
             List<Double> ratios = new ArrayList<>();
             for (int round = 0; round < perSecond.size(); round++) {
@@ -143,13 +142,13 @@ public final class FormatBench implements AutoCloseable {
     }
 
     /**
-     * Writes an index in each format, one after the other, in one thread, or takes those that were kept.
+     * Writes an index in each format, one after another in one thread, or opens kept ones.
      *
      * @param vectors not quantised before
      * @param queries at least one
-     * @param segments how many of nearly equal size, at least 1
-     * @param merged whether they are merged to one; that is a part of the time of indexing
-     * @param kept the folder in which indexes are kept for the next time; null for none
+     * @param segments number of segments of nearly equal size, at least 1
+     * @param merged whether they are merged to one, which counts as indexing time
+     * @param kept folder of indexes to reuse and keep; null for none
      */
     public FormatBench(
             float[][] vectors,
@@ -189,7 +188,7 @@ public final class FormatBench implements AutoCloseable {
             double seconds = write(vectors, segments, merged, contender, folder.path());
             return open(contender, folder, folder.path(), seconds);
         }
-        // The same vectors in the same segments: whatever else it is, is another index.
+        // The key: an index of other vectors or segments has another folder.
         Path folder = kept.resolve("%s-%d-%s-%08x"
                 .formatted(
                         contender.name().toLowerCase(Locale.ROOT),
@@ -215,7 +214,7 @@ public final class FormatBench implements AutoCloseable {
                 folder, directory, contender == Contender.ROOST_READER ? RoostReader.over(reader) : reader, seconds);
     }
 
-    /** Writes an index; returns how many seconds it took. */
+    /** Writes an index; returns the seconds it took. */
     private static double write(float[][] vectors, int segments, boolean merged, Contender contender, Path path)
             throws IOException {
         try (Directory directory = new MMapDirectory(path)) {
@@ -249,7 +248,8 @@ public final class FormatBench implements AutoCloseable {
             IndexWriterConfig merging = new IndexWriterConfig()
                     .setCodec(new RoostCodec(contender.format()))
                     .setMergeScheduler(new SerialMergeScheduler())
-                    // Of neighbours only: documents stay in the order of the vectors, by which recall is counted.
+                    // Merges adjacent segments only: documents stay in the order of the vectors, which the recall count
+                    // relies on.
                     .setMergePolicy(new LogDocMergePolicy())
                     .setUseCompoundFile(false);
             try (IndexWriter writer = new IndexWriter(directory, merging)) {
@@ -259,12 +259,12 @@ public final class FormatBench implements AutoCloseable {
         return (System.nanoTime() - began) / 1e9;
     }
 
-    /** Seconds that writing a contender's index took. */
+    /** Seconds it took to write a contender's index. */
     public double secondsToWrite(Contender contender) {
         return index(contender).seconds();
     }
 
-    /** How many segments a contender's index has. */
+    /** Number of segments in a contender's index. */
     public int segments(Contender contender) {
         return index(contender).reader().leaves().size();
     }
@@ -274,14 +274,14 @@ public final class FormatBench implements AutoCloseable {
     }
 
     /**
-     * Measures all contenders in turns, forwards and backwards, after some rounds that do not count: code that the JIT
-     * compiler has not got to yet is many times slower.
+     * Measures all contenders in turns, forwards and backwards, after some warm-up rounds: code that is not JIT-compiled yet is many times
+     * slower.
      *
-     * @param recall from 0 to 1, to be reached with the least effort that does
-     * @param threads that search at once
-     * @param rounds how many rounds count
-     * @param slice time of each contender in a round
-     * @return of those that reach the recall
+     * @param recall target, from 0 to 1; each contender uses the smallest effort that reaches it
+     * @param threads number of concurrently searching threads
+     * @param rounds number of measured rounds
+     * @param slice time per contender and round
+     * @return outcomes of the contenders that reach the recall
      * @throws ExecutionException if a search fails
      */
     public List<Outcome> measure(double recall, int threads, int rounds, Duration slice)
@@ -338,7 +338,7 @@ public final class FormatBench implements AutoCloseable {
         return searcher.search(contender.query(vector, effort), K).scoreDocs;
     }
 
-    /** Deletes the indexes, but for those that are kept. */
+    /** Deletes the indexes, except kept ones. */
     @Override
     public void close() throws IOException {
         for (Written index : indexes.values()) {

@@ -29,16 +29,15 @@ import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.util.IOUtils;
 
 /**
- * Does it matter who runs Lucene's segments, when many clients search at once? The same index and queries with Lucene's
- * segments on a fixed pool, a {@link ForkJoinPool}, Roost's executor, and Roost's workers with each segment at home; and,
- * since the last keeps clients from searching themselves, with whole searches on a fixed pool, which does so too. All
- * pools have a thread for each core that this process may use.
+ * Compares ways to run Lucene's segments when many clients search at once. Same index and queries, with segments on a fixed pool, a
+ * {@link ForkJoinPool}, Roost's executor, and Roost's workers with each segment at home. The last one keeps clients from searching themselves; so
+ * does a fixed pool that runs whole searches, which is measured too. Each pool has one thread per core that this process may use.
  */
 public final class LuceneBench implements AutoCloseable {
     private static final int K = 10;
-    /** How deep either search of a fused one looks. */
+    /** Hits that a fused search takes from each of its two searches. */
     private static final int DEPTH = 50;
-    /** Searches whose hits are compared before anything is measured. */
+    /** Number of searches whose hits are compared before the measurement. */
     private static final int COMPARED = 50;
 
     private final DebianPackages packages;
@@ -53,23 +52,23 @@ public final class LuceneBench implements AutoCloseable {
     private final Map<Contender, IndexSearcher> searchers = new EnumMap<>(Contender.class);
     private final Duration writing;
 
-    /** What runs the segments of a search. */
+    /** The executor of a search's segments. */
     public enum Contender {
-        /** The client's thread, one segment after the other: Lucene without an executor. */
+        /** The client's thread, one segment after another: Lucene without an executor. */
         CALLER,
-        /** A fixed pool that runs whole searches, each one segment after the other, while its clients wait. */
+        /** A fixed pool that runs whole searches, each one segment after another, while their clients wait. */
         FIXED_WHOLE,
-        /** {@link Executors#newFixedThreadPool}, which Lucene's clients help. */
+        /** {@link Executors#newFixedThreadPool}; client threads run segments too. */
         FIXED,
-        /** {@link ForkJoinPool}, which Lucene's clients help. */
+        /** {@link ForkJoinPool}; client threads run segments too. */
         FORK_JOIN,
-        /** {@link Orchestrator#executor} of one mapping id, which Lucene's clients help. */
+        /** {@link Orchestrator#executor} of one mapping id; client threads run segments too. */
         ROOST,
-        /** {@link SegmentHomes}: the workers alone, each segment in its home domain. */
+        /** {@link SegmentHomes}: only the workers run segments, each in its home domain. */
         ROOST_SEGMENTS
     }
 
-    /** What clients search by. */
+    /** The kind of query. */
     public enum Workload {
         VECTORS,
         WORDS,
@@ -77,11 +76,11 @@ public final class LuceneBench implements AutoCloseable {
     }
 
     /**
-     * What one contender did.
+     * The measurements of one contender.
      *
-     * @param perSecond searches a second of all clients, a value each round
-     * @param p50us median latency in microseconds, a value each round
-     * @param p99us 99th percentile of the latency in microseconds, a value each round
+     * @param perSecond searches per second of all clients, one value per round
+     * @param p50us median latency in microseconds, one value per round
+     * @param p99us 99th percentile of the latency in microseconds, one value per round
      */
     public record Outcome(
             Workload workload, Contender contender, List<Double> perSecond, List<Double> p50us, List<Double> p99us) {
@@ -95,7 +94,7 @@ public final class LuceneBench implements AutoCloseable {
             p99us.add(run.latencies().p99us());
         }
 
-        /** Searches per second over those of whoever did most in the same round. */
+        /** Searches per second relative to the best contender of the same round. */
         public Samples ofTheBest(List<Outcome> all) {
             List<Double> ratios = new ArrayList<>();
             for (int i = 0; i < perSecond.size(); i++) {
@@ -109,7 +108,7 @@ public final class LuceneBench implements AutoCloseable {
             return Samples.of(ratios);
         }
 
-        /** Searches per second over those of another contender in the same round. */
+        /** Searches per second relative to another contender in the same round. */
         public Samples times(Outcome other) {
             List<Double> ratios = new ArrayList<>();
             for (int round = 0; round < perSecond.size(); round++) {
@@ -120,10 +119,10 @@ public final class LuceneBench implements AutoCloseable {
     }
 
     /**
-     * Writes the index into a temporary folder, which {@link #close} deletes, or the end of the JVM.
+     * Writes the index into a temporary folder, which is deleted by {@link #close} or at the end of the JVM.
      *
-     * @param segments how many segments it has, at least 1
-     * @param machine what Roost takes for the machine
+     * @param segments number of segments of the index, at least 1
+     * @param machine the topology that Roost uses
      */
     public LuceneBench(DebianPackages packages, int segments, Topology machine) throws IOException {
         this.packages = packages;
@@ -139,7 +138,7 @@ public final class LuceneBench implements AutoCloseable {
         }
         this.writing = Duration.ofNanos(System.nanoTime() - began);
         int cores = Runtime.getRuntime().availableProcessors();
-        // Two, since searches leave tasks behind in the executor that the next contender should not find.
+        // Two orchestrators: searches leave tasks in the executor that must not affect the next contender.
         this.mapped = Orchestrator.builder().topology(machine).build();
         this.homes = Orchestrator.builder().topology(machine).build();
         this.whole = Executors.newFixedThreadPool(cores);
@@ -166,19 +165,18 @@ public final class LuceneBench implements AutoCloseable {
         return Objects.requireNonNull(searchers.get(contender));
     }
 
-    /** How long writing the index took. */
+    /** Time to write the index. */
     public Duration writing() {
         return writing;
     }
 
     /**
-     * Measures all contenders in turn, forwards and backwards, after two rounds that do not count. In the first of those
-     * clients are as few as cores: many leave the JIT compiler little time, and vector code that it has not compiled yet
-     * is many times slower.
+     * Measures all contenders in turn, forwards and backwards, after two warm-up rounds. The first warm-up round has as many clients as cores:
+     * more clients leave the JIT compiler little time, and vector code that is not compiled yet is many times slower.
      *
-     * @param clients threads that search at once
-     * @param rounds how many rounds count
-     * @param slice time of each contender in a round
+     * @param clients number of concurrently searching threads
+     * @param rounds number of measured rounds
+     * @param slice time per contender and round
      * @throws IllegalStateException if two contenders find different hits
      * @throws ExecutionException if a search fails
      */
@@ -247,12 +245,12 @@ public final class LuceneBench implements AutoCloseable {
                 .toList();
     }
 
-    /** Where the index is. */
+    /** The folder of the index. */
     Path folder() {
         return folder.path();
     }
 
-    /** Ends the pools and deletes the index. */
+    /** Shuts the pools down and deletes the index. */
     @Override
     public void close() throws IOException {
         whole.shutdown();

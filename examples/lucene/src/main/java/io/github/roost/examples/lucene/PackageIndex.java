@@ -28,20 +28,19 @@ import org.apache.lucene.store.Directory;
 import org.apache.lucene.util.QueryBuilder;
 
 /**
- * The Debian packages as a Lucene index, one document a package: its name and synopsis as text, its section as a term, its
- * embedding as a vector, and its row in the data set, by which tables outside Lucene know it. Also the queries that such
- * an index is asked.
+ * The Debian packages as a Lucene index, one document per package: name and synopsis as text, section as a term, embedding as a vector, and the
+ * row in the data set, which identifies the package in tables outside Lucene. Also makes the queries for such an index.
  */
 public final class PackageIndex {
-    /** The package's name, stored, searched by words. */
+    /** The package's name, stored and searched by words. */
     public static final String NAME = "name";
-    /** What the package is, searched by words. */
+    /** The package's description, searched by words. */
     public static final String SYNOPSIS = "synopsis";
     /** Debian's section, one term. */
     public static final String SECTION = "section";
     /** The embedding, compared by Euclidean distance. */
     public static final String VECTOR = "vector";
-    /** Ordinal in the data set, as a doc value and as a term. */
+    /** Row in the data set, as a doc value and as a term. */
     public static final String ROW = "row";
 
     /** The constant of reciprocal rank fusion that Cormack et al. (2009) found to suit many collections. */
@@ -52,9 +51,9 @@ public final class PackageIndex {
     private PackageIndex() {}
 
     /**
-     * Writes an index of so many segments of nearly equal size, which are not merged.
+     * Writes an index of some segments of nearly equal size, without merging them.
      *
-     * @param segments at least 1
+     * @param segments number of segments, at least 1
      * @param directory empty
      */
     public static void write(DebianPackages packages, int segments, Directory directory) throws IOException {
@@ -77,7 +76,7 @@ public final class PackageIndex {
         }
     }
 
-    /** The document of a row. */
+    /** Makes the document of a row. */
     public static Document document(DebianPackages packages, int row) {
         DebianPackages.Package described = packages.packages().get(row);
         Document document = new Document();
@@ -90,22 +89,22 @@ public final class PackageIndex {
         return document;
     }
 
-    /** The one document of a row, by which it can be deleted. */
+    /** The term that identifies a row's document, for deletion. */
     public static Term row(int row) {
         return new Term(ROW, Integer.toString(row));
     }
 
-    /** The packages of a section. */
+    /** A query for the packages of a section. */
     public static Query section(String name) {
         return new TermQuery(new Term(SECTION, name));
     }
 
-    /** The k packages nearest in meaning. */
+    /** A query for the k packages with the nearest embeddings. */
     public static Query meaning(float[] embedding, int k) {
         return new KnnFloatVectorQuery(VECTOR, embedding, k);
     }
 
-    /** Packages whose name or synopsis has some of the words; scored by BM25. */
+    /** A query for packages whose name or synopsis has some of the words, scored by BM25. */
     public static Query words(String text) {
         Query inSynopsis = WORDS.createBooleanQuery(SYNOPSIS, text);
         Query inName = WORDS.createBooleanQuery(NAME, text);
@@ -119,12 +118,12 @@ public final class PackageIndex {
     }
 
     /**
-     * The best by words and by meaning at once: two searches, merged by reciprocal rank fusion, since a BM25 score and a
-     * distance have no common scale. Each search looks {@code depth} hits deep.
+     * The best hits by words and by meaning: two searches, merged by reciprocal rank fusion, since a BM25 score and a distance have no common
+     * scale.
      *
-     * @param meaning a query by vectors, such as {@link #meaning} or a {@link RoostKnnQuery}
-     * @param depth how many hits of either search may count, at least k
-     * @param k how many hits are wanted
+     * @param meaning a vector query, such as {@link #meaning} or a {@link RoostKnnQuery}
+     * @param depth number of hits taken from each search, at least k
+     * @param k number of hits to return
      */
     public static TopDocs fused(IndexSearcher searcher, Query words, Query meaning, int depth, int k)
             throws IOException {

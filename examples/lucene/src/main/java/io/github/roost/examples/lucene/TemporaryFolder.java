@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.lucene.util.IOUtils;
 
-/** A folder that is deleted when it is closed, or when the JVM is told to end before that. */
+/** A temporary folder that is deleted on close, or when the JVM shuts down before that. */
 final class TemporaryFolder implements Closeable {
     private static final int TRIES = 10;
 
@@ -22,7 +22,7 @@ final class TemporaryFolder implements Closeable {
         return path;
     }
 
-    /** Who writes into it does not know of the end: there may be a new file by the time that the others are gone. */
+    /** Retries, since threads that still write may create files during the deletion. */
     private void deleteAtTheEnd() {
         for (int tries = 0; tries < TRIES && Files.exists(path); tries++) {
             try {
@@ -38,7 +38,7 @@ final class TemporaryFolder implements Closeable {
         try {
             Runtime.getRuntime().removeShutdownHook(deletion);
         } catch (IllegalStateException shuttingDown) {
-            // Then both delete what is left.
+            // Then the hook and this thread both delete it.
         }
         IOUtils.rm(path);
     }

@@ -1,4 +1,4 @@
-/** Lucene searching on Roost's workers, and Roost's tables answering inside a Lucene search. */
+/** Lucene searches on Roost's workers, and Roost's tables as queries in Lucene searches. */
 @NullMarked
 package io.github.roost.examples.lucene;
 

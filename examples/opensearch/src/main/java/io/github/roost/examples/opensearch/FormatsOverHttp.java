@@ -22,9 +22,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * How many searches per second does a client get of one node, over HTTP, from a field in Roost's format and from those in Lucene's
- * at the same recall? All fields are of the same documents in the same segment. What a search costs that looks for nothing stands
- * beside, for that part is OpenSearch's, whatever the format; so do the ways in which searches may be asked for.
+ * Compares the throughput of one node over HTTP for a field in Roost's format and fields in Lucene's formats at the same recall. All fields
+ * belong to the same documents in the same segment. A search that matches nothing is measured too, as OpenSearch's own cost per search, and so
+ * are several request forms.
  */
 public final class FormatsOverHttp implements AutoCloseable {
     private static final int PER_BULK = 500;
@@ -34,7 +34,7 @@ public final class FormatsOverHttp implements AutoCloseable {
         2_560, 5_000, 10_000
     };
 
-    /** Vectors of a request that has several. */
+    /** Vectors per request of the forms with several. */
     private static final int SEVERAL = 16;
 
     private final LocalCluster cluster;
@@ -42,15 +42,15 @@ public final class FormatsOverHttp implements AutoCloseable {
     private final float[][] queries;
     private final List<List<String>> truth;
 
-    /** What is searched: a field in a format, or none. */
+    /** The searched field, by its format, or no field. */
     public enum Contender {
         /** Roost's format. */
         ROOST,
-        /** Lucene's graph of floats. */
+        /** Lucene's graph with float vectors. */
         LUCENE_HNSW,
-        /** Lucene's scalar quantisation to a byte; hits are rescored by the vectors. */
+        /** Lucene's scalar quantisation to one byte per component; hits are rescored by the vectors. */
         LUCENE_INT8,
-        /** Lucene's quantisation to a bit; hits are rescored by the vectors. */
+        /** Lucene's quantisation to one bit per component; hits are rescored by the vectors. */
         LUCENE_BINARY,
         /** A search that matches nothing. */
         NOTHING;
@@ -72,7 +72,7 @@ public final class FormatsOverHttp implements AutoCloseable {
         }
     }
 
-    /** How searches are asked for. */
+    /** The form of a request. */
     public enum Asking {
         /** One search per request, its vector an array of numbers. */
         SEARCH(1),
@@ -121,10 +121,10 @@ public final class FormatsOverHttp implements AutoCloseable {
     }
 
     /**
-     * What one contender did at one recall.
+     * The measurements of one contender at one recall.
      *
-     * @param effort the least one that reaches the recall
-     * @param recall the recall with it, of the k nearest
+     * @param effort the smallest effort that reaches the recall
+     * @param recall recall@k with it
      * @param runs one per round
      */
     public record Outcome(Contender contender, Asking asking, int effort, double recall, List<ClosedLoop.Run> runs) {
@@ -134,7 +134,7 @@ public final class FormatsOverHttp implements AutoCloseable {
                     runs.stream().map(run -> run.perSecond() * asking.searches).toList());
         }
 
-        /** Searches per second over those of another contender in the same round. */
+        /** Searches per second relative to another contender in the same round. */
         public Samples times(Outcome other) {
             List<Double> ratios = new ArrayList<>();
             for (int round = 0; round < runs.size(); round++) {
@@ -158,9 +158,9 @@ public final class FormatsOverHttp implements AutoCloseable {
      * Starts a node and fills an index, merged to one segment.
      *
      * @param checkout in which module opensearch has been packaged
-     * @param most how many nearest are ever searched for, at least 1
-     * @param contenders a field each, all in the same segment; {@link Contender#NOTHING} takes part without being named
-     * @param progress told what is being done
+     * @param most the largest k that will be searched, at least 1
+     * @param contenders one field per contender, all in the same segment; {@link Contender#NOTHING} always takes part
+     * @param progress receives progress messages
      */
     public static FormatsOverHttp start(
             Path checkout,
@@ -222,14 +222,14 @@ public final class FormatsOverHttp implements AutoCloseable {
     }
 
     /**
-     * Measures all contenders that reach the recall in turns, forwards and backwards, after rounds that do not count.
+     * Measures all contenders that reach the recall in turns, forwards and backwards, after warm-up rounds.
      *
-     * @param k how many nearest are searched for, at most as many as was said at the start
-     * @param recall from 0 to 1, to be reached with the least effort that does
-     * @param askings how searches are asked for, each contender in each way
-     * @param threads that search at once, each waiting for its answer
-     * @param rounds how many count
-     * @param slice time of each contender in a round
+     * @param k number of neighbours per search, at most the maximum given at the start
+     * @param recall target, from 0 to 1; each contender uses the smallest effort that reaches it
+     * @param askings request forms; each contender is measured with each
+     * @param threads number of concurrent clients, each waiting for its answer
+     * @param rounds number of measured rounds
+     * @param slice time per contender and round
      * @throws ExecutionException if a search fails
      */
     public List<Outcome> measure(int k, double recall, List<Asking> askings, int threads, int rounds, Duration slice)
@@ -295,7 +295,7 @@ public final class FormatsOverHttp implements AutoCloseable {
         return (double) found / ((long) k * queries.length);
     }
 
-    /** Ends the node. */
+    /** Stops the node. */
     @Override
     public void close() {
         cluster.close();

@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** A cluster of processes of this machine, in a temporary folder that goes with it. Not thread-safe. */
+/** A cluster of local processes in a temporary folder, which is deleted on close. Not thread-safe. */
 final class LocalCluster implements AutoCloseable {
     private static final Duration START = Duration.ofMinutes(4);
 
@@ -30,13 +30,13 @@ final class LocalCluster implements AutoCloseable {
     }
 
     /**
-     * Starts a cluster and waits until it is whole.
+     * Starts a cluster and waits until all nodes have joined.
      *
      * @param checkout in which module opensearch has been packaged
-     * @param count of nodes, at least 1
-     * @param heap of each node, as {@code -Xmx} takes it
-     * @param httpPort of the first node; 0 for any that is free
-     * @param settings of each node, beside those that make it part of the cluster
+     * @param count number of nodes, at least 1
+     * @param heap of each node, in the syntax of {@code -Xmx}
+     * @param httpPort of the first node; 0 for any free one
+     * @param settings of each node, in addition to the cluster settings
      */
     static LocalCluster start(Path checkout, int count, String heap, int httpPort, Map<String, Object> settings)
             throws IOException {
@@ -44,7 +44,7 @@ final class LocalCluster implements AutoCloseable {
         LocalCluster cluster = new LocalCluster(folder);
         Runtime.getRuntime().addShutdownHook(cluster.atExit);
         try {
-            // Nodes that run as another user pass through; what is in their own folders stays theirs.
+            // Execute permission lets nodes that run as another user through to their own folders, which stay private.
             Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx--x--x"));
             ServerHome home = ServerHome.layOut(checkout, folder.resolve("home"));
             int[] ports = freePorts(2 * count);
@@ -103,12 +103,12 @@ final class LocalCluster implements AutoCloseable {
         }
     }
 
-    /** A folder for files of whoever started the cluster, which goes with it. */
+    /** A folder for the caller's files, deleted with the cluster. */
     Path folder() {
         return folder;
     }
 
-    /** How many nodes it was started with. */
+    /** Number of nodes it was started with. */
     int nodes() {
         return nodes.size();
     }
@@ -122,14 +122,14 @@ final class LocalCluster implements AutoCloseable {
         return nodes.getFirst().client();
     }
 
-    /** Ends the nodes and deletes their folders. */
+    /** Stops the nodes and deletes their folders. */
     @Override
     public void close() {
         end();
         try {
             Runtime.getRuntime().removeShutdownHook(atExit);
         } catch (IllegalStateException exiting) {
-            // Then it runs too, and finds nothing left to do.
+            // Then the hook runs too and finds nothing left to do.
         }
     }
 
@@ -141,7 +141,7 @@ final class LocalCluster implements AutoCloseable {
                 Files.deleteIfExists(path);
             }
         } catch (IOException left) {
-            // A temporary folder, which the system clears.
+            // It is a temporary folder; the system deletes it.
         }
     }
 }

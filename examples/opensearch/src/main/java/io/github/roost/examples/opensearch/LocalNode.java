@@ -14,30 +14,30 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One node of OpenSearch: a process of its own on the loopback address, with the Java agent on and its policies in force, and
- * never as root. Not thread-safe, but for {@link #awaitEnd}.
+ * One OpenSearch node: a process on the loopback address, with the Java agent and its policies on, never run as root. Not thread-safe, except
+ * {@link #awaitEnd}.
  */
 final class LocalNode implements AutoCloseable {
     private static final long LOOK_AGAIN_NANOS = 50_000_000;
     private static final Duration STOP = Duration.ofSeconds(30);
-    /** The user and group nobody, which OpenSearch runs as where this is root, as which it refuses to. */
+    /** User and group nobody: the node runs as these if this process is root, as OpenSearch refuses to run as root. */
     private static final int NOBODY = 65_534;
-    /** What the process's status is after SIGINT and SIGTERM, which it obeys. */
+    /** Exit statuses after SIGINT and SIGTERM. */
     private static final List<Integer> ASKED_TO_END = List.of(130, 143);
 
     private final ServerHome home;
     private final Path folder;
     private final String heap;
     private final SearchClient client;
-    /** The thread that ends it may be another than that which waits for its end. */
+    /** Volatile: one thread may stop the process while another waits for its end. */
     private volatile @Nullable Process process;
 
     /**
-     * What its configuration files are made of.
+     * Prepares a node.
      *
-     * @param folder of its own, not there yet
-     * @param heap as {@code -Xmx} takes it
-     * @param settings of opensearch.yml
+     * @param folder of the node, to be created
+     * @param heap in the syntax of {@code -Xmx}
+     * @param settings for opensearch.yml
      */
     LocalNode(ServerHome home, Path folder, String heap, int httpPort, Map<String, Object> settings)
             throws IOException {
@@ -68,7 +68,7 @@ final class LocalNode implements AutoCloseable {
                 """);
     }
 
-    /** Starts the process; does not wait until it answers. */
+    /** Starts the process; does not wait for it to answer. */
     void start() throws IOException {
         List<String> command = new ArrayList<>();
         if (isRoot()) {
@@ -114,10 +114,10 @@ final class LocalNode implements AutoCloseable {
     }
 
     /**
-     * Moves a file or a folder into the node's data, as somebody does who has brought it there from elsewhere.
+     * Moves a file or a folder into the node's data, as when data is brought from another machine.
      *
-     * @param from on the same file system
-     * @param to relative to the folder of the node's data
+     * @param from source, on the same file system
+     * @param to target, relative to the node's data folder
      */
     void put(Path from, String to) throws IOException {
         if (isRoot()) {
@@ -126,7 +126,7 @@ final class LocalNode implements AutoCloseable {
         Files.move(from, data().resolve(to));
     }
 
-    /** What the node calls its data: its own part of {@code path.data}. */
+    /** The node's data folder: its own part of {@code path.data}. */
     Path data() {
         return folder.resolve("data/nodes/0");
     }
@@ -148,7 +148,7 @@ final class LocalNode implements AutoCloseable {
         return folder;
     }
 
-    /** What the node is asked through. */
+    /** The node's HTTP client. */
     SearchClient client() {
         return client;
     }
@@ -156,16 +156,16 @@ final class LocalNode implements AutoCloseable {
     /**
      * Waits until the node answers.
      *
-     * @throws IOException if it does not in time, or the process ends
+     * @throws IOException if it does not answer in time, or the process ends
      */
     void awaitAnswer(Duration patience) throws IOException {
         await("no answer", "/_cluster/health?timeout=1s", patience);
     }
 
     /**
-     * Waits until the node answers that its cluster has as many nodes as that, and no shard that is not where it belongs.
+     * Waits until the node reports a cluster of that many nodes with all shards allocated.
      *
-     * @throws IOException if it does not in time, or the process ends
+     * @throws IOException if that does not happen in time, or the process ends
      */
     void awaitGreen(int nodes, Duration patience) throws IOException {
         await(
@@ -201,9 +201,9 @@ final class LocalNode implements AutoCloseable {
     }
 
     /**
-     * Waits until the process has ended, whoever asked it to.
+     * Waits until the process has been stopped, by this object or a signal.
      *
-     * @throws IOException if nobody did
+     * @throws IOException if it ended without being stopped
      */
     void awaitEnd() throws IOException, InterruptedException {
         Process running = process;
@@ -217,7 +217,7 @@ final class LocalNode implements AutoCloseable {
         return String.join("\n", lines.subList(Math.max(0, lines.size() - 60), lines.size()));
     }
 
-    /** Ends the process as a power failure would. */
+    /** Kills the process, simulating a power failure. */
     void kill() {
         Process running = process;
         if (running != null) {
@@ -225,7 +225,7 @@ final class LocalNode implements AutoCloseable {
         }
     }
 
-    /** Asks the process to end, and waits until it has. */
+    /** Stops the process and waits for its end. */
     void stop() {
         Process running = process;
         if (running != null) {

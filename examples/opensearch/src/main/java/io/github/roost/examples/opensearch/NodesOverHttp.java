@@ -14,8 +14,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
 
 /**
- * What do one, two and three nodes do with the same index of three shards, and what does a search of several nodes cost? All nodes
- * share this machine's cores: more nodes add what they have to say to each other, and no core.
+ * Compares clusters of one, two and three nodes with the same index of three shards: the cost of a search over several nodes. All nodes share
+ * this machine's cores, so more nodes add communication but no cores.
  */
 public final class NodesOverHttp implements AutoCloseable {
     private static final int SHARDS = 3;
@@ -27,9 +27,9 @@ public final class NodesOverHttp implements AutoCloseable {
     private final String[] bodies;
 
     /**
-     * What a cluster did.
+     * The measurements of one cluster.
      *
-     * @param nodes of the cluster
+     * @param nodes number of nodes of the cluster
      * @param runs one per round
      */
     public record Outcome(int nodes, List<ClosedLoop.Run> runs) {
@@ -38,13 +38,13 @@ public final class NodesOverHttp implements AutoCloseable {
             return Samples.of(runs.stream().map(ClosedLoop.Run::perSecond).toList());
         }
 
-        /** The 99th percentile in milliseconds. */
+        /** The 99th percentile of the latency, in milliseconds. */
         public Samples p99() {
             return Samples.of(
                     runs.stream().map(run -> run.latencies().p99us() / 1e3).toList());
         }
 
-        /** Searches per second over those of another cluster in the same round. */
+        /** Searches per second relative to another cluster in the same round. */
         public Samples times(Outcome other) {
             List<Double> ratios = new ArrayList<>();
             for (int round = 0; round < runs.size(); round++) {
@@ -59,12 +59,12 @@ public final class NodesOverHttp implements AutoCloseable {
     }
 
     /**
-     * Starts a cluster of each size, all at the same time, and fills an index in each, merged to one segment per shard.
+     * Starts one cluster per size, all at the same time, and fills an index in each, merged to one segment per shard.
      *
      * @param checkout in which module opensearch has been packaged
-     * @param sizes nodes of each cluster, from 1 to 3
+     * @param sizes numbers of nodes, from 1 to 3
      * @param effort of each search
-     * @param progress told what is being done
+     * @param progress receives progress messages
      */
     public static NodesOverHttp start(
             Path checkout,
@@ -112,11 +112,11 @@ public final class NodesOverHttp implements AutoCloseable {
     }
 
     /**
-     * Measures all clusters in turns, forwards and backwards, after rounds that do not count. Clients ask the nodes in turn.
+     * Measures all clusters in turns, forwards and backwards, after warm-up rounds. Clients query the nodes in turn.
      *
-     * @param threads that search at once, each waiting for its answer
-     * @param rounds how many count
-     * @param slice time of each cluster in a round
+     * @param threads number of concurrent clients, each waiting for its answer
+     * @param rounds number of measured rounds
+     * @param slice time per cluster and round
      * @throws ExecutionException if a search fails
      */
     public List<Outcome> measure(int threads, int rounds, Duration slice)
@@ -142,7 +142,7 @@ public final class NodesOverHttp implements AutoCloseable {
         return outcomes;
     }
 
-    /** Ends the nodes. */
+    /** Stops the nodes. */
     @Override
     public void close() {
         clusters.forEach(LocalCluster::close);

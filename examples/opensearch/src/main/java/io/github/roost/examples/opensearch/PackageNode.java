@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.function.LongConsumer;
 
 /**
- * One node of OpenSearch with Roost's plugin and the Debian packages in an index: section and name as terms, synopsis as text,
- * embedding as a vector. Not thread-safe. It ends, and its files go, with the process that started it.
+ * One OpenSearch node with Roost's plugin and an index of the Debian packages: section and name as terms, synopsis as text, embedding as a
+ * vector. The node ends, and its files are deleted, with the process that started it. Not thread-safe.
  */
 public final class PackageNode implements AutoCloseable {
     /** The name of the index. */
@@ -33,12 +33,11 @@ public final class PackageNode implements AutoCloseable {
     }
 
     /**
-     * Starts the node and waits until it answers; the index is created, and empty.
+     * Starts the node and waits until it answers; the index exists and is empty.
      *
      * @param checkout in which module opensearch has been packaged
-     * @param httpPort to listen on at the loopback address, from 0 to 65,535; 0 for any that is free
-     * @throws IOException if the port is taken, there is nothing packaged, or the node does not start: then with the end of its
-     *     log
+     * @param httpPort port on the loopback address, from 0 to 65,535; 0 for any free one
+     * @throws IOException if the port is taken, module opensearch is not packaged, or the node does not start: then with the end of its log
      */
     public static PackageNode start(Path checkout, int httpPort) throws IOException {
         requireFree(httpPort);
@@ -69,9 +68,9 @@ public final class PackageNode implements AutoCloseable {
     }
 
     /**
-     * Writes all packages, and lets searches see them.
+     * Writes all packages and refreshes the index.
      *
-     * @param written told of each bulk how many packages it had
+     * @param written receives the number of packages of each bulk request
      */
     public void load(DebianPackages packages, LongConsumer written) {
         int count = packages.packages().size();
@@ -95,7 +94,7 @@ public final class PackageNode implements AutoCloseable {
                 .put("section", entry.section())
                 .put("name", entry.name())
                 .put("synopsis", entry.synopsis());
-        // Embeddings are whole numbers: without their fractions the request is half as long.
+        // Embeddings are whole numbers: as integers the request is half as long.
         int[] embedding = new int[DebianPackages.DIMENSION];
         for (int i = 0; i < embedding.length; i++) {
             embedding[i] = (int) packages.vectors()[row][i];
@@ -104,15 +103,15 @@ public final class PackageNode implements AutoCloseable {
         return document;
     }
 
-    /** {@return where the node listens, such as {@code http://127.0.0.1:9200}} */
+    /** {@return the node's base URL, such as {@code http://127.0.0.1:9200}} */
     public String address() {
         return cluster.client().base();
     }
 
     /**
-     * A command line that searches for a phrase's meaning; its request is in a file that goes with the node.
+     * A curl command line that searches for a phrase's meaning; its request body is in a file that is deleted with the node.
      *
-     * @param phrase what to look for, with its embedding
+     * @param phrase the query, with its embedding
      */
     public String curl(DebianPackages.Query phrase) throws IOException {
         Path request = cluster.folder().resolve(phrase.text().replaceAll("[^a-z0-9]+", "-") + ".json");
@@ -125,15 +124,15 @@ public final class PackageNode implements AutoCloseable {
     }
 
     /**
-     * Waits until the node has ended.
+     * Waits until the node has been stopped.
      *
-     * @throws IOException if nobody asked it to; with the end of its log
+     * @throws IOException if it ended without being stopped; with the end of its log
      */
     public void awaitEnd() throws IOException, InterruptedException {
         cluster.node(0).awaitEnd();
     }
 
-    /** Ends the node and deletes its files. */
+    /** Stops the node and deletes its files. */
     @Override
     public void close() {
         cluster.close();

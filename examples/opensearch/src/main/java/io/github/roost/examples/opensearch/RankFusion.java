@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Reciprocal rank fusion (Cormack, Clarke and Buettcher, 2009), of searches whose scores have no common scale. Stateless. */
+/** Reciprocal rank fusion (Cormack, Clarke and Buettcher, 2009) of searches whose scores have no common scale. Stateless. */
 final class RankFusion {
     private static final int CONSTANT = 60;
 
@@ -15,8 +15,8 @@ final class RankFusion {
      * Fuses rankings.
      *
      * @param rankings ids of hits, best first
-     * @param most how many to return at most
-     * @return ids by falling sum of 1 / (60 + rank), ties in the order of the rankings
+     * @param most maximum number of ids to return
+     * @return ids by descending sum of 1 / (60 + rank), ties in the order of the rankings
      */
     static List<String> fuse(List<List<String>> rankings, int most) {
         Map<String, Double> scores = new LinkedHashMap<>();

@@ -15,7 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Speaks to one node by HTTP. What it throws where the node does not answer is an {@link UncheckedIOException}. Thread-safe. */
+/** An HTTP client of one node. Throws {@link UncheckedIOException} if the node does not answer. Thread-safe. */
 final class SearchClient {
     private static final Duration PATIENCE = Duration.ofMinutes(10);
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -30,7 +30,7 @@ final class SearchClient {
 
     /** An answer: its status, and its body as JSON. */
     record Reply(int status, JsonNode body) {
-        /** The body of an answer that is no error. */
+        /** The body; throws if the status is an error. */
         JsonNode ok() {
             if (status / 100 != 2) {
                 throw new IllegalStateException("OpenSearch says " + status + ": " + body);
@@ -38,7 +38,7 @@ final class SearchClient {
             return body;
         }
 
-        /** The ids of its hits, best first. */
+        /** The ids of the hits, best first. */
         List<String> ids() {
             List<String> ids = new ArrayList<>();
             ok().path("hits")
@@ -47,7 +47,7 @@ final class SearchClient {
             return ids;
         }
 
-        /** The scores of its hits. */
+        /** The scores of the hits. */
         List<Double> scores() {
             List<Double> scores = new ArrayList<>();
             ok().path("hits")
@@ -57,7 +57,7 @@ final class SearchClient {
         }
     }
 
-    /** {@return where the node listens} */
+    /** {@return the node's base URL} */
     String base() {
         return base;
     }
@@ -78,7 +78,7 @@ final class SearchClient {
         return send("DELETE", path, "");
     }
 
-    /** Writes documents; fails unless all were taken. */
+    /** Writes documents; throws unless all were accepted. */
     void bulk(String index, String lines) {
         JsonNode body = post("/" + index + "/_bulk", lines).ok();
         if (body.path("errors").asBoolean(true)) {
@@ -86,7 +86,7 @@ final class SearchClient {
         }
     }
 
-    /** Several searches in one request. */
+    /** Sends several searches in one request. */
     JsonNode search(List<String> bodies, String index) {
         StringBuilder lines = new StringBuilder();
         bodies.forEach(
@@ -94,18 +94,18 @@ final class SearchClient {
         return post("/" + index + "/_msearch", lines.toString()).ok();
     }
 
-    /** A batch of searches of one field: a list of hits per vector. */
+    /** Sends a batch of searches of one field; returns one list of hits per vector. */
     JsonNode batch(String index, String body) {
         return post("/_plugins/_roost/search/" + index, body).ok().path("results");
     }
 
-    /** Merges an index to one segment, and lets searches see that. */
+    /** Merges an index to one segment and refreshes it. */
     void mergeToOne(String index) {
         post("/" + index + "/_forcemerge?max_num_segments=1", "").ok();
         post("/" + index + "/_refresh", "").ok();
     }
 
-    /** The body of an answer that is no JSON. */
+    /** The body of an answer as plain text. */
     String text(String path) {
         return new String(exchange("GET", path, "").body(), StandardCharsets.UTF_8);
     }

@@ -14,8 +14,8 @@ import java.util.zip.ZipInputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the nodes of one machine share: OpenSearch's jars, its transport module and Roost's plugin, installed from its zip. Nodes
- * read it and write nothing there.
+ * The installation shared by all nodes of one machine: OpenSearch's jars, its transport module and Roost's plugin, installed from its zip. Nodes
+ * only read it.
  */
 final class ServerHome {
     private static final String TRANSPORT = "modules/transport-netty4";
@@ -29,10 +29,10 @@ final class ServerHome {
     }
 
     /**
-     * Lays it out.
+     * Creates the installation.
      *
      * @param checkout in which module opensearch has been packaged
-     * @param folder that is not there yet
+     * @param folder to create
      */
     static ServerHome layOut(Path checkout, Path folder) throws IOException {
         Path packaged = checkout.resolve("opensearch/target");
@@ -90,7 +90,7 @@ final class ServerHome {
         }
     }
 
-    /** As {@code opensearch-plugin install} does it. */
+    /** Unpacks a plugin as {@code opensearch-plugin install} does. */
     private static void unpack(Path zip, Path folder) throws IOException {
         try (ZipInputStream entries = new ZipInputStream(Files.newInputStream(zip))) {
             for (@Nullable ZipEntry entry = entries.getNextEntry(); entry != null; entry = entries.getNextEntry()) {
@@ -108,7 +108,7 @@ final class ServerHome {
         }
     }
 
-    /** Nodes may run as another user. */
+    /** Makes the files readable to all, since nodes may run as another user. */
     private static void open(Path folder) throws IOException {
         try (Stream<Path> all = Files.walk(folder)) {
             for (Path path : (Iterable<Path>) all::iterator) {

@@ -21,10 +21,9 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Eight tenants, an index each, share one node with concurrent segment search; one of them is hot. How long do the searches of
- * the other seven take, with slices in OpenSearch's own pool, and with slices on Roost's workers? The hot tenant's clients search
- * all the time; the others' searches begin at fixed times, from which their latencies run, so that a search that had to wait for the
- * one before it is counted with that wait.
+ * Measures isolation of tenants: eight tenants, one index each, share a node with concurrent segment search, and one of them is hot. Compares the
+ * latency of the other seven with slices in OpenSearch's own pool and on Roost's workers. The hot tenant's clients search all the time. The
+ * others' searches are due at fixed times, and their latency counts from then, so waiting for the previous search is included.
  */
 public final class TenantsOverHttp implements AutoCloseable {
     private static final int TENANTS = 8;
@@ -35,7 +34,7 @@ public final class TenantsOverHttp implements AutoCloseable {
     private final LocalCluster cluster;
     private final String[] bodies;
 
-    /** Who runs slices. */
+    /** The executor of slices. */
     public enum Pool {
         /** Roost's workers. */
         ROOST,
@@ -44,23 +43,23 @@ public final class TenantsOverHttp implements AutoCloseable {
     }
 
     /**
-     * What the seven and the hot tenant got of one pool.
+     * The measurements of one pool.
      *
-     * @param seven latencies of the seven's searches, one per round
+     * @param seven latencies of the seven tenants' searches, one per round
      * @param hot searches per second of the hot tenant, one per round
      */
     public record Outcome(List<Latencies> seven, List<Double> hot) {
-        /** The seven's 99th percentile in milliseconds. */
+        /** The seven tenants' 99th percentile in milliseconds. */
         public Samples p99() {
             return Samples.of(seven.stream().map(round -> round.p99us() / 1e3).toList());
         }
 
-        /** The seven's median in milliseconds. */
+        /** The seven tenants' median in milliseconds. */
         public Samples p50() {
             return Samples.of(seven.stream().map(round -> round.p50us() / 1e3).toList());
         }
 
-        /** The seven's 99th percentile over that of another pool in the same round. */
+        /** The seven tenants' 99th percentile relative to another pool in the same round. */
         public Samples p99Times(Outcome other) {
             List<Double> ratios = new ArrayList<>();
             for (int round = 0; round < seven.size(); round++) {
@@ -79,9 +78,9 @@ public final class TenantsOverHttp implements AutoCloseable {
      * Starts a node and fills the indexes.
      *
      * @param checkout in which module opensearch has been packaged
-     * @param vectors dealt to all tenants
+     * @param vectors dealt out to all tenants
      * @param effort of each search
-     * @param progress told what is being done
+     * @param progress receives progress messages
      */
     public static TenantsOverHttp start(
             Path checkout, float[][] vectors, float[][] queries, int effort, Consumer<String> progress)
@@ -135,12 +134,12 @@ public final class TenantsOverHttp implements AutoCloseable {
     }
 
     /**
-     * Measures both pools in turns, forwards and backwards, after a round that does not count.
+     * Measures both pools in turns, forwards and backwards, after a warm-up round.
      *
-     * @param hotClients of the hot tenant, each searching all the time
+     * @param hotClients clients of the hot tenant, each searching all the time
      * @param perSecond searches per second of each other tenant
-     * @param rounds how many count
-     * @param slice time of each pool in a round
+     * @param rounds number of measured rounds
+     * @param slice time per pool and round
      * @throws ExecutionException if a search fails
      */
     public Map<Pool, Outcome> measure(int hotClients, int perSecond, int rounds, Duration slice)
@@ -208,7 +207,7 @@ public final class TenantsOverHttp implements AutoCloseable {
         Histogram nanos = new Histogram(SIGNIFICANT_DIGITS);
         long apart = 1_000_000_000L / perSecond;
         int number = tenant;
-        // Tenants begin one after the other, not all at once.
+        // Tenants start staggered, not all at once.
         for (long due = began + apart * tenant / TENANTS; due < end; due += apart) {
             for (long left = due - System.nanoTime(); left > 0; left = due - System.nanoTime()) {
                 LockSupport.parkNanos(left);
@@ -225,7 +224,7 @@ public final class TenantsOverHttp implements AutoCloseable {
                 .ok();
     }
 
-    /** Ends the node. */
+    /** Stops the node. */
     @Override
     public void close() {
         cluster.close();

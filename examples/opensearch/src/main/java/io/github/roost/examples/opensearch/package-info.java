@@ -1,4 +1,4 @@
-/** Nodes of OpenSearch with Roost's plugin, as processes of this machine. */
+/** OpenSearch nodes with Roost's plugin, as processes of this machine. */
 @NullMarked
 package io.github.roost.examples.opensearch;
 

@@ -12,17 +12,18 @@ import java.io.UncheckedIOException;
 import java.util.zip.CRC32C;
 
 /**
- * What a node says first to each process that connects: all that UCX needs to read its region. Numbers are big-endian, a CRC-32C ends it.
+ * The handshake message that a node sends to each connecting process; it has everything UCX needs to read the node's region. Numbers are
+ * big-endian; the message ends with a CRC-32C.
  *
- * @param bytes of the region
- * @param address of its first byte in the node's process
- * @param key by which UCX lets others reach it
- * @param worker UCX's address of the node
+ * @param bytes size of the region
+ * @param address of the region's first byte in the node's process
+ * @param key UCX's remote key of the region
+ * @param worker UCX's address of the node's worker
  */
 record Hello(long bytes, long address, byte[] key, byte[] worker) {
     private static final long MAGIC = 0x524f4f5354554358L;
     private static final int VERSION = 1;
-    /** Keys and addresses take some hundred bytes, with many network cards a few thousand. */
+    /** Maximum size of a key or an address: typically some hundred bytes, with many network cards a few thousand. */
     static final int MAX_BYTES = 1 << 16;
 
     void write(OutputStream to) throws IOException {
@@ -34,9 +35,9 @@ record Hello(long bytes, long address, byte[] key, byte[] worker) {
     }
 
     /**
-     * Reads and checks it.
+     * Reads and checks a message.
      *
-     * @param region its name, for messages
+     * @param region its name, for error messages
      */
     static Hello read(String region, InputStream from) throws IOException {
         DataInputStream in = new DataInputStream(from);

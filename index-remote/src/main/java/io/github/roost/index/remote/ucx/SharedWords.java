@@ -14,9 +14,9 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * The node's side of compare-and-sets: requests of an offset, what is expected and what comes next; answers of a byte, whether that was possible,
- * and of what was there. By the node's processor, so that they are atomic beside those of processes that have mapped the file, which
- * the atomics of a network card need not be. Answers come in the order of the requests. Thread-safe: without state.
+ * The node's side of compare-and-sets. A request has the offset, the expected and the next value; an answer has a byte, whether the offset is
+ * valid, and the value found. They run on the node's processor, so they are atomic with those of processes that have mapped the file; a network
+ * card's atomics need not be. Answers come in the order of requests. Stateless and thread-safe.
  */
 final class SharedWords {
     static final int REQUEST_BYTES = 3 * Long.BYTES;
@@ -30,7 +30,7 @@ final class SharedWords {
         this.memory = memory;
     }
 
-    /** Answers until the other side hangs up; an offset where no word is ends the connection after its answer. */
+    /** Answers until the other side closes the connection; an invalid offset ends the connection after its answer. */
     void answer(InputStream from, OutputStream to) throws IOException {
         DataInputStream in = new DataInputStream(new BufferedInputStream(from));
         byte[] request = new byte[REQUEST_BYTES];

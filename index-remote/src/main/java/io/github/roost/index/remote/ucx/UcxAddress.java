@@ -8,10 +8,10 @@ import java.net.UnknownHostException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a node listens: {@code ucx://HOST:PORT}.
+ * The address of a node: {@code ucx://HOST:PORT}.
  *
- * @param host a name, or an address; one of IPv6 in brackets
- * @param port from 0, which is any free one
+ * @param host a name or an address; an IPv6 address in brackets
+ * @param port from 0, which takes a free one
  */
 record UcxAddress(String host, int port) {
     private static final int MAX_PORT = 65_535;

@@ -12,21 +12,21 @@ import java.lang.invoke.MethodHandle;
 import org.jspecify.annotations.Nullable;
 import org.openucx.jucx.NativeLibs;
 
-/** UCX in this process, loaded when it is first asked for. No class of JUCX is needed to load this one. Thread-safe. */
+/** Loads UCX into this process on first use. This class loads without JUCX. Thread-safe. */
 final class UcxLibrary {
-    /** Before what is loaded with it. */
+    /** Declared first: {@code load()} uses it during class initialization. */
     static final FunctionDescriptor SETENV = FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, JAVA_INT);
 
     private static final @Nullable String UNAVAILABLE = load();
 
     private UcxLibrary() {}
 
-    /** Why UCX cannot be used here, or null where it can. */
+    /** The reason why UCX cannot be used here, or null if it can. */
     static @Nullable String unavailable() {
         return UNAVAILABLE;
     }
 
-    /** Refuses where UCX cannot be used. */
+    /** Throws if UCX cannot be used. */
     static void require(String region) throws RemoteMemoryException {
         if (UNAVAILABLE != null) {
             throw new RemoteMemoryException(region, "cannot be reached: " + UNAVAILABLE);
@@ -35,9 +35,9 @@ final class UcxLibrary {
 
     private static @Nullable String load() {
         try {
-            // UCX would take signals that the JVM needs for itself, and reads its settings when it is loaded.
+            // UCX would handle signals that the JVM needs. It reads its settings when it is loaded.
             setUnlessSet("UCX_ERROR_SIGNALS", "");
-            // Its errors come as exceptions; its log would go to standard output.
+            // UCX's errors are thrown as exceptions; its log would go to standard output.
             setUnlessSet("UCX_LOG_LEVEL", "fatal");
             NativeLibs.load();
             return null;

@@ -10,35 +10,34 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Regions of nodes that are reached over UCX: by RDMA where both have a network card for it, which asks no processor of the node, else by
- * TCP or shared memory, where a thread of the node answers. A region is the pool of a {@link UcxNode}. Thread-safe.
+ * A provider of the regions of {@link UcxNode nodes} over UCX: by RDMA if both sides have a network card for it, without the node's processor;
+ * otherwise by TCP or shared memory, where a thread of the node answers. Thread-safe.
  *
- * <p>Compare-and-sets are done by the node's processor, on the same words as those of processes that have mapped its file. A region has a thread of its own, which waits in UCX, and a connection to the node: when that breaks, as
- * where the node's process has ended, all that is under way and all that comes later fails with a {@link
- * io.github.roost.index.remote.MemoryNodeLostException}, and the region is to be opened anew. UCX itself believes what a node says: open
- * regions of nodes that you trust, in networks that you trust.
+ * <p>Compare-and-sets are done by the node's processor, so they are atomic with those of processes that have mapped its file. Each region has a
+ * thread, which waits in UCX, and a connection to the node. When the connection breaks, for example because the node's process has ended, all
+ * transfers in progress and all later ones fail with a {@link io.github.roost.index.remote.MemoryNodeLostException}, and the region must be
+ * opened again. UCX does not check what a node sends: open only regions of nodes that you trust, in networks that you trust.
  */
 public final class UcxMemory implements RemoteMemory {
     private static final Duration CONNECT = Duration.ofSeconds(5);
 
     private final String transports;
 
-    /** Regions over the transports that UCX takes for the best, or that the environment's {@code UCX_TLS} names. */
+    /** Makes a provider over the transports that UCX selects, or that the environment's {@code UCX_TLS} names. */
     public UcxMemory() {
         this("");
     }
 
     /**
-     * Regions over given transports.
+     * Makes a provider over given transports.
      *
-     * @param transports as UCX names them, separated by commas: {@code tcp}, {@code posix}, {@code rc}; empty for those that UCX takes for the
-     *     best
+     * @param transports UCX's names, separated by commas: {@code tcp}, {@code posix}, {@code rc}; empty lets UCX select
      */
     public UcxMemory(String transports) {
         this.transports = transports;
     }
 
-    /** {@return why UCX cannot be used in this process; empty where it can} */
+    /** {@return the reason why UCX cannot be used in this process; empty if it can} */
     public static Optional<String> unavailable() {
         return Optional.ofNullable(UcxLibrary.unavailable());
     }
@@ -56,8 +55,8 @@ public final class UcxMemory implements RemoteMemory {
     /**
      * {@inheritDoc}
      *
-     * @param region {@code ucx://HOST:PORT}, as its node says
-     * @throws RemoteMemoryException if UCX cannot be used, or there is no node that answers within five seconds
+     * @param region {@code ucx://HOST:PORT}, see {@link UcxNode#address}
+     * @throws RemoteMemoryException if UCX cannot be used, or no node answers within five seconds
      * @throws IllegalArgumentException if the name is not of that form
      */
     @Override

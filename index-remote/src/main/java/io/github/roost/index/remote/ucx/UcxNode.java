@@ -22,13 +22,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Exposes the file of a pool to other processes over UCX: they open it by {@link UcxMemory}. The file is mapped, so that processes of this host
- * may read and change it by {@link io.github.roost.index.remote.MappedMemory} meanwhile; a {@link io.github.roost.index.remote.MemoryNode}
- * beside gives it a heartbeat. Over RDMA others read it without this process, over TCP and shared memory a thread of this object
+ * Exposes the file of a pool to other processes over UCX; they open it by {@link UcxMemory}. The file is mapped, so processes of this host may
+ * read and change it by {@link io.github.roost.index.remote.MappedMemory} at the same time; a {@link io.github.roost.index.remote.MemoryNode} for
+ * the same file gives it a heartbeat. Over RDMA other processes read it without this process; over TCP and shared memory a thread of this object
  * answers. Thread-safe.
  *
- * <p>UCX checks no bounds where a thread answers: who can reach the node can read and write the memory of its process. Listen on a loopback
- * address, or in a network where everybody may.
+ * <p>Where a thread answers, UCX checks no bounds: every process that can reach the node can read and write all memory of its process. Listen on
+ * a loopback address, or in a network whose hosts are all trusted.
  */
 public final class UcxNode implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(UcxNode.class);
@@ -48,11 +48,11 @@ public final class UcxNode implements AutoCloseable {
     }
 
     /**
-     * Exposes a file, over the transports that UCX has here or that the environment's {@code UCX_TLS} names, until it is closed.
+     * Exposes a file until the node is closed, over the transports that UCX selects or that the environment's {@code UCX_TLS} names.
      *
      * @param pool the file; it must not become shorter meanwhile
      * @param address {@code ucx://HOST:PORT}; port 0 takes a free one
-     * @return listening
+     * @return the listening node
      * @throws IOException if UCX cannot be used, the file cannot be mapped, or the address cannot be listened on
      * @throws IllegalArgumentException if the address is not of that form
      */
@@ -61,12 +61,12 @@ public final class UcxNode implements AutoCloseable {
     }
 
     /**
-     * Exposes a file over given transports.
+     * Exposes a file over given transports until the node is closed.
      *
      * @param pool the file; it must not become shorter meanwhile
      * @param address {@code ucx://HOST:PORT}; port 0 takes a free one
-     * @param transports as UCX names them, separated by commas; empty for those that UCX has here
-     * @return listening
+     * @param transports UCX's names, separated by commas; empty lets UCX select
+     * @return the listening node
      * @throws IOException if UCX cannot be used, the file cannot be mapped, or the address cannot be listened on
      * @throws IllegalArgumentException if the address is not of that form
      */
@@ -98,7 +98,7 @@ public final class UcxNode implements AutoCloseable {
         }
     }
 
-    /** Unmapped when nobody knows it any more. */
+    /** Maps the file; it is unmapped when the segment becomes unreachable. */
     private static MemorySegment map(Path pool) throws IOException {
         try (FileChannel channel = FileChannel.open(pool, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             if (channel.size() == 0) {
@@ -108,7 +108,7 @@ public final class UcxNode implements AutoCloseable {
         }
     }
 
-    /** The memory as UCX knows it. Written by the worker's thread before others know it. */
+    /** The memory, registered with UCX. Its fields are written by the worker's thread before other threads see it. */
     private static final class Exposed implements WorkerThread.Work {
         private final MemorySegment memory;
         private volatile boolean closing;
@@ -189,8 +189,8 @@ public final class UcxNode implements AutoCloseable {
     }
 
     /**
-     * Says where the memory is, then does what compare-and-sets the other side asks for, and holds the connection as long as that does: it
-     * ends with this process.
+     * Sends the handshake, then answers compare-and-sets until the connection ends. The open connection shows the other side that this process is
+     * alive.
      */
     private void greet(Socket connection) {
         try (connection) {
@@ -207,12 +207,12 @@ public final class UcxNode implements AutoCloseable {
         }
     }
 
-    /** {@return {@code ucx://HOST:PORT}, with the port that it listens on} */
+    /** {@return the node's address, {@code ucx://HOST:PORT}, with the port that it listens on} */
     public String address() {
         return address.toString();
     }
 
-    /** Hangs up: regions of other processes are lost at once. A second call does nothing. */
+    /** Closes all connections: regions in other processes fail at once. A second call does nothing. */
     @Override
     public void close() throws IOException {
         closed = true;

@@ -34,43 +34,46 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A node's region. Thread-safe: callers queue what they want, the worker's thread asks UCX for all pieces of it, and completes a future
- * when each of its pieces has ended.
+ * The region of a node. Thread-safe: callers queue transfers; the worker's thread starts all pieces of each in UCX, and completes the future when
+ * all pieces have ended.
  *
- * <p>Why no future is left behind: a caller queues first and then looks whether the region has ended, the thread says that it has ended and
- * then empties the queue, so that one of them sees the other's; who takes a flight out of the queue fails it. What was begun is in {@code
- * flying}, which the thread empties last.
+ * <p>Why every future is completed: a caller first queues and then checks whether the region has ended; the thread first marks the region as
+ * ended and then empties the queue. So at least one of them sees the other, and the one that removes a flight from the queue fails it. Flights
+ * that were started are in {@code flying}, which the thread fails at its end.
  *
- * <p>Compare-and-sets go over the connection: the node answers in the order in which they were asked for. A caller adds the future and then looks
- * whether the region is over; who ends it says so and then fails all futures that wait, so that none is left.
+ * <p>Compare-and-sets use the connection: the node answers in the order of requests. A caller first adds the future and then checks whether the
+ * region is over; the thread that ends the region first marks it and then fails all waiting futures. So every future is completed.
  *
- * <p>Why no memory is written to that somebody has back: a future fails by itself only when all its pieces have ended, or when the worker
- * is closed or never driven again. Who gives up earlier, by a timeout, must leave the memory alone until the region is closed; memory that the garbage
- * collector frees is held by the flight until then.
+ * <p>Why no memory is written after its owner has it back: a future fails only when all its pieces have ended, or when the worker is closed or
+ * never driven again. A caller that gives up earlier, by a timeout, must leave the memory alone until the region is closed; until then the flight
+ * keeps memory of automatic arenas reachable.
  */
 final class UcxRegion implements RemoteRegion, WorkerThread.Work {
     private static final Logger LOG = LoggerFactory.getLogger(UcxRegion.class);
     private static final long MAX_CLOSING_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long MAX_LANDING_NANOS = TimeUnit.SECONDS.toNanos(2);
-    /** UCX reads a key without knowing where it ends: behind a short one it finds zeros. */
+    /** Padding behind a key: UCX reads a key without knowing its length. */
     private static final int ZEROS = 4_096;
 
-    /** Codes of UCX that say that the other side is gone: unreachable, not connected, reset, timed out. */
+    /** Status codes of UCX for a lost peer: unreachable, not connected, connection reset, timed out. */
     private static final Set<Integer> GONE = Set.of(-6, -24, -25, -80);
 
     private final String name;
     private final Hello node;
     private final Socket connection;
     private final ConcurrentLinkedQueue<Flight> asked = new ConcurrentLinkedQueue<>();
-    /** Compare-and-sets that have been asked for, in their order; added to under the monitor of the connection, with the request. */
+    /**
+     * Compare-and-sets without an answer, in the order of requests; a future is added in the same block, synchronized on the connection, that
+     * writes its request.
+     */
     private final ConcurrentLinkedQueue<CompletableFuture<Long>> swapping = new ConcurrentLinkedQueue<>();
-    /** Why nothing is transferred any more; set once, first by whoever finds out. */
+    /** The reason why nothing is transferred any more; set once, by the first thread that finds one. */
     private volatile @Nullable RemoteMemoryException over;
 
     private volatile boolean ended;
     private @Nullable WorkerThread thread;
 
-    // The thread's own.
+    // Used by the worker's thread only.
     private @Nullable UcpEndpoint endpoint;
     private @Nullable UcpRemoteKey key;
     private boolean toldOfFailures;
@@ -102,8 +105,8 @@ final class UcxRegion implements RemoteRegion, WorkerThread.Work {
     }
 
     /**
-     * Reads a byte. UCX connects only when something is read, and the node's side of UCX 1.13 aborts its process when the other side
-     * hangs up before they have connected: so no region is closed, or given to anybody, before it.
+     * Reads one byte. UCX connects on the first read, and at the node UCX 1.13 aborts the process if the peer disconnects before the connection
+     * is complete. So no region is closed or returned before that.
      */
     private void reach(Duration timeout) throws RemoteMemoryException {
         CompletableFuture<Void> first =
@@ -123,7 +126,7 @@ final class UcxRegion implements RemoteRegion, WorkerThread.Work {
         }
     }
 
-    /** A get or a put of several pieces. Its fields are the thread's. */
+    /** A get or a put of several pieces. Its fields belong to the worker's thread. */
     private final class Flight {
         private final boolean writes;
         private final List<Transfer> transfers;
@@ -134,7 +137,7 @@ final class UcxRegion implements RemoteRegion, WorkerThread.Work {
         Flight(boolean writes, List<Transfer> transfers) {
             this.writes = writes;
             this.transfers = transfers;
-            // Pieces of a put have left this process when they end; a flush ends when they are there.
+            // The pieces of a put end when they have left this process; the flush ends when they are in the region.
             this.left = transfers.size() + (writes ? 1 : 0);
         }
 
@@ -146,7 +149,7 @@ final class UcxRegion implements RemoteRegion, WorkerThread.Work {
         }
     }
 
-    /** A piece of a flight: UCX says once how it went, but may throw too. */
+    /** One piece of a flight. UCX reports its outcome by callback, but may throw as well; only the first report counts. */
     private final class Piece extends UcxCallback {
         private final Flight flight;
         private boolean ended;
@@ -181,7 +184,7 @@ final class UcxRegion implements RemoteRegion, WorkerThread.Work {
         return new RemoteMemoryException(name, "could not be read or written: UCX says: " + text + " (" + status + ")");
     }
 
-    /** The node is gone; only the first reason counts. */
+    /** Marks the node as lost; only the first reason counts. */
     private void lose(String why) {
         end(new MemoryNodeLostException(name, why));
     }
@@ -197,7 +200,7 @@ final class UcxRegion implements RemoteRegion, WorkerThread.Work {
         return why == null ? new RemoteMemoryException(name, "is closed") : why;
     }
 
-    /** Completes what has been answered. The connection ends when the node's process does, on every transport. */
+    /** Completes compare-and-sets as their answers arrive. On every transport the connection ends with the node's process. */
     private void watch() {
         String why = "it has closed the connection";
         try {
@@ -217,7 +220,7 @@ final class UcxRegion implements RemoteRegion, WorkerThread.Work {
                 }
             }
         } catch (EOFException ended) {
-            // As it says above.
+            // The initial reason applies.
         } catch (IOException broken) {
             why = "the connection broke: " + broken.getMessage();
         }
@@ -250,7 +253,7 @@ final class UcxRegion implements RemoteRegion, WorkerThread.Work {
                     .setErrorHandler((failed, status, text) -> lose("UCX says: " + text)));
             toldOfFailures = true;
         } catch (UcxException none) {
-            // Shared memory does not notice; the connection does.
+            // Shared memory does not report a lost peer; the connection does.
             made = worker.newEndpoint(new UcpEndpointParams().setUcpAddress(address));
         }
         endpoint = made;
@@ -271,7 +274,7 @@ final class UcxRegion implements RemoteRegion, WorkerThread.Work {
             flying.add(flight);
             take(flight);
         }
-        // A piece that is there at once has landed.
+        // A piece may complete at once.
         progressed();
         return over == null;
     }
@@ -312,7 +315,7 @@ final class UcxRegion implements RemoteRegion, WorkerThread.Work {
         }
     }
 
-    /** Futures are completed here and not in UCX's callbacks, which know no exceptions. */
+    /** {@inheritDoc} Completes futures here, not in UCX's callbacks, which cannot propagate exceptions. */
     @Override
     public void progressed() {
         for (Flight flight = landed.poll(); flight != null; flight = landed.poll()) {
@@ -378,7 +381,7 @@ final class UcxRegion implements RemoteRegion, WorkerThread.Work {
         List<Flight> left = new ArrayList<>(flying);
         flying.clear();
         landed.clear();
-        // A flight that has landed by now, too: nobody needs it.
+        // Fails flights that have landed by now, too: nothing needs them.
         left.forEach(flight -> complete(flight, why));
         failAsked();
     }
@@ -446,7 +449,7 @@ final class UcxRegion implements RemoteRegion, WorkerThread.Work {
         return new RemoteMemoryException(name, "has " + bytes() + " bytes, asked for " + length + " at " + offset);
     }
 
-    /** {@inheritDoc} Asks the node for it on the connection, which is as far as TCP: about as long as a small get. */
+    /** {@inheritDoc} Sends it to the node over the TCP connection; takes about as long as a small get over TCP. */
     @Override
     public CompletableFuture<Long> compareAndSet(long offset, long expected, long next) {
         if (!SharedWords.isWord(bytes(), offset)) {
@@ -463,7 +466,7 @@ final class UcxRegion implements RemoteRegion, WorkerThread.Work {
             try {
                 connection.getOutputStream().write(request);
             } catch (IOException broken) {
-                // Nothing can be asked for any more; whoever waits is told by the end of the connection too.
+                // The connection takes no more requests; its end fails the waiting futures too.
                 lose("the connection broke: " + broken.getMessage());
                 wake();
             }

@@ -14,30 +14,30 @@ import org.openucx.jucx.ucp.UcpWorker;
 import org.openucx.jucx.ucp.UcpWorkerParams;
 
 /**
- * A worker of UCX and the thread that alone uses it, from its making to its end; other threads may only {@link #wake} it. It sleeps
- * while UCX has nothing to do. A wake is not lost: UCX keeps it until the thread goes to sleep, which then returns at once.
+ * A UCX worker and its thread, the only one that uses it from creation to close; other threads may only {@link #wake} it. The thread sleeps while
+ * UCX has nothing to do. A wake is never lost: UCX remembers it, and the next sleep returns at once.
  */
 final class WorkerThread implements Runnable {
-    /** What the thread does; all is called in it. */
+    /** The thread's work; all methods are called on the thread. */
     interface Work {
         /** Begins to use the worker. */
         void begin(UcpContext context, UcpWorker worker) throws RemoteMemoryException;
 
-        /** Does what others have asked for since it was last called; false ends the thread. */
+        /** Starts the requests queued since the last call; false ends the thread. */
         boolean goOn();
 
-        /** Looks at what UCX has done. */
+        /** Handles completions, after UCX has made progress. */
         void progressed();
 
         /**
-         * Lets go of all that is the worker's, which is closed next.
+         * Releases all resources of the worker, which is closed next.
          *
-         * @param failure of UCX that ended the thread, or null
-         * @return whether nothing is under way any more; where not, the worker is left open
+         * @param failure UCX's failure that ended the thread, or null
+         * @return whether nothing is in progress any more; if false, the worker is left open
          */
         boolean end(UcpWorker worker, @Nullable Throwable failure);
 
-        /** The worker is closed, or nobody drives it any more: UCX touches no memory. */
+        /** The worker is closed, or is never driven again: UCX touches no memory from now on. */
         void ended();
     }
 
@@ -46,7 +46,7 @@ final class WorkerThread implements Runnable {
     private final Work work;
     private final Thread thread;
     private final CompletableFuture<Void> begun = new CompletableFuture<>();
-    /** The worker while it may be woken; guarded by this object. */
+    /** The worker while it can be woken; guarded by this object. */
     private @Nullable UcpWorker awake;
 
     private WorkerThread(String region, InetSocketAddress address, String transports, Work work) {
@@ -57,11 +57,11 @@ final class WorkerThread implements Runnable {
     }
 
     /**
-     * Starts a thread, and waits until its work has begun.
+     * Starts a thread and waits until its work has begun.
      *
-     * @param region its name, for messages
+     * @param region its name, for error messages
      * @param address of the node
-     * @param transports in UCX's words; empty for those that UCX chooses
+     * @param transports UCX's names, separated by commas; empty lets UCX select
      */
     static WorkerThread start(String region, InetSocketAddress address, String transports, Work work)
             throws RemoteMemoryException {
@@ -85,7 +85,7 @@ final class WorkerThread implements Runnable {
             parameters.setConfig("TLS", transports);
         }
         if (address.getAddress().isLoopbackAddress() && System.getenv("UCX_NET_DEVICES") == null) {
-            // Not on other networks: UCX listens on ports of its own.
+            // UCX opens ports of its own: keep them off other networks.
             NetworkInterface device = NetworkInterface.getByInetAddress(address.getAddress());
             if (device != null) {
                 parameters.setConfig("NET_DEVICES", device.getName());
@@ -111,7 +111,7 @@ final class WorkerThread implements Runnable {
         }
     }
 
-    /** Whether the worker has been closed. UCX aborts the process where one is closed that still has something under way. */
+    /** Returns whether the worker was closed. UCX aborts the process if a worker is closed with requests in progress. */
     private boolean use(UcpContext context) throws RemoteMemoryException {
         UcpWorker worker = context.newWorker(
                 new UcpWorkerParams().requestWakeupRMA().requestWakeupRX().requestWakeupTX());
@@ -150,14 +150,14 @@ final class WorkerThread implements Runnable {
         awake = worker;
     }
 
-    /** Has the thread call {@link Work#goOn} soon; nothing where it has ended. */
+    /** Makes the thread call {@link Work#goOn} soon; does nothing after the thread has ended. */
     synchronized void wake() {
         if (awake != null) {
             awake.signal();
         }
     }
 
-    /** Waits for the end of the thread, unless this is it. */
+    /** Waits for the end of the thread; returns at once when called on it. */
     void join() {
         boolean interrupted = false;
         while (thread.isAlive() && Thread.currentThread() != thread) {
