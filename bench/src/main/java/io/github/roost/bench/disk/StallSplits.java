@@ -33,6 +33,8 @@ public final class StallSplits {
     public record Outcome(double updatesPerSecond, double besideEmpty, double longer, double share) {}
 
     /**
+     * Creates a simulation.
+     *
      * @param recording of stalls and steps
      * @param cycles per searching worker; the first half is not counted, the policy learns in it
      */

@@ -79,7 +79,11 @@ public final class StallsBench {
     private final Plan plan;
     private final AtomicBoolean sleeps = new AtomicBoolean();
 
-    /** @param folder on the disk to measure; files written there are deleted */
+    /**
+     * Creates a benchmark; measures nothing yet.
+     *
+     * @param folder on the disk to measure; files written there are deleted
+     */
     public StallsBench(Path folder, Plan plan) {
         this.folder = folder;
         this.plan = plan;

@@ -88,6 +88,8 @@ public final class UpdateWorkersBench {
     private List<Place> places = List.of();
 
     /**
+     * Creates a benchmark; measures nothing yet.
+     *
      * @param folder on the disk to measure; files written there are deleted
      * @param machine with its cache domains
      */

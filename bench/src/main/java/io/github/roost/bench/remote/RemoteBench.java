@@ -188,6 +188,8 @@ public final class RemoteBench {
             List<Inserting> inserting) {}
 
     /**
+     * Creates a benchmark; measures nothing yet.
+     *
      * @param access how tables reach the pool
      * @param progress receives messages about the current step
      */

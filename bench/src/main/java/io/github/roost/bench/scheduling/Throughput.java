@@ -26,6 +26,8 @@ public final class Throughput {
     private final int measuredSeconds;
 
     /**
+     * Creates a benchmark; measures nothing yet.
+     *
      * @param warmUpSeconds unmeasured seconds per contender and round
      * @param measuredSeconds measured seconds per contender and round
      */

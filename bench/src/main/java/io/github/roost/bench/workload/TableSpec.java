@@ -23,7 +23,7 @@ import java.util.function.Supplier;
 public record TableSpec(String name, int rowCount, int dimension, int k, long seed, Supplier<Vectors> made) {
     /** Links of an HNSW node in layer 0, of the default M. */
     private static final int LAYER_0_LINKS = 32;
-    /** Max ratio of the rows of the largest table to those of the smallest. */
+    /** Max ratio of the row counts of the largest and the smallest table. */
     private static final double SIZE_SPAN = 10;
 
     private static final int ROWS_PER_CENTRE = 200;
