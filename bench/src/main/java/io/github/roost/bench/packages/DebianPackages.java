@@ -32,7 +32,7 @@ public record DebianPackages(
     public static final int DIMENSION = 128;
 
     /** One package. */
-    @SuppressWarnings("JavaLangClash") // what Debian calls it; nobody here looks at packages of Java
+    @SuppressWarnings("JavaLangClash") // Debian's term; java.lang.Package is not used here
     public record Package(String section, String name, String synopsis) {}
 
     /**

@@ -36,7 +36,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @SuppressWarnings("NullAway.Init") // JMH sets the parameters and calls the set-up
 public class RemapBenchmark {
     /** The policies by name. */
-    @SuppressWarnings("ImmutableEnumChecker") // the policies hold nothing
+    @SuppressWarnings("ImmutableEnumChecker") // the policies are stateless
     public enum Policy {
         PAPER(new HotColdPairing()),
         STAYING(new StayingPairing());

@@ -292,7 +292,7 @@ final class SoakClient implements Runnable {
         };
     }
 
-    @SuppressWarnings("InfiniteRecursion") // a stack overflow is what is wanted
+    @SuppressWarnings("InfiniteRecursion") // the stack overflow is intended
     private static int endlessly(int query) {
         return endlessly(query + 1) + 1;
     }
